@@ -1,0 +1,93 @@
+// swift-tools-version: 6.2
+// Reads top-down in layer order: every target imports only what stands below it in `dependencies`.
+// scripts/check-architecture keeps that, and which targets may hold unsafe code or import C.
+import PackageDescription
+
+/// What every target is compiled with: language mode 6, no unmarked unsafe construct, no warning.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+/// Adapters to C hand out `Span`s whose lifetime depends on their owner.
+let adapter: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
+/// Tests call C directly where they play the part of a client.
+let testing: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "keychainfs",
+    products: [
+        .executable(name: "keychainfs", targets: ["keychainfs"]),
+        .library(name: "Fuse", targets: ["Fuse", "FileSystemCore"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // The program: commands only.
+        .executableTarget(
+            name: "keychainfs",
+            dependencies: ["KeychainMount", argumentParser, logging, system],
+            swiftSettings: strict),
+        // Composition: the only target that knows both the file system and the store.
+        .target(
+            name: "KeychainMount",
+            dependencies: [
+                "Fuse", "KeychainTree", "KeychainStorage", "FileSystemCore", "Keychain", "SecretCrypto", logging,
+                system,
+            ],
+            swiftSettings: strict),
+        // The binding of libfuse's low-level API; knows no keychain word.
+        .target(name: "Fuse", dependencies: ["FileSystemCore", "CFuse3", system], swiftSettings: adapter),
+        // Items as files and directories.
+        .target(
+            name: "KeychainTree",
+            dependencies: ["FileSystemCore", "Keychain", "SecretCrypto", logging, system],
+            swiftSettings: strict),
+        // Sealed records in SQLite.
+        .target(name: "KeychainStorage", dependencies: ["Keychain", grdb], swiftSettings: strict),
+        // The vocabulary of file systems and the port `FileSystem`.
+        .target(name: "FileSystemCore", dependencies: [system], swiftSettings: strict),
+        // The domain: items, attributes, protection classes, keys, records; the port `RecordStore`.
+        .target(name: "Keychain", dependencies: ["SecretCrypto"], swiftSettings: strict),
+        // libsodium behind noncopyable secrets in locked memory.
+        .target(name: "SecretCrypto", dependencies: ["CSodium"], swiftSettings: adapter),
+        .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+
+        // Test support: a client of the FUSE protocol, a path-walking client, a client over a real mount.
+        .target(
+            name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "CFuse3", system],
+            path: "Tests/FileSystemTesting", swiftSettings: testing),
+        .testTarget(name: "FuseTests", dependencies: ["Fuse", "FileSystemTesting"], swiftSettings: testing),
+        .testTarget(name: "SecretCryptoTests", dependencies: ["SecretCrypto"], swiftSettings: testing),
+        .testTarget(name: "KeychainTests", dependencies: ["Keychain", "SecretCrypto"], swiftSettings: testing),
+        .testTarget(
+            name: "KeychainStorageTests", dependencies: ["KeychainStorage", "Keychain", grdb], swiftSettings: testing),
+        .testTarget(
+            name: "KeychainTreeTests", dependencies: ["KeychainTree", "KeychainStorage", "FileSystemTesting"],
+            swiftSettings: testing),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: ["KeychainTree", "KeychainStorage", "KeychainMount", "FileSystemTesting"],
+            swiftSettings: testing),
+        .testTarget(
+            name: "MountTests", dependencies: ["KeychainMount", "FileSystemTesting"], swiftSettings: testing),
+    ]
+)

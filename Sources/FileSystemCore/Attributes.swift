@@ -1,0 +1,91 @@
+/// A point in time, as `struct timespec` counts it from 1970-01-01T00:00:00Z.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    /// Whole seconds; negative before 1970.
+    public var seconds: Int64
+    /// 0 to 999,999,999.
+    public var nanoseconds: Int32
+
+    public init(seconds: Int64, nanoseconds: Int32 = 0) {
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+
+    public static func < (a: Timestamp, b: Timestamp) -> Bool {
+        (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds)
+    }
+}
+
+/// What kind of thing an inode is; raw values are the `S_IFMT` bits of `st_mode` (inode(7)).
+public enum FileType: UInt32, Sendable {
+    case fifo = 0o010000
+    case characterDevice = 0o020000
+    case directory = 0o040000
+    case blockDevice = 0o060000
+    case regular = 0o100000
+    case symbolicLink = 0o120000
+    case socket = 0o140000
+
+    /// The bits of `st_mode` that hold the type; the corresponding C constant is `S_IFMT`.
+    public static let mask: UInt32 = 0o170000
+}
+
+/// What `stat(2)` shows of an inode.
+public struct Attributes: Hashable, Sendable {
+    public var inode: InodeNumber
+    public var type: FileType
+    /// Permission bits, including set-user-ID, set-group-ID and sticky: `st_mode & 07777`.
+    public var permissions: UInt32
+    public var linkCount: UInt32
+    public var userID: UInt32
+    public var groupID: UInt32
+    /// In bytes.
+    public var size: UInt64
+    /// Last access, last change of the contents, last change of anything.
+    public var accessTime: Timestamp
+    public var modificationTime: Timestamp
+    public var changeTime: Timestamp
+
+    public init(
+        inode: InodeNumber, type: FileType, permissions: UInt32, linkCount: UInt32, userID: UInt32, groupID: UInt32,
+        size: UInt64, accessTime: Timestamp, modificationTime: Timestamp, changeTime: Timestamp
+    ) {
+        self.inode = inode
+        self.type = type
+        self.permissions = permissions
+        self.linkCount = linkCount
+        self.userID = userID
+        self.groupID = groupID
+        self.size = size
+        self.accessTime = accessTime
+        self.modificationTime = modificationTime
+        self.changeTime = changeTime
+    }
+
+    /// `st_blocks`: units of 512 bytes.
+    public var blocks: UInt64 { (size + 511) / 512 }
+}
+
+/// What SETATTR asks to change; nil members stay as they are.
+public struct AttributeChanges: Hashable, Sendable {
+    /// A time as utimensat(2) takes it.
+    public enum Time: Hashable, Sendable {
+        /// `UTIME_NOW`.
+        case now
+        case at(Timestamp)
+    }
+
+    /// Permission bits (`st_mode & 07777`).
+    public var permissions: UInt32?
+    public var userID: UInt32?
+    public var groupID: UInt32?
+    /// In bytes: truncate(2) and ftruncate(2).
+    public var size: UInt64?
+    public var accessTime: Time?
+    public var modificationTime: Time?
+    /// The descriptor through which ftruncate(2) and futimens(2) came.
+    public var handle: HandleID?
+    /// Who truncates; zero unless `size` is set.
+    public var lockOwner = LockOwner(rawValue: 0)
+
+    public init() {}
+}

@@ -1,0 +1,51 @@
+/// The nodes that the kernel knows, with their lookup counts.
+///
+/// Not synchronized: its owner keeps it behind a lock. All operations are O(1).
+public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
+    private struct Slot {
+        let node: Node
+        var lookups: UInt64
+    }
+
+    private var slots: [NodeID: Slot] = [:]
+    private var next: UInt64
+
+    /// `root` is always there; numbers are given from `FUSE_ROOT_ID + 1` on.
+    public init(root: Node) {
+        slots[.root] = Slot(node: root, lookups: 1)
+        next = NodeID.root.rawValue + 1
+    }
+
+    /// How many nodes the kernel knows, the root included.
+    public var count: Int { slots.count }
+
+    /// A number that no node of this mount has had.
+    public mutating func makeID() -> NodeID {
+        defer { next += 1 }
+        return NodeID(rawValue: next)
+    }
+
+    /// The node of that number, or nil if the kernel should not know it.
+    public subscript(id: NodeID) -> Node? { slots[id]?.node }
+
+    /// The kernel is about to be given `node`: adds one to its lookup count.
+    public mutating func remember(_ node: Node, as id: NodeID) {
+        slots[id, default: Slot(node: node, lookups: 0)].lookups += 1
+    }
+
+    /// Takes `count` off; returns the node when the kernel no longer knows it. The root stays.
+    public mutating func forget(_ id: NodeID, count: UInt64) -> Node? {
+        guard id != .root, let slot = slots[id] else { return nil }
+        guard slot.lookups <= count else {
+            slots[id]?.lookups -= count
+            return nil
+        }
+        slots[id] = nil
+        return slot.node
+    }
+
+    /// Calls `body` with each known node, in no order.
+    public func forEach(_ body: (NodeID, Node) -> Void) {
+        for (id, slot) in slots { body(id, slot.node) }
+    }
+}

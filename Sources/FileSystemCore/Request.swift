@@ -1,0 +1,61 @@
+/// Who asks: the ids that the kernel vouches for (`struct fuse_ctx`).
+public struct Caller: Hashable, Sendable {
+    public var userID: UInt32
+    public var groupID: UInt32
+    /// The calling thread; 0 where it lives in a pid namespace that this process cannot see.
+    public var processID: Int32
+
+    public init(userID: UInt32, groupID: UInt32, processID: Int32) {
+        self.userID = userID
+        self.groupID = groupID
+        self.processID = processID
+    }
+}
+
+/// One request on its way through a file system.
+public struct Request: ~Copyable {
+    public let caller: Caller
+    /// What the kernel must be told before the caller gets its answer, in this order.
+    ///
+    /// Whoever runs the file system sends them from a thread that serves no request, and answers after that.
+    public var notifications: [Notification] = []
+    private let interrupted: @Sendable () -> Bool
+
+    /// `interrupted` tells whether the caller has been hit by a signal and waits no more.
+    public init(caller: Caller, interrupted: @escaping @Sendable () -> Bool = { false }) {
+        self.caller = caller
+        self.interrupted = interrupted
+    }
+
+    /// Whether the caller has been interrupted (FUSE_INTERRUPT); long work should end with EINTR.
+    public var isInterrupted: Bool { interrupted() }
+}
+
+/// A directory's node and a name in it.
+public struct EntryReference: Hashable, Sendable {
+    public var parent: NodeID
+    public var name: EntryName
+
+    public init(parent: NodeID, name: EntryName) {
+        self.parent = parent
+        self.name = name
+    }
+}
+
+/// What has changed behind the kernel's back.
+public enum Notification: Sendable {
+    /// Forget the cached attributes of a node, and its cached pages if `pages` is set (FUSE_NOTIFY_INVAL_INODE).
+    case inode(NodeID, pages: Bool)
+    /// Forget what a name stands for (FUSE_NOTIFY_INVAL_ENTRY).
+    ///
+    /// Takes the directory's lock in the kernel: waits for every operation that is under way in it.
+    case entry(EntryReference)
+    /// Ask again for every name (FUSE_NOTIFY_INC_EPOCH, Linux 6.16); on older kernels each name of `fallback` instead.
+    case allEntries(fallback: @Sendable () -> [EntryReference])
+}
+
+/// Sends notifications that no request has caused.
+public protocol KernelNotifier: Sendable {
+    /// Returns when all have been sent; must not be called by a thread that serves a request or holds a lock.
+    func send(_ notifications: [Notification])
+}
