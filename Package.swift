@@ -75,13 +75,22 @@ let package = Package(
         .target(
             name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "CFuse3", system],
             path: "Tests/FileSystemTesting", swiftSettings: testing),
+        // Test support: a record store in memory that can be told to fail.
+        .target(
+            name: "KeychainTesting", dependencies: ["Keychain", "SecretCrypto"], path: "Tests/KeychainTesting",
+            swiftSettings: testing),
         .testTarget(name: "FuseTests", dependencies: ["Fuse", "FileSystemTesting"], swiftSettings: testing),
         .testTarget(name: "SecretCryptoTests", dependencies: ["SecretCrypto"], swiftSettings: testing),
-        .testTarget(name: "KeychainTests", dependencies: ["Keychain", "SecretCrypto"], swiftSettings: testing),
         .testTarget(
-            name: "KeychainStorageTests", dependencies: ["KeychainStorage", "Keychain", grdb], swiftSettings: testing),
+            name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecretCrypto"],
+            swiftSettings: testing),
         .testTarget(
-            name: "KeychainTreeTests", dependencies: ["KeychainTree", "KeychainStorage", "FileSystemTesting"],
+            name: "KeychainStorageTests",
+            dependencies: ["KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", grdb],
+            swiftSettings: testing),
+        .testTarget(
+            name: "KeychainTreeTests",
+            dependencies: ["KeychainTree", "KeychainStorage", "KeychainTesting", "FileSystemTesting"],
             swiftSettings: testing),
         .testTarget(
             name: "ConformanceTests",

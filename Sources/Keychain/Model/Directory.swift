@@ -1,0 +1,30 @@
+/// A service directory, or the container that the directories of one class lie in.
+package struct Directory: Hashable, Sendable {
+    package enum Key: Hashable, Sendable {
+        case container(ContainerKey)
+        case service(ServiceKey)
+    }
+
+    package var id: RowID
+    /// The container of a service directory; ``RowID/none`` for a container.
+    package var parent: RowID
+    /// Counts the changes of the row; 0 for one that is not in the store yet.
+    package var version: Int64
+    package var key: Key
+    package var creationDate: KeychainDate
+    package var changeDate: KeychainDate
+    package var file: FileFacts
+    /// The class of new items in it.
+    package var defaultProtection: Protection
+
+    package init(id: RowID, parent: RowID, key: Key, creationDate: KeychainDate, file: FileFacts) {
+        self.id = id
+        self.parent = parent
+        version = 0
+        self.key = key
+        self.creationDate = creationDate
+        changeDate = creationDate
+        self.file = file
+        defaultProtection = .whenUnlocked
+    }
+}

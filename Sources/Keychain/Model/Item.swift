@@ -1,0 +1,44 @@
+/// An item without its secret: a value, independent of the store it came from.
+package struct Item: Hashable, Sendable {
+    /// The row: also the item's place in listings.
+    package var id: RowID
+    /// The service directory it lies in.
+    package var directory: RowID
+    /// Counts the changes of the row; 0 for an item that is not in the store yet.
+    package var version: Int64
+    package var protection: Protection
+    /// kSecAttrAccount; text or data, empty if there is none.
+    package var account: AttributeValue
+    /// What callers have set, of role `.caller`.
+    package var attributes: [AttributeKey: AttributeValue]
+    /// Extended attributes that are not keychain attributes: the name after `user.`, and the bytes.
+    package var extraAttributes: [[UInt8]: [UInt8]]
+    package var creationDate: KeychainDate
+    package var modificationDate: KeychainDate
+    /// kSecAttrPersistentReference: 16 random bytes, stable for the life of the item.
+    package var persistentReference: [UInt8]
+    package var file: FileFacts
+    /// The exact length of the secret in bytes; nil for an item without one.
+    package var secretCount: Int?
+    /// The version at which the secret was last sealed.
+    package var secretVersion: Int64
+
+    package init(
+        id: RowID, directory: RowID, protection: Protection, account: AttributeValue, creationDate: KeychainDate,
+        persistentReference: [UInt8], file: FileFacts
+    ) {
+        self.id = id
+        self.directory = directory
+        version = 0
+        self.protection = protection
+        self.account = account
+        attributes = [:]
+        extraAttributes = [:]
+        self.creationDate = creationDate
+        modificationDate = creationDate
+        self.persistentReference = persistentReference
+        self.file = file
+        secretCount = nil
+        secretVersion = 0
+    }
+}

@@ -1,0 +1,63 @@
+/// Reads of one consistent state of the store. All look-ups are O(log n).
+package protocol RecordReader {
+    func store() throws(KeychainError) -> StoreRecord
+    func slots() throws(KeychainError) -> [SlotRecord]
+    func devices() throws(KeychainError) -> [DeviceRecord]
+    func classKeys() throws(KeychainError) -> [ClassKeyRecord]
+
+    func directory(id: RowID) throws(KeychainError) -> DirectoryRecord?
+    /// By its tag, or by its Always tag.
+    func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord?
+    /// Those whose id is greater than `after`, in the order of ids, at most `limit`.
+    func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord]
+
+    func item(id: RowID) throws(KeychainError) -> ItemRecord?
+    /// By its tag, or by its Always tag.
+    func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord?
+    /// Those whose id is greater than `after`, in the order of ids, at most `limit`.
+    func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord]
+    /// The ciphertext of the item's secret, all chunks in order; empty if it has none.
+    func secret(of item: RowID) throws(KeychainError) -> [UInt8]
+
+    func itemCount() throws(KeychainError) -> Int
+    /// The highest id that any item or directory has ever had.
+    func highestRowID() throws(KeychainError) -> RowID
+}
+
+/// Changes within one transaction; reads see them.
+package protocol RecordWriter: RecordReader {
+    /// Inserts, or replaces the row of the same id (for a class key: of the same purpose, generation, device, wrapping).
+    func put(_ store: StoreRecord) throws(KeychainError)
+    func put(_ slot: SlotRecord) throws(KeychainError)
+    func put(_ device: DeviceRecord) throws(KeychainError)
+    func put(_ key: ClassKeyRecord) throws(KeychainError)
+    /// A tag that another row has: ``KeychainError/duplicateItem``.
+    func put(_ directory: DirectoryRecord) throws(KeychainError)
+    /// A nil `secret` keeps the ciphertext as it is; a tag that another row has: ``KeychainError/duplicateItem``.
+    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError)
+
+    /// What is not there is no error.
+    func deleteSlot(_ id: Int64) throws(KeychainError)
+    func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError)
+    func deleteDirectory(_ id: RowID) throws(KeychainError)
+    func deleteItem(_ id: RowID) throws(KeychainError)
+}
+
+/// Where sealed records are kept: the port between the keychain and its store.
+///
+/// It never sees a key or a plaintext. Calls come from several threads.
+package protocol RecordStore: Sendable {
+    /// Whether ``write(_:)`` throws ``KeychainError/readOnly``.
+    var isReadOnly: Bool { get }
+    func read<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result
+    /// Durable when it returns; nothing of it is seen if `body` or the commit throws.
+    func write<Result>(
+        _ body: (any RecordWriter) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result
+    /// Checks the store's own structure (not the seals); returns how many faults it found.
+    func verifyStructure() throws(KeychainError) -> Int
+    /// Ends the use of the store; later calls throw ``KeychainError/notAvailable``.
+    func close()
+}
