@@ -74,6 +74,27 @@ import Testing
         }
     }
 
+    @Test("After a stop the question is asked again, without echo, and what was typed before the stop is gone")
+    func stopped() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            guard let terminal = Pseudoterminal() else { exit(1) }
+            let keeper = open(terminal.path, O_RDWR | O_NOCTTY)
+            // A handler in place of the stop, which would stop the test as well.
+            signal(SIGTSTP) { _ in handled.add(1, ordering: .sequentiallyConsistent) }
+            let person = Background {
+                guard terminal.output(until: "? ") == "? " else { exit(2) }
+                terminal.type("half a pass")
+                kill(getpid(), SIGTSTP)
+                guard terminal.output(until: "? ") == "? ", !terminal.echoes else { exit(3) }
+                terminal.type("phrase\n")
+            }
+            guard let got = try? PassphraseReader.ask("? ", terminal: terminal.path) else { exit(4) }
+            guard plain(got) == Array("phrase".utf8), person.ends(within: 5), terminal.echoes else { exit(5) }
+            close(keeper)
+            exit(handled.load(ordering: .sequentiallyConsistent) == 1 ? 0 : 6)
+        }
+    }
+
     @Test("A signal that ends the program does so, with the terminal put right", arguments: [SIGINT, SIGTERM, SIGHUP])
     func fatalSignal(number: Int32) async throws {
         let terminal = try #require(Pseudoterminal())
