@@ -1,0 +1,166 @@
+import Synchronization
+
+/// A growable value kept in 4 KiB pieces, each encrypted in ordinary memory under an ephemeral key: a staged value
+/// or a message under way (contract H1). Revoking the key makes all of it unreadable at once.
+///
+/// A piece that is shorter than its place, or missing, reads as zeros to its end: holes cost nothing. Each write of a
+/// piece takes a fresh random nonce; its buffer and its place are bound to it.
+package struct SealedBuffer: ~Copyable, Sendable {
+    /// Plain bytes of a whole piece.
+    package static let pieceSize = 4096
+    private static let ids = Atomic<UInt64>(0)
+
+    private struct Piece: Sendable {
+        let seal: Seal
+        let ciphertext: [UInt8]
+    }
+
+    private let key: RevocableSecret
+    private let arena: SecretArena
+    private let id: UInt64
+    private var pieces: [Piece?] = []
+    /// The most bytes it can have.
+    package let limit: Int
+    /// Bytes of the value.
+    package private(set) var count = 0
+
+    /// An empty value. `key` holds 32 bytes and may serve many buffers.
+    package init(key: RevocableSecret, limit: Int, in arena: SecretArena = .shared) {
+        self.key = key
+        self.limit = limit
+        self.arena = arena
+        id = Self.ids.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    /// Writes `bytes` at `offset`, growing the value; what lies between reads as zeros. All or nothing.
+    ///
+    /// - Throws: `invalidParameter` beyond `limit`, `keyUnavailable`, `outOfSecretMemory` (needs one slab of 4 KiB).
+    package mutating func write(_ bytes: RawSpan, at offset: Int) throws(CryptoError) {
+        guard offset >= 0, offset <= limit, bytes.byteCount <= limit - offset else { throw .invalidParameter }
+        guard !bytes.isEmpty else { return }
+        let first = offset / Self.pieceSize
+        var fresh: [Piece] = []
+        var done = 0
+        while done < bytes.byteCount {
+            let place = offset + done
+            let within = place % Self.pieceSize
+            let part = bytes.extracting(done..<min(bytes.byteCount, done + Self.pieceSize - within))
+            fresh.append(try piece(place / Self.pieceSize, overwrittenBy: part, at: within))
+            done += part.byteCount
+        }
+        extend(to: first + fresh.count)
+        for (index, piece) in fresh.enumerated() { pieces[first + index] = piece }
+        count = max(count, offset + bytes.byteCount)
+    }
+
+    /// Reads from `offset` into the first bytes of `output`; returns how many, 0 from the end on.
+    ///
+    /// - Throws: as `write`, and `authenticationFailed`; `output` is then zero.
+    package func read(at offset: Int, into output: inout MutableRawSpan) throws(CryptoError) -> Int {
+        guard offset >= 0 else { throw .invalidParameter }
+        let wanted = min(output.byteCount, count - min(count, offset))
+        do {
+            var done = 0
+            while done < wanted {
+                let index = (offset + done) / Self.pieceSize
+                let within = (offset + done) % Self.pieceSize
+                let end = min(wanted, done + Self.pieceSize - within)
+                var part = output._mutatingExtracting(done..<end)
+                try read(index, from: within, into: &part)
+                done = end
+            }
+        } catch {
+            output.clear(0..<wanted)
+            throw error
+        }
+        return wanted
+    }
+
+    /// Cuts the value or lengthens it by zeros.
+    ///
+    /// - Throws: as `write`; the value is then as it was.
+    package mutating func truncate(to count: Int) throws(CryptoError) {
+        guard count >= 0, count <= limit else { throw .invalidParameter }
+        if count < self.count {
+            let kept = (count + Self.pieceSize - 1) / Self.pieceSize
+            let within = count % Self.pieceSize
+            if within > 0, kept <= pieces.count, let last = pieces[kept - 1], last.ciphertext.count > within {
+                pieces[kept - 1] = try cut(last, at: kept - 1, to: within)
+            }
+            if kept < pieces.count { pieces.removeSubrange(kept...) }
+        }
+        self.count = count
+    }
+
+    private mutating func extend(to pieceCount: Int) {
+        while pieces.count < pieceCount { pieces.append(nil) }
+    }
+
+    private func stored(_ index: Int) -> Piece? {
+        index < pieces.count ? pieces[index] : nil
+    }
+
+    /// What the piece becomes; seals straight from `bytes` where nothing of the old one stays.
+    private func piece(_ index: Int, overwrittenBy bytes: RawSpan, at offset: Int) throws(CryptoError) -> Piece {
+        let old = stored(index)
+        let oldCount = old?.ciphertext.count ?? 0
+        if offset == 0, bytes.byteCount >= oldCount { return try seal(bytes, at: index) }
+        var plain = try SecretBytes(count: max(oldCount, offset + bytes.byteCount), in: arena)
+        if let old {
+            var target = plain.mutableBytes
+            try open(old, at: index, into: &target)
+        }
+        plain.copy(bytes, at: offset)
+        return try seal(plain.bytes, at: index)
+    }
+
+    private func cut(_ piece: Piece, at index: Int, to count: Int) throws(CryptoError) -> Piece {
+        var plain = try SecretBytes(count: piece.ciphertext.count, in: arena)
+        var target = plain.mutableBytes
+        try open(piece, at: index, into: &target)
+        plain.truncate(to: count)
+        return try seal(plain.bytes, at: index)
+    }
+
+    /// Fills `output` with the bytes of a piece from `offset` on.
+    private func read(
+        _ index: Int, from offset: Int, into output: inout MutableRawSpan
+    ) throws(CryptoError) {
+        var done = 0
+        if let piece = stored(index), piece.ciphertext.count > offset {
+            if offset == 0, piece.ciphertext.count <= output.byteCount {
+                try open(piece, at: index, into: &output)
+                done = piece.ciphertext.count
+            } else {
+                var plain = try SecretBytes(count: piece.ciphertext.count, in: arena)
+                var target = plain.mutableBytes
+                try open(piece, at: index, into: &target)
+                done = output.write(plain.bytes.extracting(offset..<piece.ciphertext.count))
+            }
+        } else if !key.isAvailable {
+            // A hole is no secret, but after a lock nothing of the value answers.
+            throw .keyUnavailable
+        }
+        output.clear(done..<output.byteCount)
+    }
+
+    private func seal(_ bytes: RawSpan, at index: Int) throws(CryptoError) -> Piece {
+        let data = associatedData(index)
+        return try key.use { (key) throws(CryptoError) -> Piece in
+            let sealed = try AEAD.seal(bytes, key: key, associatedData: data)
+            return Piece(seal: sealed.seal, ciphertext: sealed.ciphertext)
+        }
+    }
+
+    private func open(_ piece: Piece, at index: Int, into output: inout MutableRawSpan) throws(CryptoError) {
+        let data = associatedData(index)
+        try key.use { (key) throws(CryptoError) -> Void in
+            try AEAD.open(
+                piece.ciphertext.rawSpan, seal: piece.seal, key: key, associatedData: data, into: &output)
+        }
+    }
+
+    private func associatedData(_ index: Int) -> [UInt8] {
+        [id, UInt64(index)].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+    }
+}

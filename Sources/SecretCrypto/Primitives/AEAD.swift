@@ -1,0 +1,78 @@
+import CSodium
+
+/// XChaCha20-Poly1305 with a random nonce and a detached tag (draft-irtf-cfrg-xchacha-03,
+/// `crypto_aead_xchacha20poly1305_ietf_*_detached`).
+package enum AEAD {
+    /// Bytes of a key.
+    package static let keyCount = 32
+
+    /// Encrypts `plaintext` and binds `associatedData` to it. A key that is not 32 bytes: `invalidParameter`.
+    package static func seal(
+        _ plaintext: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8]
+    ) throws(CryptoError) -> (seal: Seal, ciphertext: [UInt8]) {
+        guard key.count == keyCount else { throw .invalidParameter }
+        var seal = Seal(nonceAndTag: [])
+        let ciphertext = unsafe [UInt8](writing: plaintext.byteCount) { output in
+            seal = unsafe encrypt(plaintext, key: key, associatedData: associatedData, into: output)
+        }
+        return (seal, ciphertext)
+    }
+
+    /// Decrypts into locked memory. Wrong key, data or seal: `authenticationFailed`, never another plaintext.
+    package static func open(
+        _ ciphertext: RawSpan, seal: Seal, key: borrowing SecretBytes, associatedData: [UInt8],
+        in arena: SecretArena = .shared
+    ) throws(CryptoError) -> SecretBytes {
+        var plaintext = try SecretBytes(count: ciphertext.byteCount, in: arena)
+        var output = plaintext.mutableBytes
+        try open(ciphertext, seal: seal, key: key, associatedData: associatedData, into: &output)
+        return plaintext
+    }
+
+    /// Decrypts into the first bytes of `output` without allocating; they are zero if it fails. Less room than
+    /// ciphertext, or a key that is not 32 bytes: `invalidParameter`.
+    package static func open(
+        _ ciphertext: RawSpan, seal: Seal, key: borrowing SecretBytes, associatedData: [UInt8],
+        into output: inout MutableRawSpan
+    ) throws(CryptoError) {
+        guard key.count == keyCount, output.byteCount >= ciphertext.byteCount else { throw .invalidParameter }
+        let result = unsafe output.withPointer { output in
+            unsafe decrypt(ciphertext, seal: seal, key: key, associatedData: associatedData, into: output)
+        }
+        guard result == 0 else { throw .authenticationFailed }
+    }
+
+    /// Writes the ciphertext to `output`, which has room for it.
+    private static func encrypt(
+        _ plaintext: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8],
+        into output: UnsafeMutablePointer<UInt8>
+    ) -> Seal {
+        let bytes = unsafe [UInt8](writing: Seal.byteCount) { nonce in
+            unsafe NoncePool.shared.next(into: nonce)
+            unsafe plaintext.withPointer { message in
+                unsafe key.withPointer { key in
+                    _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
+                        output, nonce + Seal.nonceCount, nil, message, UInt64(plaintext.byteCount),
+                        associatedData, UInt64(associatedData.count), nil, nonce, key)
+                }
+            }
+        }
+        return Seal(nonceAndTag: bytes)
+    }
+
+    /// 0 if the tag fits; otherwise `output` is zero.
+    private static func decrypt(
+        _ ciphertext: RawSpan, seal: Seal, key: borrowing SecretBytes, associatedData: [UInt8],
+        into output: UnsafeMutablePointer<UInt8>
+    ) -> Int32 {
+        unsafe ciphertext.withPointer { message in
+            unsafe key.withPointer { key in
+                unsafe seal.bytes.rawSpan.withPointer { nonce in
+                    unsafe crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
+                        output, nil, message, UInt64(ciphertext.byteCount), nonce + Seal.nonceCount,
+                        associatedData, UInt64(associatedData.count), nonce, key)
+                }
+            }
+        }
+    }
+}
