@@ -87,7 +87,7 @@ let package = Package(
             swiftSettings: testing),
         .testTarget(
             name: "KeychainStorageTests",
-            dependencies: ["KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", grdb],
+            dependencies: ["KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", grdb, system],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainTreeTests",

@@ -52,11 +52,15 @@ extension Connection {
     /// Opens `file` for this process alone, or says who has it.
     static func openForWriting(_ file: StoreFile) throws(StoreOpenError) -> Connection {
         try claiming(file) { () throws(StoreOpenError) in
-            let descriptor = try file.openChecked(.readWrite)
-            try? descriptor.close()
-            let queue = try connect(file, query: "mode=rw", readOnly: false) { try Schema.verify($0) }
+            let locked = try identify(file)
+            let queue: DatabaseQueue
+            do throws(StoreOpenError) {
+                queue = try connect(file, query: "mode=rw", readOnly: false) { try Schema.verify($0) }
+            } catch .inUse {
+                throw .inUse(processID: LockHolder.processID(of: .sqlite, on: locked) ?? 0)
+            }
             // Readers flock first and look for our lock then; we the other way round: one sees the other.
-            if let holder = LockHolder.processID(of: .reader, on: file.identity) {
+            if let holder = LockHolder.processID(of: .reader, on: locked, except: getpid()) {
                 try? queue.close()
                 throw .inUse(processID: holder)
             }
@@ -69,11 +73,11 @@ extension Connection {
         try claiming(file) { () throws(StoreOpenError) in
             let descriptor = try file.openChecked(.readOnly)
             do throws(StoreOpenError) {
-                // Best effort: not every file system has flock.
-                _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB)
-                if let holder = LockHolder.processID(of: .sqlite, on: file.identity) {
-                    throw .inUse(processID: holder)
-                }
+                // Best effort: not every file system has flock. Refused while a writer is about to open.
+                let isFree = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK
+                let locked = LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
+                let holder = LockHolder.processID(of: .sqlite, on: locked)
+                guard isFree, holder == nil else { throw .inUse(processID: holder ?? 0) }
                 guard !file.hasLog else { throw .needsRecovery }
                 // Nobody writes and there is no log: SQLite needs neither locks nor shared memory.
                 let queue = try connect(file, query: "mode=ro&immutable=1", readOnly: true) { try Schema.verify($0) }
@@ -83,6 +87,15 @@ extension Connection {
                 throw error
             }
         }
+    }
+
+    /// Checks the header, and finds out under which name the kernel lists locks of `file` by locking it for a moment.
+    private static func identify(_ file: StoreFile) throws(StoreOpenError) -> LockedFile {
+        let descriptor = try file.openChecked(.readWrite)
+        defer { try? descriptor.close() }
+        // Shared only beside a reader: a shared lock of ours would look like one to another writer.
+        if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 { _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) }
+        return LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
     }
 
     /// Makes a keychain without records of `file`, which is empty.
@@ -101,8 +114,7 @@ extension Connection {
             return try open()
         } catch {
             OpenFiles.shared.release(file.identity)
-            guard case .inUse(processID: 0) = error else { throw error }
-            throw .inUse(processID: LockHolder.processID(of: .sqlite, on: file.identity) ?? 0)
+            throw error
         }
     }
 
@@ -118,7 +130,7 @@ extension Connection {
         // Otherwise GRDB traps where a rollback failed; ``WriteTransaction`` deals with that.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { db in
-            for setting in readOnly ? settings : settings + writeSettings { try db.execute(sql: "PRAGMA \(setting)") }
+            for setting in readOnly ? settings : writeSettings + settings { try db.execute(sql: "PRAGMA \(setting)") }
             try prepare(db)
         }
         let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
@@ -129,14 +141,14 @@ extension Connection {
         }
     }
 
-    /// Before the first access. <https://www.sqlite.org/pragma.html>
-    private static let settings = [
-        "temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON", "cache_size = -4096",
-    ]
-
-    /// EXCLUSIVE comes first: set before the first access, the log's index is kept in memory instead of a `-shm` file,
-    /// and the lock is taken by that access, which setting the journal mode is.
+    /// EXCLUSIVE comes first: if it is set before anything is read, the log's index is kept in memory instead of a
+    /// `-shm` file, and the first access locks readers out too. <https://www.sqlite.org/wal.html#noshm>
     private static let writeSettings = [
         "locking_mode = EXCLUSIVE", "secure_delete = ON", "journal_mode = WAL", "synchronous = FULL",
+    ]
+
+    /// <https://www.sqlite.org/pragma.html>
+    private static let settings = [
+        "temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON", "cache_size = -4096",
     ]
 }

@@ -6,9 +6,13 @@ struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
 
+    init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+
     init(_ stat: Stat) {
-        device = UInt64(stat.deviceID.rawValue)
-        inode = UInt64(stat.inode.rawValue)
+        self.init(device: UInt64(stat.deviceID.rawValue), inode: UInt64(stat.inode.rawValue))
     }
 }
 

@@ -74,10 +74,17 @@ package final class SQLiteRecordStore: RecordStore {
 
     package func verifyStructure() throws(KeychainError) -> Int {
         try current().perform { db throws(KeychainError) in
-            let messages = try KeychainError.mapping {
-                try String.fetchAll(db, sql: "PRAGMA integrity_check(10000)")
+            var faults = 0
+            do throws(KeychainError) {
+                try KeychainError.mapping {
+                    let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
+                    while let message = try messages.next() { faults += message == "ok" ? 0 : 1 }
+                }
+            } catch .decode {
+                // Too damaged to be checked to the end.
+                faults += 1
             }
-            return messages == ["ok"] ? 0 : messages.count
+            return faults
         }
     }
 

@@ -18,6 +18,16 @@ final class Scratch {
 
     subscript(name: String) -> String { path + "/" + name }
 
+    /// In bytes; nil if there is no such file.
+    func size(of name: String) throws -> Int? {
+        guard FileManager.default.fileExists(atPath: self[name]) else { return nil }
+        return try FileManager.default.attributesOfItem(atPath: self[name])[.size] as? Int
+    }
+
+    func permissions(of name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: self[name])[.posixPermissions] as? Int
+    }
+
     var entries: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
     }
@@ -59,6 +69,9 @@ func run(_ program: String, _ arguments: [String]) throws -> String {
 
 /// Another program (Python's sqlite3) that has a database open until it is told to go.
 final class Holder {
+    /// SQLite would not do it.
+    struct Refused: Error {}
+
     let processID: Int32
     private let process = Process()
     private let input = Pipe()
@@ -67,7 +80,7 @@ final class Holder {
     init(_ path: String, _ statements: [String]) throws {
         let script = """
             import sqlite3, sys
-            db = sqlite3.connect(sys.argv[1], isolation_level=None)
+            db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0)
             for statement in sys.argv[2:]: db.execute(statement).fetchall()
             print("ready", flush=True)
             sys.stdin.read()
@@ -77,10 +90,11 @@ final class Holder {
         process.arguments = ["python3", "-c", script, path] + statements
         process.standardInput = input
         process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
         try process.run()
         processID = process.processIdentifier
         let answer = output.fileHandleForReading.availableData
-        try #require(String(decoding: answer, as: UTF8.self) == "ready\n")
+        guard String(decoding: answer, as: UTF8.self) == "ready\n" else { throw Refused() }
     }
 
     deinit {
