@@ -43,7 +43,7 @@ final class Connection: Sendable {
         }
         guard wasOpen else { return }
         try? queue.close()
-        try? reader?.close()
+        if let reader { Self.unlock(reader) }
         OpenFiles.shared.release(file)
     }
 }
@@ -83,16 +83,24 @@ extension Connection {
                 let queue = try connect(file, query: "mode=ro&immutable=1", readOnly: true) { try Schema.verify($0) }
                 return Connection(queue: queue, file: file.identity, reader: descriptor)
             } catch {
-                try? descriptor.close()
+                unlock(descriptor)
                 throw error
             }
         }
     }
 
+    /// Closes a descriptor that was locked with flock(2).
+    ///
+    /// Unlocked first: a child that is being started at this moment still has the descriptor, and with it the lock.
+    private static func unlock(_ descriptor: FileDescriptor) {
+        _ = flock(descriptor.rawValue, LOCK_UN)
+        try? descriptor.close()
+    }
+
     /// Checks the header, and finds out under which name the kernel lists locks of `file` by locking it for a moment.
     private static func identify(_ file: StoreFile) throws(StoreOpenError) -> LockedFile {
         let descriptor = try file.openChecked(.readWrite)
-        defer { try? descriptor.close() }
+        defer { unlock(descriptor) }
         // Shared only beside a reader: a shared lock of ours would look like one to another writer.
         if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 { _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) }
         return LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)

@@ -98,6 +98,7 @@ package final class SQLiteRecordStore: RecordStore {
         }
     }
 
+    /// Waits for the calls that are running; so never from within the body of one.
     package func close() {
         let last = connection.withLock { connection in
             defer { connection = nil }

@@ -67,6 +67,19 @@ func run(_ program: String, _ arguments: [String]) throws -> String {
     return text
 }
 
+extension FileHandle {
+    /// What arrives until the end of a line, which may come in pieces, or of the file.
+    func line() -> String {
+        var bytes = Data()
+        while bytes.last != UInt8(ascii: "\n") {
+            let more = availableData
+            guard !more.isEmpty else { break }
+            bytes += more
+        }
+        return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+}
+
 /// Another program (Python's sqlite3) that has a database open until it is told to go.
 final class Holder {
     /// SQLite would not do it.
@@ -93,8 +106,7 @@ final class Holder {
         process.standardError = FileHandle.nullDevice
         try process.run()
         processID = process.processIdentifier
-        let answer = output.fileHandleForReading.availableData
-        guard String(decoding: answer, as: UTF8.self) == "ready\n" else { throw Refused() }
+        guard output.fileHandleForReading.line() == "ready" else { throw Refused() }
     }
 
     deinit {
