@@ -141,7 +141,9 @@ extension Connection {
             for setting in readOnly ? settings : writeSettings + settings { try db.execute(sql: "PRAGMA \(setting)") }
             try prepare(db)
         }
-        let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
+        // An empty path would be a database of its own in a temporary file.
+        guard let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed), !path.isEmpty
+        else { throw .io(-EINVAL) }
         do {
             return try DatabaseQueue(path: "file://\(path)?\(query)", configuration: configuration)
         } catch {
