@@ -61,7 +61,8 @@ let package = Package(
             dependencies: ["FileSystemCore", "Keychain", "SecretCrypto", logging, system],
             swiftSettings: strict),
         // Sealed records in SQLite.
-        .target(name: "KeychainStorage", dependencies: ["Keychain", grdb], swiftSettings: strict),
+        .target(
+            name: "KeychainStorage", dependencies: ["Keychain", "SecretCrypto", grdb, system], swiftSettings: strict),
         // The vocabulary of file systems and the port `FileSystem`.
         .target(name: "FileSystemCore", dependencies: [system], swiftSettings: strict),
         // The domain: items, attributes, protection classes, keys, records; the port `RecordStore`.
@@ -86,7 +87,7 @@ let package = Package(
             swiftSettings: testing),
         .testTarget(
             name: "KeychainStorageTests",
-            dependencies: ["KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", grdb],
+            dependencies: ["KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", grdb, system],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainTreeTests",

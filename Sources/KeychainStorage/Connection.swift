@@ -1,0 +1,164 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import Keychain
+internal import Synchronization
+internal import SystemPackage
+
+/// One open database: the only connection to it, used by one thread at a time.
+final class Connection: Sendable {
+    private let queue: DatabaseQueue
+    private let isOpen = Atomic(true)
+    private let file: FileIdentity
+    /// Of a store that was opened for reading only: carries the flock(2) that keeps writers out.
+    private let reader: FileDescriptor?
+
+    private init(queue: DatabaseQueue, file: FileIdentity, reader: FileDescriptor? = nil) {
+        self.queue = queue
+        self.file = file
+        self.reader = reader
+    }
+
+    deinit { close(checkpoint: nil) }
+
+    /// Runs `body` while nobody else uses the connection; within a `body` of the same thread, as a part of it.
+    ///
+    /// GRDB's `read` would open a transaction, which costs twice the look-up; nobody else can write meanwhile.
+    func perform<Result>(
+        _ body: (Database) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        let result: Swift.Result<Result, KeychainError> = queue.unsafeReentrantRead { db in
+            guard isOpen.load(ordering: .acquiring) else { return .failure(.notAvailable) }
+            return Swift.Result { () throws(KeychainError) in try body(db) }
+        }
+        return try result.get()
+    }
+
+    /// Ends the use after `checkpoint`; later ones throw ``KeychainError/notAvailable``. Does nothing a second time.
+    func close(checkpoint: ((Database) -> Void)?) {
+        let wasOpen = queue.unsafeReentrantRead { db in
+            guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return false }
+            checkpoint?(db)
+            return true
+        }
+        guard wasOpen else { return }
+        try? queue.close()
+        if let reader { Self.unlock(reader) }
+        OpenFiles.shared.release(file)
+    }
+}
+
+extension Connection {
+    /// Opens `file` for this process alone, or says who has it.
+    static func openForWriting(_ file: StoreFile) throws(StoreOpenError) -> Connection {
+        try claiming(file) { () throws(StoreOpenError) in
+            let locked = try identify(file)
+            let queue: DatabaseQueue
+            do throws(StoreOpenError) {
+                queue = try connect(file, query: "mode=rw", readOnly: false) { try Schema.verify($0) }
+            } catch .inUse {
+                throw .inUse(processID: LockHolder.processID(of: .sqlite, on: locked) ?? 0)
+            }
+            // Readers flock first and look for our lock then; we the other way round: one sees the other.
+            if let holder = LockHolder.processID(of: .reader, on: locked, except: getpid()) {
+                try? queue.close()
+                throw .inUse(processID: holder)
+            }
+            return Connection(queue: queue, file: file.identity)
+        }
+    }
+
+    /// Opens `file` without writing anything, anywhere; works on a read-only medium.
+    static func openForReading(_ file: StoreFile) throws(StoreOpenError) -> Connection {
+        try claiming(file) { () throws(StoreOpenError) in
+            let descriptor = try file.openChecked(.readOnly)
+            do throws(StoreOpenError) {
+                // Best effort: not every file system has flock. Refused while a writer is about to open.
+                let isFree = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK
+                let locked = LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
+                let holder = LockHolder.processID(of: .sqlite, on: locked)
+                guard isFree, holder == nil else { throw .inUse(processID: holder ?? 0) }
+                guard !file.hasLog else { throw .needsRecovery }
+                // Nobody writes and there is no log: SQLite needs neither locks nor shared memory.
+                let queue = try connect(file, query: "mode=ro&immutable=1", readOnly: true) { try Schema.verify($0) }
+                return Connection(queue: queue, file: file.identity, reader: descriptor)
+            } catch {
+                unlock(descriptor)
+                throw error
+            }
+        }
+    }
+
+    /// Closes a descriptor that was locked with flock(2).
+    ///
+    /// Unlocked first: a child that is being started at this moment still has the descriptor, and with it the lock.
+    private static func unlock(_ descriptor: FileDescriptor) {
+        _ = flock(descriptor.rawValue, LOCK_UN)
+        try? descriptor.close()
+    }
+
+    /// Checks the header, and finds out under which name the kernel lists locks of `file` by locking it for a moment.
+    private static func identify(_ file: StoreFile) throws(StoreOpenError) -> LockedFile {
+        let descriptor = try file.openChecked(.readWrite)
+        defer { unlock(descriptor) }
+        // Shared only beside a reader: a shared lock of ours would look like one to another writer.
+        if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 { _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) }
+        return LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
+    }
+
+    /// Makes a keychain without records of `file`, which is empty.
+    static func create(_ file: StoreFile) throws(StoreOpenError) -> Connection {
+        try claiming(file) { () throws(StoreOpenError) in
+            let queue = try connect(file, query: "mode=rw", readOnly: false) { try Schema.create(in: $0) }
+            return Connection(queue: queue, file: file.identity)
+        }
+    }
+
+    private static func claiming(
+        _ file: StoreFile, _ open: () throws(StoreOpenError) -> Connection
+    ) throws(StoreOpenError) -> Connection {
+        guard OpenFiles.shared.claim(file.identity) else { throw .inUse(processID: getpid()) }
+        do throws(StoreOpenError) {
+            return try open()
+        } catch {
+            OpenFiles.shared.release(file.identity)
+            throw error
+        }
+    }
+
+    /// `query`: the parameters of SQLite's URI (<https://www.sqlite.org/uri.html>), so that it never creates a file.
+    private static func connect(
+        _ file: StoreFile, query: String, readOnly: Bool, prepare: @escaping @Sendable (Database) throws -> Void
+    ) throws(StoreOpenError) -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "keychain"
+        configuration.readonly = readOnly
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .immediateError
+        // Otherwise GRDB traps where a rollback failed; ``WriteTransaction`` deals with that.
+        configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { db in
+            for setting in readOnly ? settings : writeSettings + settings { try db.execute(sql: "PRAGMA \(setting)") }
+            try prepare(db)
+        }
+        // An empty path would be a database of its own in a temporary file.
+        guard let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed), !path.isEmpty
+        else { throw .io(-EINVAL) }
+        do {
+            return try DatabaseQueue(path: "file://\(path)?\(query)", configuration: configuration)
+        } catch {
+            throw StoreOpenError(opening: error)
+        }
+    }
+
+    /// EXCLUSIVE comes first: if it is set before anything is read, the log's index is kept in memory instead of a
+    /// `-shm` file, and the first access locks readers out too. <https://www.sqlite.org/wal.html#noshm>
+    private static let writeSettings = [
+        "locking_mode = EXCLUSIVE", "secure_delete = ON", "journal_mode = WAL", "synchronous = FULL",
+    ]
+
+    /// <https://www.sqlite.org/pragma.html>
+    private static let settings = [
+        "temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON", "cache_size = -4096",
+    ]
+}

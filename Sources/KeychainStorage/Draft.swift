@@ -1,0 +1,51 @@
+internal import Foundation
+internal import Glibc
+internal import SystemPackage
+
+/// A keychain that has no name yet: an empty file beside the place where it will be.
+struct Draft {
+    let path: FilePath
+    /// The name that it will have; nothing had it when the draft was made.
+    let target: FilePath
+
+    /// Mode 0600 from the first moment; SQLite gives its log the same. Creates missing directories, mode 0700.
+    init(for path: String) throws(StoreOpenError) {
+        target = FilePath(URL(fileURLWithPath: path).path)
+        guard !PlainFiles.exists(target) else { throw .alreadyExists }
+        let directory = target.removingLastComponent()
+        try PlainFiles.createDirectory(directory)
+        self.path = directory.appending(".keychainfs-new-" + String(UInt64.random(in: 0 ... .max), radix: 16))
+        do {
+            try FileDescriptor.open(
+                self.path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
+                permissions: [.ownerReadWrite]
+            ).close()
+        } catch {
+            throw StoreOpenError(error as? Errno ?? .ioError)
+        }
+    }
+
+    var file: StoreFile {
+        get throws(StoreOpenError) { try StoreFile(path: path.string) }
+    }
+
+    /// Gives the finished file its name, if still nothing has it, and makes both durable. Closed before.
+    func publish() throws(StoreOpenError) {
+        try PlainFiles.synchronize(path, .readWrite)
+        do throws(StoreOpenError) {
+            try PlainFiles.manage { try $0.linkItem(atPath: path.string, toPath: target.string) }
+        } catch .permissionDenied, .io {
+            // A file system without hard links. Foundation looks before it renames.
+            try PlainFiles.manage { try $0.moveItem(atPath: path.string, toPath: target.string) }
+        }
+        remove()
+        try PlainFiles.synchronize(target.removingLastComponent(), .readOnly)
+    }
+
+    /// Removes what is left under the old name; nothing of it is needed any more.
+    func remove() {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try? FileManager.default.removeItem(atPath: path.string + suffix)
+        }
+    }
+}

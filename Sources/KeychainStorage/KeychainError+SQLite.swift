@@ -1,0 +1,39 @@
+internal import GRDB
+internal import Keychain
+
+extension KeychainError {
+    /// The one place where what SQLite and GRDB throw becomes a status.
+    ///
+    /// Source: <https://www.sqlite.org/rescode.html>. A damaged page is ``decode``: the item is refused, others go on.
+    init(storage error: any Error) {
+        switch error {
+        case let error as KeychainError: self = error
+        case let error as DatabaseError: self.init(error.extendedResultCode)
+        case is RowDecodingError: self = .decode
+        default: self = .io(ResultCode.SQLITE_ERROR.rawValue)
+        }
+    }
+
+    private init(_ code: ResultCode) {
+        self =
+            switch code {
+            case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY: .duplicateItem
+            case .SQLITE_FULL: .diskFull
+            case .SQLITE_READONLY: .readOnly
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: .decode
+            case .SQLITE_NOMEM: .allocate
+            case .SQLITE_BUSY, .SQLITE_LOCKED: .inUse(processID: 0)
+            case .SQLITE_TOOBIG: .dataTooLarge
+            default: .io(code.rawValue)
+            }
+    }
+
+    /// Runs `body`; what it throws, as a status.
+    static func mapping<Result>(_ body: () throws -> Result) throws(KeychainError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw KeychainError(storage: error)
+        }
+    }
+}

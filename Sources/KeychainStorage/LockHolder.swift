@@ -1,0 +1,73 @@
+internal import Foundation
+internal import Glibc
+internal import SystemPackage
+
+/// A file as the kernel's list of locks names it: `MAJOR:MINOR:INODE` (proc_locks(5)).
+///
+/// The list rather than F_GETLK: that needs a descriptor, whose closing would drop locks, and tells nothing of flock(2).
+struct LockedFile: Hashable, Sendable {
+    let name: String
+
+    /// By what stat(2) says: not always the kernel's device (btrfs and overlayfs show another).
+    init(_ file: FileIdentity) {
+        // dev_t of the C library (makedev(3)), printed as the kernel does (`%02x:%02x:%lu`).
+        let major = (file.device >> 8) & 0xFFF | (file.device >> 32) & ~0xFFF
+        let minor = file.device & 0xFF | (file.device >> 12) & 0xFFFF_FF00
+        let device = [major, minor].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        name = device.joined(separator: ":") + ":\(file.inode)"
+    }
+
+    /// By the lock that this process has on `descriptor`; nil without one, or without `/proc`.
+    init?(lockedBy descriptor: FileDescriptor) {
+        let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor.rawValue)", encoding: .utf8)
+        let lock = text?.split(separator: "\n").first { $0.hasPrefix("lock:") }
+        guard let line = lock.flatMap({ LockLine($0.dropFirst("lock:".count)) }) else { return nil }
+        name = line.file
+    }
+}
+
+/// Finds in the kernel's list who has locked a file.
+enum LockHolder {
+    enum Kind {
+        /// SQLite's POSIX lock for writing, of any of its lock bytes (from 0x4000_0000, os_unix.c).
+        case sqlite
+        /// A shared flock(2): how a store that was opened for reading only shows that it is there.
+        case reader
+    }
+
+    /// The process that has the lock; nil if there is none, or it lives in a process namespace that is out of sight.
+    static func processID(
+        of kind: Kind, on file: LockedFile, except own: Int32? = nil, locks: String? = nil
+    ) -> Int32? {
+        let text = locks ?? (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").lazy.compactMap { LockLine($0) }
+            .first { $0.file == file.name && $0.isOf(kind) && $0.processID != own }?.processID
+    }
+}
+
+/// `1: POSIX  ADVISORY  WRITE 1234 00:1b:131 1073741824 1073742335`
+private struct LockLine {
+    let file: String
+    let processID: Int32
+    private let type: Substring
+    private let access: Substring
+    private let end: UInt64
+
+    /// Nil for a request that waits (`1: -> POSIX …`) and for what has another form.
+    init?(_ text: Substring) {
+        let fields = text.split { $0 == " " || $0 == "\t" }
+        guard fields.count == 8, let processID = Int32(fields[4]) else { return nil }
+        type = fields[1]
+        access = fields[3]
+        self.processID = processID
+        file = String(fields[5])
+        end = UInt64(fields[7]) ?? .max
+    }
+
+    func isOf(_ kind: LockHolder.Kind) -> Bool {
+        switch kind {
+        case .sqlite: type != "FLOCK" && access == "WRITE" && end >= 0x4000_0000
+        case .reader: type == "FLOCK" && access == "READ"
+        }
+    }
+}

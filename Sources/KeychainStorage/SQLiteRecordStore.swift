@@ -1,0 +1,140 @@
+internal import GRDB
+package import Keychain
+internal import Synchronization
+
+/// The sealed records of one keychain in an SQLite database (WAL, `synchronous=FULL`, locked for this process).
+///
+/// Calls may come from any thread; they are served one after the other.
+package final class SQLiteRecordStore: RecordStore {
+    package enum Access: Sendable {
+        case readWrite
+        /// Changes no byte on the medium; refused while somebody else writes, and after a use that was cut off.
+        case readOnly
+    }
+
+    package let isReadOnly: Bool
+    /// Nil once closed. Replaced when a new store gets its name.
+    private let connection: Mutex<Connection?>
+
+    init(_ connection: Connection, isReadOnly: Bool) {
+        self.connection = Mutex(connection)
+        self.isReadOnly = isReadOnly
+    }
+
+    /// Opens the keychain at `path`; symbolic links are followed. Changes nothing if it throws.
+    package static func open(
+        path: String, access: Access = .readWrite
+    ) throws(StoreOpenError) -> SQLiteRecordStore {
+        let file = try StoreFile(path: path)
+        switch access {
+        case .readWrite: return SQLiteRecordStore(try Connection.openForWriting(file), isReadOnly: false)
+        case .readOnly: return SQLiteRecordStore(try Connection.openForReading(file), isReadOnly: true)
+        }
+    }
+
+    /// Creates a keychain at `path`, mode 0600, in directories (0700) that are created as needed.
+    ///
+    /// `initialize` fills the store that it is given, and may keep it: that store is the keychain at `path` from then
+    /// on. All of it happens under another name in the same directory, so that a crash leaves nothing at `path`.
+    /// What `initialize` throws is thrown as ``StoreOpenError/initialization(_:)``, a full disk as itself.
+    package static func create<Result>(
+        at path: String, initialize: (SQLiteRecordStore) throws(KeychainError) -> Result
+    ) throws(StoreOpenError) -> Result {
+        let draft = try Draft(for: path)
+        defer { draft.remove() }
+        let store = SQLiteRecordStore(try Connection.create(try draft.file), isReadOnly: false)
+        do throws(StoreOpenError) {
+            let result = try store.fill(initialize)
+            try store.replaceConnection { () throws(StoreOpenError) in
+                try draft.publish()
+                return try Connection.openForWriting(try StoreFile(path: path))
+            }
+            return result
+        } catch {
+            store.close()
+            throw error
+        }
+    }
+
+    package func read<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try current().perform { db throws(KeychainError) in try body(SQLiteRecords(db: db)) }
+    }
+
+    package func write<Result>(
+        _ body: (any RecordWriter) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        let connection = try current()
+        guard !isReadOnly else { throw .readOnly }
+        return try connection.perform { db throws(KeychainError) in
+            try WriteTransaction(db: db).run { records throws(KeychainError) in try body(records) }
+        }
+    }
+
+    package func verifyStructure() throws(KeychainError) -> Int {
+        try current().perform { db throws(KeychainError) in
+            var faults = 0
+            do throws(KeychainError) {
+                try KeychainError.mapping {
+                    let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
+                    while let message = try messages.next() { faults += message == "ok" ? 0 : 1 }
+                }
+            } catch .decode {
+                // Too damaged to be checked to the end.
+                faults += 1
+            }
+            return faults
+        }
+    }
+
+    /// Moves everything from the write-ahead log into the database and empties the log.
+    ///
+    /// Until then the log keeps what was deleted or overwritten, however secure the deletion.
+    package func checkpoint() throws(KeychainError) {
+        guard !isReadOnly else { return }
+        try current().perform { db throws(KeychainError) in
+            try KeychainError.mapping { try Self.checkpoint(db) }
+        }
+    }
+
+    /// Waits for the calls that are running; so never from within the body of one.
+    package func close() {
+        let last = connection.withLock { connection in
+            defer { connection = nil }
+            return connection
+        }
+        // A failed checkpoint loses nothing: the log stays, and the next opening goes on with it.
+        last?.close(checkpoint: isReadOnly ? nil : { db in try? Self.checkpoint(db) })
+    }
+
+    private func fill<Result>(
+        _ initialize: (SQLiteRecordStore) throws(KeychainError) -> Result
+    ) throws(StoreOpenError) -> Result {
+        do throws(KeychainError) {
+            let result = try initialize(self)
+            try checkpoint()
+            return result
+        } catch .diskFull {
+            throw .diskFull
+        } catch {
+            throw .initialization(error)
+        }
+    }
+
+    /// Goes on with the same records in the database that `reopen` opens.
+    private func replaceConnection(_ reopen: () throws(StoreOpenError) -> Connection) throws(StoreOpenError) {
+        close()
+        let new = try reopen()
+        connection.withLock { $0 = new }
+    }
+
+    private func current() throws(KeychainError) -> Connection {
+        guard let connection = connection.withLock({ $0 }) else { throw .notAvailable }
+        return connection
+    }
+
+    private static func checkpoint(_ db: Database) throws {
+        try db.checkpoint(.truncate)
+    }
+}

@@ -1,0 +1,71 @@
+internal import Foundation
+internal import GRDB
+internal import Keychain
+
+extension SQLiteRecords {
+    private static let directorySelect = """
+        SELECT id, parent, version, generation, tag, always_tag, name_seal, always_name_seal, name, always_name \
+        FROM directory WHERE
+        """
+    static let directoryByID = directorySelect + " id = ?"
+    static let directoryByTag = directorySelect + " tag = ?"
+    static let directoryByAlwaysTag = directorySelect + " always_tag = ?"
+    static let directoriesOfParent = directorySelect + " parent = ? AND id > ? ORDER BY id LIMIT ?"
+
+    func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? {
+        try row(Self.directoryByID, [id.rawValue], Self.directory)
+    }
+
+    func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
+        try row(always ? Self.directoryByAlwaysTag : Self.directoryByTag, [Data(tag)], Self.directory)
+    }
+
+    func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
+        try rows(Self.directoriesOfParent, [parent.rawValue, after.rawValue, max(0, limit)], Self.directory)
+    }
+
+    /// As with items, the UPDATE of a row that keeps its place leaves the indexes alone.
+    func put(_ directory: DirectoryRecord) throws(KeychainError) {
+        let updated = try execute(
+            """
+            UPDATE directory SET version = ?1, generation = ?2, name_seal = ?3, always_name_seal = ?4, name = ?5, \
+            always_name = ?6 WHERE id = ?7 AND parent = ?8 AND tag = ?9 AND always_tag IS ?10
+            """,
+            [
+                directory.version, directory.generation, Data(directory.name.seal),
+                directory.alwaysName.map { Data($0.seal) }, Data(directory.name.ciphertext),
+                directory.alwaysName.map { Data($0.ciphertext) }, directory.id.rawValue, directory.parent.rawValue,
+                Data(directory.tag), directory.alwaysTag.map { Data($0) },
+            ])
+        if updated == 0 { try insert(directory) }
+    }
+
+    private func insert(_ directory: DirectoryRecord) throws(KeychainError) {
+        try execute(
+            """
+            INSERT INTO directory (id, parent, version, generation, tag, always_tag, name_seal, always_name_seal, \
+            name, always_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET \
+            parent = excluded.parent, version = excluded.version, generation = excluded.generation, \
+            tag = excluded.tag, always_tag = excluded.always_tag, name_seal = excluded.name_seal, \
+            always_name_seal = excluded.always_name_seal, name = excluded.name, always_name = excluded.always_name
+            """,
+            [
+                directory.id.rawValue, directory.parent.rawValue, directory.version, directory.generation,
+                Data(directory.tag), directory.alwaysTag.map { Data($0) }, Data(directory.name.seal),
+                directory.alwaysName.map { Data($0.seal) }, Data(directory.name.ciphertext),
+                directory.alwaysName.map { Data($0.ciphertext) },
+            ])
+    }
+
+    func deleteDirectory(_ id: RowID) throws(KeychainError) {
+        guard try execute("DELETE FROM directory WHERE id = ?", [id.rawValue]) > 0 else { return }
+        try retire(id)
+    }
+
+    private static func directory(_ row: Row) throws -> DirectoryRecord {
+        DirectoryRecord(
+            id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
+            tag: try row.bytes(4), alwaysTag: try row.optionalBytes(5), name: try row.sealed(seal: 6, ciphertext: 8),
+            alwaysName: try row.optionalSealed(seal: 7, ciphertext: 9))
+    }
+}

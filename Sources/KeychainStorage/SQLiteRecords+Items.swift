@@ -1,0 +1,100 @@
+internal import Foundation
+internal import GRDB
+internal import Keychain
+
+extension SQLiteRecords {
+    private static let itemSelect = """
+        SELECT id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, metadata_seal, \
+        secret_seals, metadata FROM item WHERE
+        """
+    static let itemByID = itemSelect + " id = ?"
+    static let itemByTag = itemSelect + " tag = ?"
+    static let itemByAlwaysTag = itemSelect + " always_tag = ?"
+    static let itemsOfDirectory = itemSelect + " directory = ? AND id > ? ORDER BY id LIMIT ?"
+    static let secretOfItem = "SELECT ciphertext FROM secret WHERE item = ?"
+
+    func item(id: RowID) throws(KeychainError) -> ItemRecord? {
+        try row(Self.itemByID, [id.rawValue], Self.item)
+    }
+
+    func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
+        try row(always ? Self.itemByAlwaysTag : Self.itemByTag, [Data(tag)], Self.item)
+    }
+
+    func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+        try rows(Self.itemsOfDirectory, [directory.rawValue, after.rawValue, max(0, limit)], Self.item)
+    }
+
+    func secret(of item: RowID) throws(KeychainError) -> [UInt8] {
+        try row(Self.secretOfItem, [item.rawValue]) { try $0.bytes(0) } ?? []
+    }
+
+    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
+        // SQLite rewrites the index entries of every column that a statement sets, changed or not.
+        if try update(item) == 0 { try insert(item) }
+        guard let secret else { return }
+        if secret.isEmpty {
+            try deleteSecret(of: item.id)
+        } else {
+            try execute(
+                """
+                INSERT INTO secret (item, ciphertext) VALUES (?1, ?2) \
+                ON CONFLICT (item) DO UPDATE SET ciphertext = excluded.ciphertext
+                """,
+                [item.id.rawValue, Data(secret)])
+        }
+    }
+
+    /// The row, if it is there under the same tags and in the same directory; returns how many it changed.
+    private func update(_ item: ItemRecord) throws(KeychainError) -> Int {
+        try execute(
+            """
+            UPDATE item SET version = ?1, protection = ?2, generation = ?3, ephemeral = ?4, mac = ?5, \
+            metadata_seal = ?6, secret_seals = ?7, metadata = ?8 \
+            WHERE id = ?9 AND directory = ?10 AND tag = ?11 AND always_tag IS ?12
+            """,
+            [
+                item.version, Int64(item.protection.rawValue), item.generation, item.ephemeral.map { Data($0) },
+                item.mac.map { Data($0) }, Data(item.metadata.seal), Data(item.secretSeals),
+                Data(item.metadata.ciphertext), item.id.rawValue, item.directory.rawValue, Data(item.tag),
+                item.alwaysTag.map { Data($0) },
+            ])
+    }
+
+    private func insert(_ item: ItemRecord) throws(KeychainError) {
+        try execute(
+            """
+            INSERT INTO item (id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, \
+            metadata_seal, secret_seals, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+            ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, version = excluded.version, \
+            protection = excluded.protection, generation = excluded.generation, tag = excluded.tag, \
+            always_tag = excluded.always_tag, ephemeral = excluded.ephemeral, mac = excluded.mac, \
+            metadata_seal = excluded.metadata_seal, secret_seals = excluded.secret_seals, \
+            metadata = excluded.metadata
+            """,
+            [
+                item.id.rawValue, item.directory.rawValue, item.version, Int64(item.protection.rawValue),
+                item.generation, Data(item.tag), item.alwaysTag.map { Data($0) }, item.ephemeral.map { Data($0) },
+                item.mac.map { Data($0) }, Data(item.metadata.seal), Data(item.secretSeals),
+                Data(item.metadata.ciphertext),
+            ])
+    }
+
+    func deleteItem(_ id: RowID) throws(KeychainError) {
+        guard try execute("DELETE FROM item WHERE id = ?", [id.rawValue]) > 0 else { return }
+        try deleteSecret(of: id)
+        try retire(id)
+    }
+
+    private func deleteSecret(of item: RowID) throws(KeychainError) {
+        try execute("DELETE FROM secret WHERE item = ?", [item.rawValue])
+    }
+
+    private static func item(_ row: Row) throws -> ItemRecord {
+        ItemRecord(
+            id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
+            protection: try row.value(3), generation: try row.number(4), tag: try row.bytes(5),
+            alwaysTag: try row.optionalBytes(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
+            metadata: try row.sealed(seal: 9, ciphertext: 11), secretSeals: try row.seals(10))
+    }
+}

@@ -1,0 +1,119 @@
+internal import Foundation
+internal import GRDB
+internal import Keychain
+internal import SecretCrypto
+
+/// The store's row, slots, devices and wrapped class keys: few, and read together.
+extension SQLiteRecords {
+    func store() throws(KeychainError) -> StoreRecord {
+        let format = try format()
+        let sql = """
+            SELECT identifier, salt, passes, memory, user_key_generation, master_keys_seal, header_seal, master_keys, \
+            header FROM store WHERE id = 1
+            """
+        let record = try row(sql) { row in
+            guard let passes = UInt64(exactly: try row.number(2)), let memory = UInt64(exactly: try row.number(3))
+            else { throw KeychainError.decode }
+            return StoreRecord(
+                format: format, identifier: try row.bytes(0), salt: try row.bytes(1),
+                cost: Argon2id.Cost(passes: passes, memory: memory), userKeyGeneration: try row.number(4),
+                masterKeys: try row.sealed(seal: 5, ciphertext: 7), header: try row.sealed(seal: 6, ciphertext: 8))
+        }
+        guard let record else { throw .decode }
+        return record
+    }
+
+    func put(_ store: StoreRecord) throws(KeychainError) {
+        guard let passes = Int64(exactly: store.cost.passes), let memory = Int64(exactly: store.cost.memory),
+            let format = Int32(exactly: store.format)
+        else { throw .param }
+        // In the database header. Every commit writes the store's row: not that page with it.
+        if try self.format() != store.format { try execute("PRAGMA user_version = \(format)", []) }
+        try execute(
+            """
+            INSERT OR REPLACE INTO store (id, identifier, salt, passes, memory, user_key_generation, \
+            master_keys_seal, header_seal, master_keys, header) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                Data(store.identifier), Data(store.salt), passes, memory, store.userKeyGeneration,
+                Data(store.masterKeys.seal), Data(store.header.seal), Data(store.masterKeys.ciphertext),
+                Data(store.header.ciphertext),
+            ])
+    }
+
+    private func format() throws(KeychainError) -> Int {
+        try row("PRAGMA user_version") { try $0.decode(Int.self, atIndex: 0) } ?? 0
+    }
+
+    func slots() throws(KeychainError) -> [SlotRecord] {
+        let sql = """
+            SELECT id, kind, user_key_generation, user_key_seal, recipient_seal, ephemeral, parameters, user_key, \
+            recipient FROM slot ORDER BY id
+            """
+        return try rows(sql) { row in
+            SlotRecord(
+                id: try row.number(0), kind: try row.value(1), parameters: try row.bytes(6),
+                userKeyGeneration: try row.number(2), ephemeral: try row.bytes(5),
+                userKey: try row.sealed(seal: 3, ciphertext: 7), recipient: try row.sealed(seal: 4, ciphertext: 8))
+        }
+    }
+
+    func put(_ slot: SlotRecord) throws(KeychainError) {
+        try execute(
+            """
+            INSERT OR REPLACE INTO slot (id, kind, user_key_generation, user_key_seal, recipient_seal, ephemeral, \
+            parameters, user_key, recipient) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                slot.id, Int64(slot.kind.rawValue), slot.userKeyGeneration, Data(slot.userKey.seal),
+                Data(slot.recipient.seal), Data(slot.ephemeral), Data(slot.parameters),
+                Data(slot.userKey.ciphertext), Data(slot.recipient.ciphertext),
+            ])
+    }
+
+    func deleteSlot(_ id: Int64) throws(KeychainError) {
+        try execute("DELETE FROM slot WHERE id = ?", [id])
+    }
+
+    func devices() throws(KeychainError) -> [DeviceRecord] {
+        try rows("SELECT id, tag FROM device ORDER BY id") { row in
+            DeviceRecord(id: try row.number(0), tag: try row.bytes(1))
+        }
+    }
+
+    func put(_ device: DeviceRecord) throws(KeychainError) {
+        try execute("INSERT OR REPLACE INTO device (id, tag) VALUES (?, ?)", [device.id, Data(device.tag)])
+    }
+
+    func classKeys() throws(KeychainError) -> [ClassKeyRecord] {
+        let sql = """
+            SELECT purpose, generation, device, wrapping, keys_seal, keys FROM class_key \
+            ORDER BY purpose, generation, device, wrapping
+            """
+        return try rows(sql) { row in
+            guard let raw = UInt8(exactly: try row.number(0)), let purpose = KeyPurpose(rawValue: raw)
+            else { throw KeychainError.decode }
+            return ClassKeyRecord(
+                purpose: purpose, generation: try row.number(1), device: try row.number(2),
+                wrapping: try row.value(3), keys: try row.sealed(seal: 4, ciphertext: 5))
+        }
+    }
+
+    func put(_ key: ClassKeyRecord) throws(KeychainError) {
+        try execute(
+            """
+            INSERT OR REPLACE INTO class_key (purpose, generation, device, wrapping, keys_seal, keys) \
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                Int64(key.purpose.rawValue), key.generation, key.device, Int64(key.wrapping.rawValue),
+                Data(key.keys.seal), Data(key.keys.ciphertext),
+            ])
+    }
+
+    func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError) {
+        try execute(
+            "DELETE FROM class_key WHERE purpose = ? AND generation = ? AND device = ? AND wrapping = ?",
+            [Int64(key.purpose.rawValue), key.generation, key.device, Int64(key.wrapping.rawValue)])
+    }
+}

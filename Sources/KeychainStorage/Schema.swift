@@ -1,0 +1,80 @@
+internal import GRDB
+
+/// The tables of format 0, and how a file that has them is told from any other.
+///
+/// Rows hold what the records have and nothing else: what is readable in the file is settled here. Nonces and tags
+/// come before ciphertexts, so that heads are read without the overflow pages behind them; the ciphertext of a secret
+/// has a table of its own, because SQLite writes a row whole: a new xattr would write a secret of 1 MiB again.
+enum Schema {
+    /// `PRAGMA application_id`: "KCFS".
+    static let applicationID: Int32 = 0x4B43_4653
+    /// `PRAGMA user_version`: the format that is written.
+    static let format = 0
+
+    /// In the order of creation, spelled as SQLite keeps them. Part of the store format.
+    static let statements = [
+        """
+        CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), identifier BLOB NOT NULL, salt BLOB NOT NULL, \
+        passes INTEGER NOT NULL, memory INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, \
+        master_keys_seal BLOB NOT NULL, header_seal BLOB NOT NULL, master_keys BLOB NOT NULL, \
+        header BLOB NOT NULL) STRICT
+        """,
+        """
+        CREATE TABLE slot (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, \
+        user_key_seal BLOB NOT NULL, recipient_seal BLOB NOT NULL, ephemeral BLOB NOT NULL, \
+        parameters BLOB NOT NULL, user_key BLOB NOT NULL, recipient BLOB NOT NULL) STRICT
+        """,
+        "CREATE TABLE device (id INTEGER PRIMARY KEY, tag BLOB NOT NULL) STRICT",
+        """
+        CREATE TABLE class_key (purpose INTEGER NOT NULL, generation INTEGER NOT NULL, device INTEGER NOT NULL, \
+        wrapping INTEGER NOT NULL, keys_seal BLOB NOT NULL, keys BLOB NOT NULL, \
+        PRIMARY KEY (purpose, generation, device, wrapping)) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE directory (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, version INTEGER NOT NULL, \
+        generation INTEGER NOT NULL, tag BLOB NOT NULL, always_tag BLOB, name_seal BLOB NOT NULL, \
+        always_name_seal BLOB, name BLOB NOT NULL, always_name BLOB) STRICT
+        """,
+        """
+        CREATE TABLE item (id INTEGER PRIMARY KEY, directory INTEGER NOT NULL, version INTEGER NOT NULL, \
+        protection INTEGER NOT NULL, generation INTEGER NOT NULL, tag BLOB NOT NULL, always_tag BLOB, \
+        ephemeral BLOB, mac BLOB, metadata_seal BLOB NOT NULL, secret_seals BLOB NOT NULL, \
+        metadata BLOB NOT NULL) STRICT
+        """,
+        "CREATE TABLE secret (item INTEGER PRIMARY KEY, ciphertext BLOB NOT NULL) STRICT",
+        // One row: the highest id among the rows that are gone, so that no id comes back.
+        "CREATE TABLE row_sequence (highest INTEGER NOT NULL) STRICT",
+        "CREATE UNIQUE INDEX directory_tag ON directory (tag)",
+        "CREATE UNIQUE INDEX directory_always_tag ON directory (always_tag) WHERE always_tag IS NOT NULL",
+        // An index ends in the row id anyway: these are (parent, id) and (directory, id).
+        "CREATE INDEX directory_parent ON directory (parent)",
+        "CREATE UNIQUE INDEX item_tag ON item (tag)",
+        "CREATE UNIQUE INDEX item_always_tag ON item (always_tag) WHERE always_tag IS NOT NULL",
+        "CREATE INDEX item_directory ON item (directory)",
+    ]
+
+    /// Makes a keychain without a record of an empty database.
+    static func create(in db: Database) throws {
+        try db.inTransaction(.immediate) {
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+            try db.execute(sql: "PRAGMA user_version = \(format)")
+            for statement in statements { try db.execute(sql: statement) }
+            try db.execute(sql: "INSERT INTO row_sequence (highest) VALUES (0)")
+            return .commit
+        }
+    }
+
+    /// Refuses what is no keychain of a known format, or has a table, trigger, view or column that was never written.
+    ///
+    /// Throws ``StoreOpenError`` or what GRDB throws. Does not depend on the number of rows.
+    static func verify(_ db: Database) throws {
+        guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
+            throw StoreOpenError.notAKeychain
+        }
+        let found = try Int.fetchOne(db, sql: "PRAGMA user_version")
+        guard found == format else { throw StoreOpenError.unknownFormat(found ?? -1) }
+        let statements = try String.fetchAll(
+            db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")
+        guard statements == Self.statements else { throw StoreOpenError.damaged }
+    }
+}

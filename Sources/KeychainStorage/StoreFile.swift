@@ -1,0 +1,63 @@
+internal import Foundation
+internal import Glibc
+internal import SystemPackage
+
+/// A keychain file on its way to being opened: exists, is a regular file and has a keychain's header.
+///
+/// Looked at before SQLite does, because SQLite would recover, and so change, what is not ours.
+struct StoreFile {
+    /// Absolute, symbolic links followed: where SQLite looks for the log, whatever the working directory becomes.
+    let path: FilePath
+    let identity: FileIdentity
+
+    init(path: String) throws(StoreOpenError) {
+        self.path = FilePath(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+        let stat = try PlainFiles.stat(self.path)
+        guard stat.type == .regular else { throw .notRegularFile }
+        identity = FileIdentity(stat)
+    }
+
+    /// The descriptor of a file whose header is a keychain's.
+    ///
+    /// The caller closes it, and has claimed the file in ``OpenFiles``: no lock of SQLite may exist in this process.
+    func openChecked(_ access: FileDescriptor.AccessMode) throws(StoreOpenError) -> FileDescriptor {
+        let descriptor: FileDescriptor
+        do {
+            descriptor = try FileDescriptor.open(path, access, options: [.closeOnExec, .nonBlocking])
+        } catch {
+            throw StoreOpenError(error as? Errno ?? .ioError)
+        }
+        do throws(StoreOpenError) {
+            try Self.checkHeader(descriptor)
+        } catch {
+            try? descriptor.close()
+            throw error
+        }
+        return descriptor
+    }
+
+    /// Whether the write-ahead log holds anything, which only an opening for writing can bring in.
+    var hasLog: Bool {
+        guard let stat = try? PlainFiles.stat(FilePath(path.string + "-wal")) else { return false }
+        return stat.size > 0
+    }
+
+    /// The database header (<https://www.sqlite.org/fileformat.html#the_database_header>): magic, application, format.
+    private static func checkHeader(_ descriptor: FileDescriptor) throws(StoreOpenError) {
+        let header: [UInt8]
+        do {
+            let handle = FileHandle(fileDescriptor: descriptor.rawValue, closeOnDealloc: false)
+            header = try [UInt8](handle.read(upToCount: 100) ?? Data())
+        } catch {
+            throw .io(-EIO)
+        }
+        guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else { throw .notAKeychain }
+        guard number(in: header, at: 68) == Schema.applicationID else { throw .notAKeychain }
+        let format = number(in: header, at: 60)
+        guard format == Schema.format else { throw .unknownFormat(Int(format)) }
+    }
+
+    private static func number(in header: [UInt8], at offset: Int) -> Int32 {
+        header[offset..<offset + 4].reduce(0) { $0 << 8 | Int32($1) }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import GRDB
+import Keychain
+import SystemPackage
+import Testing
+
+@testable import KeychainStorage
+
+@Suite("opening a file")
+struct OpeningTests {
+    /// A closed keychain with one item, and its bytes.
+    private func keychain(in scratch: Scratch, commits: Int = 1) throws -> Data {
+        let record = try Samples.store()
+        let items = try (0..<commits).map { try Samples.item(Int64($0 + 1)) }
+        try SQLiteRecordStore.create(at: scratch.keychain) { store throws(KeychainError) in
+            try store.write { writer throws(KeychainError) in
+                try writer.put(record)
+                for item in items { try writer.put(item, secret: Array(repeating: 5, count: 100)) }
+            }
+            return store
+        }.close()
+        return try Data(contentsOf: URL(fileURLWithPath: scratch.keychain))
+    }
+
+    /// Both ways of opening refuse `bytes` with `error`, and leave the directory as it was.
+    private func expectRefusal(
+        _ bytes: Data, _ error: StoreOpenError, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let scratch = try Scratch()
+        let url = URL(fileURLWithPath: scratch.keychain)
+        try bytes.write(to: url)
+        for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
+            #expect(throws: error, sourceLocation: sourceLocation) {
+                try SQLiteRecordStore.open(path: scratch.keychain, access: access).close()
+            }
+        }
+        #expect(try Data(contentsOf: url) == bytes, sourceLocation: sourceLocation)
+        #expect(try scratch.entries == ["login.keychain"], sourceLocation: sourceLocation)
+    }
+
+    @Test("what was committed is there again, for reading and writing and for reading only")
+    func reopening() throws {
+        let scratch = try Scratch()
+        let bytes = try keychain(in: scratch)
+        for access in [SQLiteRecordStore.Access.readOnly, .readWrite] {
+            let store = try SQLiteRecordStore.open(path: scratch.keychain, access: access)
+            defer { store.close() }
+            let record = try Samples.store()
+            let item = try Samples.item(1)
+            try store.read { reader throws(KeychainError) in
+                #expect(try reader.store() == record)
+                #expect(try reader.item(tag: item.tag, always: false) == item)
+                #expect(try reader.secret(of: item.id).count == 100)
+            }
+            #expect(try store.verifyStructure() == 0)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)).count == bytes.count)
+        #expect(try scratch.entries == ["login.keychain"])
+    }
+
+    @Test("no file, a directory, a pipe, a path through a file, a dangling link: each its own error")
+    func noRegularFile() throws {
+        let scratch = try Scratch()
+        #expect(throws: StoreOpenError.notFound) { try SQLiteRecordStore.open(path: scratch.keychain) }
+        #expect(throws: StoreOpenError.notRegularFile) { try SQLiteRecordStore.open(path: scratch.path) }
+        try run("mkfifo", [scratch["pipe"]])
+        #expect(throws: StoreOpenError.notRegularFile) { try SQLiteRecordStore.open(path: scratch["pipe"]) }
+        #expect(throws: StoreOpenError.notFound) { try SQLiteRecordStore.open(path: scratch["pipe/x"]) }
+        try FileManager.default.createSymbolicLink(atPath: scratch["link"], withDestinationPath: scratch["nowhere"])
+        #expect(throws: StoreOpenError.notFound) { try SQLiteRecordStore.open(path: scratch["link"]) }
+        #expect(try scratch.entries == ["link", "pipe"])
+    }
+
+    @Test("S4: zero length, garbage, the database of another program: no keychain, and untouched")
+    func notAKeychain() throws {
+        try expectRefusal(Data(), .notAKeychain)
+        try expectRefusal(Data("SQLite format 3\0".utf8), .notAKeychain)
+        try expectRefusal(Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 31) }), .notAKeychain)
+        let scratch = try Scratch()
+        let other = try DatabaseQueue(path: scratch["other.db"])
+        try other.write { try $0.execute(sql: "CREATE TABLE bookmark (url TEXT)") }
+        try other.close()
+        try expectRefusal(try Data(contentsOf: URL(fileURLWithPath: scratch["other.db"])), .notAKeychain)
+    }
+
+    @Test("S4: a truncated keychain is damaged, wherever it ends", arguments: [100, 4095, 4096, 5000, 4096 * 5])
+    func truncated(_ count: Int) throws {
+        let scratch = try Scratch()
+        let bytes = try keychain(in: scratch, commits: 40)
+        try #require(bytes.count > count)
+        try expectRefusal(bytes.prefix(count), .damaged)
+    }
+
+    @Test("S4: a damaged first page is refused")
+    func damagedSchema() throws {
+        var bytes = try keychain(in: try Scratch())
+        bytes.replaceSubrange(100..<4096, with: Data(repeating: 0xEE, count: 3996))
+        try expectRefusal(bytes, .damaged)
+    }
+
+    @Test("S6: a newer format is named, and untouched")
+    func newerFormat() throws {
+        var bytes = try keychain(in: try Scratch())
+        bytes[63] = 9
+        try expectRefusal(bytes, .unknownFormat(9))
+    }
+
+    @Test(
+        "S2: a table, trigger, view or column that was never written is refused",
+        arguments: [
+            "CREATE TABLE extra (x)", "ALTER TABLE item ADD COLUMN account TEXT", "DROP INDEX item_tag",
+            "CREATE VIEW v AS SELECT * FROM item",
+            "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM slot; END",
+        ])
+    func foreignSchema(_ statement: String) throws {
+        let scratch = try Scratch()
+        _ = try keychain(in: scratch)
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        try queue.writeWithoutTransaction { try $0.execute(sql: statement) }
+        try queue.close()
+        try expectRefusal(try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)), .damaged)
+    }
+
+    @Test("S4, H5: wrong types and lengths in a row are a decode error of that row alone")
+    func hostileRows() throws {
+        let scratch = try Scratch()
+        _ = try keychain(in: scratch, commits: 3)
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "UPDATE item SET protection = 99 WHERE id = 1")
+            try db.execute(sql: "UPDATE item SET metadata_seal = x'00' WHERE id = 2")
+        }
+        try queue.close()
+        let store = try SQLiteRecordStore.open(path: scratch.keychain)
+        defer { store.close() }
+        for id in [Int64(1), 2] {
+            #expect(throws: KeychainError.decode) {
+                try store.read { reader throws(KeychainError) in try reader.item(id: RowID(rawValue: id)) }
+            }
+        }
+        let intact = try Samples.item(3)
+        #expect(try store.read { reader throws(KeychainError) in try reader.item(id: intact.id) } == intact)
+    }
+
+    @Test("S4: a damaged page is found by the check of the structure and refused when it is read")
+    func damagedPage() throws {
+        let scratch = try Scratch()
+        var bytes = try keychain(in: scratch, commits: 200)
+        let start = bytes.count / 4096 / 2 * 4096
+        bytes.replaceSubrange(start..<start + 4096, with: Data(repeating: 0xEE, count: 4096))
+        try bytes.write(to: URL(fileURLWithPath: scratch.keychain))
+        let store = try SQLiteRecordStore.open(path: scratch.keychain)
+        defer { store.close() }
+        #expect(try store.verifyStructure() > 0)
+        func isReadable(_ id: RowID) -> Bool {
+            do {
+                let count = try store.read { reader throws(KeychainError) in
+                    try reader.secret(of: id).count + (reader.item(id: id)?.tag.count ?? 0)
+                }
+                return count > 0
+            } catch { return false }
+        }
+        let failures = (Int64(1)...200).filter { !isReadable(RowID(rawValue: $0)) }
+        #expect(!failures.isEmpty && failures.count < 200)
+    }
+
+    @Test("a symbolic link to a keychain is followed; its log lies beside the keychain")
+    func symbolicLink() throws {
+        let scratch = try Scratch()
+        _ = try keychain(in: scratch)
+        try FileManager.default.createDirectory(atPath: scratch["links"], withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch["links/link"], withDestinationPath: "../login.keychain")
+        let store = try SQLiteRecordStore.open(path: scratch["links/link"])
+        defer { store.close() }
+        let slot = try Samples.slot(1)
+        try store.write { writer throws(KeychainError) in try writer.put(slot) }
+        #expect(try scratch.size(of: "login.keychain-wal") != nil)
+        #expect(try scratch.size(of: "links/link-wal") == nil)
+    }
+
+    @Test("each errno and each result code has its error")
+    func mapping() {
+        #expect(StoreOpenError(.permissionDenied) == .permissionDenied)
+        #expect(StoreOpenError(.readOnlyFileSystem) == .readOnlyFileSystem)
+        #expect(StoreOpenError(.noSpace) == .diskFull)
+        #expect(StoreOpenError(.tooManyOpenFiles) == .io(-24))
+        let codes: [(ResultCode, KeychainError)] = [
+            (.SQLITE_CONSTRAINT_UNIQUE, .duplicateItem), (.SQLITE_CONSTRAINT_NOTNULL, .io(1299)),
+            (.SQLITE_FULL, .diskFull), (.SQLITE_READONLY_DBMOVED, .readOnly), (.SQLITE_CORRUPT, .decode),
+            (.SQLITE_NOTADB, .decode), (.SQLITE_IOERR_FSYNC, .io(1034)), (.SQLITE_NOMEM, .allocate),
+            (.SQLITE_BUSY, .inUse(processID: 0)),
+        ]
+        for (code, error) in codes {
+            #expect(KeychainError(storage: DatabaseError(resultCode: code)) == error)
+        }
+        #expect(StoreOpenError(opening: DatabaseError(resultCode: .SQLITE_CANTOPEN)) == .permissionDenied)
+    }
+}

@@ -1,0 +1,324 @@
+import Keychain
+import SecretCrypto
+import Testing
+
+/// What the port promises, whatever keeps the records.
+@Suite("the contract of RecordStore", .serialized)
+struct RecordStoreContractTests {
+    /// Calls `body` with an empty store of every kind.
+    private func eachStore(_ body: (any RecordStore) throws -> Void) throws {
+        for kind in StoreKind.allCases {
+            let (store, keep) = try kind.make()
+            try withExtendedLifetime(keep) { try body(store) }
+            store.close()
+        }
+    }
+
+    @Test("every kind of key record is read back as it was put")
+    func keyRecords() throws {
+        try eachStore { store in
+            let record = try Samples.store()
+            let slots = [try Samples.slot(1), try Samples.slot(2, kind: .recoveryKey)]
+            let device = DeviceRecord(id: 1, tag: Samples.tag(5))
+            let keys = [
+                try Samples.classKey(.protection(.whenUnlocked), generation: 1),
+                try Samples.classKey(.protection(.whenUnlocked), generation: 2, device: 1),
+                try Samples.classKey(.alwaysLookup, generation: 1),
+            ]
+            try store.write { writer throws(KeychainError) in
+                try writer.put(record)
+                for slot in slots { try writer.put(slot) }
+                try writer.put(device)
+                for key in keys { try writer.put(key) }
+            }
+            #expect(try store.read { reader throws(KeychainError) in try reader.store() } == record)
+            #expect(try store.read { reader throws(KeychainError) in try reader.slots() } == slots)
+            #expect(try store.read { reader throws(KeychainError) in try reader.devices() } == [device])
+            #expect(Set(try store.read { reader throws(KeychainError) in try reader.classKeys() }) == Set(keys))
+        }
+    }
+
+    @Test("putting a key record again replaces it, deleting removes it, deleting nothing is no error")
+    func replacingKeyRecords() throws {
+        try eachStore { store in
+            var slot = try Samples.slot(1)
+            var key = try Samples.classKey(.protection(.always), generation: 1)
+            var record = try Samples.store()
+            try store.write { writer throws(KeychainError) in
+                try writer.put(record)
+                try writer.put(slot)
+                try writer.put(key)
+            }
+            slot.parameters = []
+            key.keys = try Samples.sealed(0x33)
+            record.header = try Samples.sealed(0x34)
+            try store.write { writer throws(KeychainError) in
+                try writer.put(record)
+                try writer.put(slot)
+                try writer.put(key)
+                try writer.deleteSlot(99)
+            }
+            #expect(try store.read { reader throws(KeychainError) in try reader.store() } == record)
+            #expect(try store.read { reader throws(KeychainError) in try reader.slots() } == [slot])
+            #expect(try store.read { reader throws(KeychainError) in try reader.classKeys() } == [key])
+            try store.write { writer throws(KeychainError) in
+                try writer.deleteSlot(1)
+                try writer.deleteClassKey(key)
+                try writer.deleteClassKey(key)
+            }
+            #expect(try store.read { reader throws(KeychainError) in try reader.slots() }.isEmpty)
+            #expect(try store.read { reader throws(KeychainError) in try reader.classKeys() }.isEmpty)
+        }
+    }
+
+    @Test("rows are found by id, by tag and by Always tag")
+    func lookUps() throws {
+        try eachStore { store in
+            let directory = try Samples.directory(2, always: true)
+            var item = try Samples.item(3, protection: .always, chunks: 17)
+            item.ephemeral = Array(repeating: 4, count: 32)
+            item.mac = Array(repeating: 5, count: 32)
+            let secret = (0..<1_048_577).map { UInt8(truncatingIfNeeded: $0) }
+            try store.write { writer throws(KeychainError) in
+                try writer.put(directory)
+                try writer.put(item, secret: secret)
+            }
+            try store.read { reader throws(KeychainError) in
+                #expect(try reader.directory(id: directory.id) == directory)
+                #expect(try reader.directory(tag: Samples.tag(2), always: false) == directory)
+                #expect(try reader.directory(tag: Samples.tag(2, always: true), always: true) == directory)
+                #expect(try reader.directory(tag: Samples.tag(2), always: true) == nil)
+                #expect(try reader.item(id: item.id) == item)
+                #expect(try reader.item(tag: Samples.tag(3), always: false) == item)
+                #expect(try reader.item(tag: Samples.tag(3, always: true), always: true) == item)
+                #expect(try reader.item(tag: Samples.tag(3, always: true), always: false) == nil)
+                #expect(try reader.item(id: RowID(rawValue: 4)) == nil)
+                #expect(try reader.secret(of: item.id) == secret)
+                #expect(try reader.secret(of: RowID(rawValue: 4)).isEmpty)
+                #expect(try reader.itemCount() == 1)
+            }
+        }
+    }
+
+    @Test("a nil secret keeps the ciphertext, another replaces it, an empty one removes it")
+    func secrets() throws {
+        try eachStore { store in
+            var item = try Samples.item(3)
+            let id = item.id
+            func secret() throws -> [UInt8] {
+                try store.read { reader throws(KeychainError) in try reader.secret(of: id) }
+            }
+            try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: [1, 2, 3]) }
+            item.version = 2
+            item.metadata = try Samples.sealed(0x77, count: 4096)
+            try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: nil) }
+            #expect(try store.read { reader throws(KeychainError) in try reader.item(id: id) } == item)
+            #expect(try secret() == [1, 2, 3])
+            try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: [4]) }
+            #expect(try secret() == [4])
+            item.secretSeals = []
+            try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: []) }
+            #expect(try store.read { reader throws(KeychainError) in try reader.item(id: id) } == item)
+            #expect(try secret().isEmpty)
+        }
+    }
+
+    @Test("a row moves to another directory, tag and Always tag")
+    func moving() throws {
+        try eachStore { store in
+            var item = try Samples.item(3)
+            var directory = try Samples.directory(2)
+            try store.write { [item, directory] writer throws(KeychainError) in
+                try writer.put(directory)
+                try writer.put(item, secret: [1])
+            }
+            item.directory = RowID(rawValue: 9)
+            item.tag = Samples.tag(33)
+            item.alwaysTag = Samples.tag(33, always: true)
+            directory.parent = RowID(rawValue: 8)
+            directory.tag = Samples.tag(22)
+            directory.alwaysTag = Samples.tag(22, always: true)
+            directory.alwaysName = try Samples.sealed(0x55)
+            try store.write { [item, directory] writer throws(KeychainError) in
+                try writer.put(directory)
+                try writer.put(item, secret: nil)
+            }
+            try store.read { reader throws(KeychainError) in
+                #expect(try reader.item(tag: Samples.tag(3), always: false) == nil)
+                #expect(try reader.item(tag: Samples.tag(33), always: false) == item)
+                #expect(try reader.items(directory: RowID(rawValue: 2), after: .none, limit: 9).isEmpty)
+                #expect(try reader.items(directory: RowID(rawValue: 9), after: .none, limit: 9) == [item])
+                #expect(try reader.secret(of: item.id) == [1])
+                #expect(try reader.directory(tag: Samples.tag(2), always: false) == nil)
+                #expect(try reader.directories(parent: RowID(rawValue: 8), after: .none, limit: 9) == [directory])
+            }
+        }
+    }
+
+    @Test("a tag that another row has is refused, and the transaction can go on")
+    func duplicates() throws {
+        try eachStore { store in
+            let item = try Samples.item(3, protection: .always)
+            let directory = try Samples.directory(2, always: true)
+            try store.write { writer throws(KeychainError) in
+                try writer.put(directory)
+                try writer.put(item, secret: nil)
+            }
+            var sameTag = try Samples.item(4)
+            sameTag.tag = item.tag
+            var sameAlwaysTag = try Samples.item(5)
+            sameAlwaysTag.alwaysTag = item.alwaysTag
+            var sameDirectory = try Samples.directory(6)
+            sameDirectory.tag = directory.tag
+            for other in [sameTag, sameAlwaysTag] {
+                #expect(throws: KeychainError.duplicateItem) {
+                    try store.write { writer throws(KeychainError) in try writer.put(other, secret: [1]) }
+                }
+            }
+            #expect(throws: KeychainError.duplicateItem) {
+                try store.write { [sameDirectory] writer throws(KeychainError) in try writer.put(sameDirectory) }
+            }
+            let accepted = try Samples.item(7)
+            try store.write { [sameTag] writer throws(KeychainError) in
+                do throws(KeychainError) { try writer.put(sameTag, secret: nil) } catch {}
+                try writer.put(accepted, secret: nil)
+            }
+            #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 2)
+            #expect(try store.read { reader throws(KeychainError) in try reader.item(id: accepted.id) } == accepted)
+        }
+    }
+
+    @Test("F4: nothing of a write is seen if its body throws; within it, reads see the changes")
+    func rollback() throws {
+        try eachStore { store in
+            let item = try Samples.item(3)
+            #expect(throws: KeychainError.authFailed) {
+                try store.write { writer throws(KeychainError) in
+                    try writer.put(item, secret: [1])
+                    try writer.put(Samples.anySlot)
+                    #expect(try writer.item(id: item.id) == item)
+                    #expect(try writer.secret(of: item.id) == [1])
+                    throw KeychainError.authFailed
+                }
+            }
+            try store.read { reader throws(KeychainError) in
+                #expect(try reader.item(id: item.id) == nil)
+                #expect(try reader.secret(of: item.id).isEmpty)
+                #expect(try reader.slots().isEmpty)
+                #expect(try reader.highestRowID() == .none)
+            }
+        }
+    }
+
+    @Test("T6: listings are in the order of ids, in pages, and deletions neither repeat nor hide others")
+    func listing() throws {
+        try eachStore { store in
+            let ids = Array(Int64(10)..<60)
+            let items = try ids.shuffled().map { try Samples.item($0) } + [try Samples.item(70, directory: 3)]
+            let directories = try ids.shuffled().map { try Samples.directory($0 + 100) }
+            try store.write { writer throws(KeychainError) in
+                for item in items { try writer.put(item, secret: nil) }
+                for directory in directories { try writer.put(directory) }
+            }
+            var seen: [Int64] = []
+            var after = RowID.none
+            while true {
+                let from = after
+                let page = try store.read { reader throws(KeychainError) in
+                    try reader.items(directory: RowID(rawValue: 2), after: from, limit: 7)
+                }
+                #expect(page.count <= 7)
+                guard let last = page.last else { break }
+                seen += page.map(\.id.rawValue)
+                after = last.id
+                // The one just listed, and one that is still to come.
+                try store.write { writer throws(KeychainError) in
+                    try writer.deleteItem(last.id)
+                    try writer.deleteItem(RowID(rawValue: 59))
+                }
+            }
+            #expect(seen == Array(10..<59))
+            let listed = try store.read { reader throws(KeychainError) in
+                try reader.directories(parent: RowID(rawValue: 1), after: RowID(rawValue: 140), limit: 100)
+            }
+            #expect(listed.map(\.id.rawValue) == Array(141..<160))
+            let none = try store.read { reader throws(KeychainError) in
+                try reader.directories(parent: RowID(rawValue: 1), after: .none, limit: 0)
+            }
+            #expect(none.isEmpty)
+        }
+    }
+
+    @Test("the highest id never goes back, and items and directories share it")
+    func highestRowID() throws {
+        try eachStore { store in
+            func highest() throws -> Int64 {
+                try store.read { reader throws(KeychainError) in try reader.highestRowID() }.rawValue
+            }
+            #expect(try highest() == 0)
+            let items = try [Samples.item(5), Samples.item(7)]
+            let directory = try Samples.directory(9)
+            try store.write { writer throws(KeychainError) in
+                for item in items { try writer.put(item, secret: nil) }
+            }
+            #expect(try highest() == 7)
+            try store.write { writer throws(KeychainError) in try writer.put(directory) }
+            #expect(try highest() == 9)
+            try store.write { writer throws(KeychainError) in
+                try writer.deleteDirectory(directory.id)
+                for item in items { try writer.deleteItem(item.id) }
+                try writer.deleteItem(RowID(rawValue: 50))
+            }
+            #expect(try highest() == 9)
+            #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 0)
+        }
+    }
+
+    @Test("after close everything is refused; closing again does nothing")
+    func closing() throws {
+        try eachStore { store in
+            store.close()
+            store.close()
+            #expect(throws: KeychainError.notAvailable) {
+                try store.read { reader throws(KeychainError) in try reader.itemCount() }
+            }
+            #expect(throws: KeychainError.notAvailable) {
+                try store.write { writer throws(KeychainError) in try writer.deleteSlot(1) }
+            }
+            #expect(throws: KeychainError.notAvailable) { try store.verifyStructure() }
+        }
+    }
+
+    @Test("an intact store has no faults; calls of many threads do not disturb one another")
+    func threads() async throws {
+        for kind in StoreKind.allCases {
+            let (store, keep) = try kind.make()
+            let items = try (Int64(1)...40).map { try Samples.item($0) }
+            await withTaskGroup(of: Void.self) { group in
+                for item in items {
+                    group.addTask {
+                        #expect(throws: Never.self) {
+                            try store.write { writer throws(KeychainError) in try writer.put(item, secret: [1]) }
+                            let found = try store.read { reader throws(KeychainError) in try reader.item(id: item.id) }
+                            #expect(found == item)
+                        }
+                    }
+                }
+            }
+            #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 40)
+            #expect(try store.verifyStructure() == 0)
+            store.close()
+            withExtendedLifetime(keep) {}
+        }
+    }
+}
+
+extension Samples {
+    /// For bodies that may throw nothing but ``KeychainError``.
+    static var anySlot: SlotRecord {
+        get throws(KeychainError) {
+            guard let slot = try? slot(1) else { throw .param }
+            return slot
+        }
+    }
+}

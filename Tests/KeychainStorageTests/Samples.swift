@@ -1,0 +1,72 @@
+import Keychain
+import KeychainStorage
+import SecretCrypto
+import Testing
+
+/// Records with recognisable bytes; the store never looks into them.
+enum Samples {
+    static func seal(_ byte: UInt8) throws -> Seal {
+        try #require(Seal(bytes: Array(repeating: byte, count: Seal.byteCount)))
+    }
+
+    static func sealed(_ byte: UInt8, count: Int = 64) throws -> Sealed {
+        Sealed(seal: try seal(byte), ciphertext: Array(repeating: byte, count: count))
+    }
+
+    /// A tag that belongs to `number` alone.
+    static func tag(_ number: Int64, always: Bool = false) -> [UInt8] {
+        (0..<16).map { UInt8(truncatingIfNeeded: number >> (8 * Int64($0 % 8))) ^ (always ? 0xFF : 0) }
+    }
+
+    static func store() throws -> StoreRecord {
+        StoreRecord(
+            format: 0, identifier: Array(1...16), salt: Array(17...32),
+            cost: Argon2id.Cost(passes: 3, memory: 268_435_456), userKeyGeneration: 1,
+            masterKeys: try sealed(0xA1, count: 128), header: try sealed(0xA2))
+    }
+
+    static func slot(_ id: Int64, kind: SlotKind = .passphrase) throws -> SlotRecord {
+        SlotRecord(
+            id: id, kind: kind, parameters: [1, 2, 3], userKeyGeneration: 7, ephemeral: Array(repeating: 9, count: 32),
+            userKey: try sealed(0xB1, count: 32), recipient: try sealed(0xB2))
+    }
+
+    static func classKey(_ purpose: KeyPurpose, generation: Int64, device: Int64 = 0) throws -> ClassKeyRecord {
+        ClassKeyRecord(
+            purpose: purpose, generation: generation, device: device, wrapping: .userKey,
+            keys: try sealed(UInt8(generation)))
+    }
+
+    static func directory(_ id: Int64, parent: Int64 = 1, always: Bool = false) throws -> DirectoryRecord {
+        DirectoryRecord(
+            id: RowID(rawValue: id), parent: RowID(rawValue: parent), version: 1, generation: 1, tag: tag(id),
+            alwaysTag: always ? tag(id, always: true) : nil, name: try sealed(0xC1),
+            alwaysName: always ? try sealed(0xC2) : nil)
+    }
+
+    static func item(
+        _ id: Int64, directory: Int64 = 2, protection: Protection = .whenUnlocked, chunks: Int = 1
+    ) throws -> ItemRecord {
+        let always = protection == .always
+        return ItemRecord(
+            id: RowID(rawValue: id), directory: RowID(rawValue: directory), version: 1, protection: protection,
+            generation: 1, tag: tag(id), alwaysTag: always ? tag(id, always: true) : nil, ephemeral: nil, mac: nil,
+            metadata: try sealed(0xD1, count: 128),
+            secretSeals: try (0..<chunks).map { try seal(UInt8($0)) })
+    }
+}
+
+/// The stores that keep the contract of the port: every test of ``RecordStoreContractTests`` runs on each.
+enum StoreKind: CaseIterable {
+    case sqlite
+
+    /// An empty store, and what has to live as long as it.
+    func make() throws -> (store: any RecordStore, keep: AnyObject) {
+        switch self {
+        case .sqlite:
+            let scratch = try Scratch()
+            let store = try SQLiteRecordStore.create(at: scratch.keychain) { store in store }
+            return (store, scratch)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import GRDB
+import Keychain
+import Testing
+
+@testable import KeychainStorage
+
+@Suite("the schema")
+struct SchemaTests {
+    private func query<Value: DatabaseValueConvertible & Sendable>(
+        _ store: SQLiteRecordStore, _ type: Value.Type, _ sql: String
+    ) throws -> [Value] {
+        try store.read { reader throws(KeychainError) in
+            try KeychainError.mapping {
+                let records = try #require(reader as? SQLiteRecords)
+                return try Value.fetchAll(records.db, sql: sql)
+            }
+        }
+    }
+
+    private func withStore(_ body: (SQLiteRecordStore) throws -> Void) throws {
+        let scratch = try Scratch()
+        let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
+        defer { store.close() }
+        try withExtendedLifetime(scratch) { try body(store) }
+    }
+
+    /// A change of this list changes what is readable in the file, and the format.
+    @Test("S2: tables have the columns of the records and no other, nonces before ciphertexts")
+    func columns() throws {
+        let expected = [
+            "class_key": "purpose generation device wrapping keys_seal keys",
+            "device": "id tag",
+            "directory": "id parent version generation tag always_tag name_seal always_name_seal name always_name",
+            "item": """
+            id directory version protection generation tag always_tag ephemeral mac metadata_seal secret_seals metadata
+            """,
+            "row_sequence": "highest",
+            "secret": "item ciphertext",
+            "slot": "id kind user_key_generation user_key_seal recipient_seal ephemeral parameters user_key recipient",
+            "store": """
+            id identifier salt passes memory user_key_generation master_keys_seal header_seal master_keys header
+            """,
+        ]
+        try withStore { store throws in
+            let tables = try query(
+                store, String.self,
+                "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite%'")
+            #expect(Set(tables) == Set(expected.keys))
+            for (table, columns) in expected {
+                let found = try query(store, String.self, "SELECT name FROM pragma_table_info('\(table)')")
+                #expect(found.joined(separator: " ") == columns)
+                let strict = try query(
+                    store, Int.self, "SELECT strict FROM pragma_table_list WHERE name = '\(table)'")
+                #expect(strict == [1])
+            }
+        }
+    }
+
+    @Test("S1, S8: the connection is durable, exclusive and wipes what it deletes")
+    func settings() throws {
+        try withStore { store throws in
+            #expect(try query(store, String.self, "PRAGMA journal_mode") == ["wal"])
+            #expect(try query(store, String.self, "PRAGMA locking_mode") == ["exclusive"])
+            #expect(try query(store, Int.self, "PRAGMA synchronous") == [2])
+            #expect(try query(store, Int.self, "PRAGMA secure_delete") == [1])
+            #expect(try query(store, Int.self, "PRAGMA temp_store") == [2])
+            #expect(try query(store, Int.self, "PRAGMA trusted_schema") == [0])
+            #expect(try query(store, Int.self, "PRAGMA cell_size_check") == [1])
+            #expect(try query(store, Int.self, "PRAGMA page_size") == [4096])
+            #expect(try query(store, Int.self, "PRAGMA application_id") == [0x4B43_4653])
+            #expect(try query(store, Int.self, "PRAGMA user_version") == [0])
+            #expect(try query(store, Int.self, "PRAGMA busy_timeout") == [0])
+            // With an index of the log on disk, others could read.
+            let files = try query(store, String.self, "SELECT file FROM pragma_database_list")
+            #expect(files.count == 1)
+            #expect(files.allSatisfy { !FileManager.default.fileExists(atPath: $0 + "-shm") })
+        }
+    }
+
+    @Test(
+        "S5: look-ups and listings are searches of an index, without a scan or a sort",
+        arguments: [
+            SQLiteRecords.itemByID, SQLiteRecords.itemByTag, SQLiteRecords.itemByAlwaysTag,
+            SQLiteRecords.itemsOfDirectory, SQLiteRecords.secretOfItem, SQLiteRecords.directoryByID,
+            SQLiteRecords.directoryByTag, SQLiteRecords.directoryByAlwaysTag, SQLiteRecords.directoriesOfParent,
+        ])
+    func plans(_ sql: String) throws {
+        try withStore { store throws in
+            let plan = try explain(store, sql)
+            #expect(plan.count == 1)
+            #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") })
+        }
+    }
+
+    /// The lines of EXPLAIN QUERY PLAN, whose fourth column is the text.
+    private func explain(_ store: SQLiteRecordStore, _ sql: String) throws -> [String] {
+        try store.read { reader throws(KeychainError) in
+            try KeychainError.mapping {
+                let records = try #require(reader as? SQLiteRecords)
+                let statement = try records.db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+                statement.setUncheckedArguments([])
+                return try Row.fetchAll(statement).map { try $0.decode(String.self, atIndex: 3) }
+            }
+        }
+    }
+
+    @Test("secrets are out of the way: a longer head of a 1 MiB item writes a few pages of log")
+    func headsAreSmall() throws {
+        let scratch = try Scratch()
+        let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
+        defer { store.close() }
+        var item = try Samples.item(3)
+        try store.write { [item] writer throws(KeychainError) in
+            try writer.put(item, secret: Array(repeating: 7, count: 1 << 20))
+        }
+        try store.checkpoint()
+        item.metadata = try Samples.sealed(1, count: 1024)
+        try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: nil) }
+        let log = try #require(try scratch.size(of: "login.keychain-wal"))
+        #expect(log > 4096 && log < 4 * 4200)
+    }
+}
