@@ -142,7 +142,10 @@ struct TamperingTests {
             }
         }
         func vary(_ sealed: Sealed, _ change: (inout InMemoryRecords, Sealed) -> Void) {
-            vary(sealed.seal.bytes) { change(&$0, Sealed(seal: Seal(bytes: $1)!, ciphertext: sealed.ciphertext)) }
+            vary(sealed.seal.bytes) {
+                guard let seal = Seal(bytes: $1) else { return }
+                change(&$0, Sealed(seal: seal, ciphertext: sealed.ciphertext))
+            }
             vary(sealed.ciphertext) { change(&$0, Sealed(seal: sealed.seal, ciphertext: $1)) }
         }
         let store = try #require(records.storeRecord), slot = try #require(records.slotRecords[1])
