@@ -63,8 +63,14 @@ struct SignalWatch: ~Copyable {
         var old = previous[index]
         var watching = sigaction()
         unsafe _ = sigaction(signal, &old, &watching)
-        // To this thread: it is over, or over a stop, when raise returns.
+        // To this thread, which may block it as Dispatch's do: its work is done, or the stop over, when raise returns.
+        var only = sigset_t()
+        var mask = sigset_t()
+        unsafe sigemptyset(&only)
+        unsafe sigaddset(&only, signal)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &only, &mask)
         _ = raise(signal)
+        unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
         unsafe _ = sigaction(signal, &watching, nil)
     }
 

@@ -1,0 +1,77 @@
+import Glibc
+import SecretCrypto
+import Testing
+
+/// Each in a process of its own: what is asked of the kernel here is not undone.
+@Suite struct ProcessHardeningTests {
+    @Test("H1: after apply the kernel says that there is no core dump and no dumpable process")
+    func apply() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            var core = rlimit(rlim_cur: 0, rlim_max: 4096)
+            setrlimit(RLIMIT_CORE, &core)
+            let before = ProcessHardening.report()
+            guard !before.undumpable, !before.coreDumpsDisabled, !before.isComplete else { exit(1) }
+            let report = ProcessHardening.apply()
+            guard report.undumpable, report.coreDumpsDisabled, report.memoryLocked, report.isComplete else { exit(2) }
+            getrlimit(RLIMIT_CORE, &core)
+            guard core.rlim_cur == 0, core.rlim_max == 0 else { exit(3) }
+            // /proc/self of a process that is not dumpable belongs to root: as somebody else it cannot be read.
+            guard becomeOrdinary() else { exit(4) }
+            ProcessHardening.apply()
+            guard open("/proc/self/mem", O_RDONLY) == -1, errno == EACCES else { exit(5) }
+            exit(0)
+        }
+    }
+
+    @Test("H6: a lock that the limit forbids is reported as missing")
+    func unlocked() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            var none = rlimit(rlim_cur: 0, rlim_max: 0)
+            setrlimit(RLIMIT_MEMLOCK, &none)
+            guard becomeOrdinary() else { exit(4) }
+            let report = ProcessHardening.apply()
+            guard !report.memoryLocked, !report.isComplete, !SecretArena.shared.isLocked else { exit(1) }
+            // Unlocked memory still works; what refuses, or warns, is the program.
+            guard let held = try? SecretBytes(randomCount: 32), held.count == 32 else { exit(2) }
+            exit(0)
+        }
+    }
+
+    @Test("S2, H1: a forked child has no secret of its parent's and no nonce that the parent will take")
+    func forking() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let canary = hex("1234567890abcdef1234567890abcdef00112233445566778899aabbccddeeff")
+            guard let key = try? secret(canary), nonce(key) != nil else { exit(1) }
+            guard let address = dlsym(nil, "fork") else { exit(2) }
+            let fork = unsafeBitCast(address, to: (@convention(c) () -> Int32).self)
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0 else { exit(3) }
+            let child = fork()
+            if child == 0 {
+                guard !SecretArena.shared.contains(Array(canary.prefix(8))), let nonce = nonce(key) else { _exit(1) }
+                _exit(write(ends[1], nonce, 24) == 24 ? 0 : 2)
+            }
+            var status: Int32 = 0
+            guard waitpid(child, &status, 0) == child, status == 0 else { exit(4) }
+            var childs = [UInt8](repeating: 0, count: 24)
+            guard read(ends[0], &childs, 24) == 24 else { exit(5) }
+            // The time that is mixed in changes the first eight bytes only: compare the others.
+            for _ in 0..<400 {
+                guard let own = nonce(key), own[8...] != childs[8...] else { exit(6) }
+            }
+            exit(0)
+        }
+    }
+}
+
+/// RLIMIT_CORE and RLIMIT_MEMLOCK (getrlimit(2)), as the macros that Swift does not import.
+private let RLIMIT_CORE: __rlimit_resource_t = 4
+private let RLIMIT_MEMLOCK: __rlimit_resource_t = 8
+
+/// Root may lock and read anything: these tests are about everybody else.
+private func becomeOrdinary() -> Bool { geteuid() != 0 || setuid(65534) == 0 }
+
+private func nonce(_ key: borrowing SecretBytes) -> [UInt8]? {
+    let message: [UInt8] = [1]
+    return (try? AEAD.seal(message.rawSpan, key: key, associatedData: [])).map { Array($0.seal.bytes.prefix(24)) }
+}
