@@ -20,7 +20,17 @@ package struct ItemEnvelope: Sendable {
         _ item: Item, secret source: borrowing some SecretSource & ~Copyable & ~Escapable
     ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]) {
         guard item.secretCount == source.secretCount else { throw .param }
-        let keys = try RowKeys.sealing(item.protection, ring: ring)
+        do throws(KeychainError) {
+            return try seal(item, secret: source, keys: RowKeys.sealing(item.protection, ring: ring))
+        } catch .interactionNotAllowed where item.protection == .whenUnlockedUnlessOpen {
+            // Locked while it was being sealed: now it is an item added while locked.
+            return try seal(item, secret: source, keys: RowKeys.sealing(item.protection, ring: ring))
+        }
+    }
+
+    private func seal(
+        _ item: Item, secret source: borrowing some SecretSource & ~Copyable & ~Escapable, keys: RowKeys
+    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]) {
         let bound = RowBinding(item, generation: keys.generation, store: ring.storeID)
             .secret(version: item.secretVersion)
         let sealed = try SecretChunks.seal(source, key: keys.secretKey(bound), bound: bound)
