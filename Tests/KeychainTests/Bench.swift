@@ -65,6 +65,13 @@ extension SealedSecret {
         let read = try output.withMutableSpan { try $0.read(self, at: offset) }
         return Array(output.prefix(read))
     }
+
+    /// All of the room that a read was given, what follows the contents included.
+    func room(at offset: Int, count: Int) throws -> [UInt8] {
+        var output = [UInt8](repeating: 0xEE, count: count)
+        _ = try output.withMutableSpan { try $0.read(self, at: offset) }
+        return output
+    }
 }
 
 extension MutableSpan<UInt8> {

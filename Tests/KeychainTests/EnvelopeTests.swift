@@ -44,6 +44,19 @@ struct EnvelopeTests {
         #expect(Padding.paddedCount(record.metadata.ciphertext.count) == record.metadata.ciphertext.count)
     }
 
+    @Test("S2: padding is zeros, never what lay in the slab before")
+    func padding() throws {
+        let bench = try Bench()
+        let record = try bench.add(.sample(), pattern(65537))
+        let item = try bench.items.open(record)
+        let secret = try bench.items.secret(of: item, record: record, ciphertext: ciphertext(bench, record))
+        let padded = Padding.paddedCount(65537)
+        // A read with room for the whole of a chunk gets it as it was sealed.
+        let whole = try secret.room(at: 0, count: padded)
+        #expect(Array(whole[..<65537]) == pattern(65537))
+        #expect(whole[65537...].allSatisfy { $0 == 0 } && whole.count == padded)
+    }
+
     @Test("S2: neither name nor value shows in a row's sizes: close ones give equal sizes")
     func hiddenSizes() throws {
         let bench = try Bench()
