@@ -1,0 +1,59 @@
+/// The two groups of attributes, each in one field, sorted by name: nil where there are none.
+enum AttributeList {
+    /// Per attribute: key (1 byte), count (u32), the value. Keys rise.
+    static func encode(_ attributes: [AttributeKey: AttributeValue]) throws(KeychainError) -> [UInt8]? {
+        guard !attributes.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        for (key, value) in attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            guard key.definition.role == .caller else { throw .param }
+            let value = try value.encoded()
+            bytes.append(key.rawValue)
+            bytes.append(littleEndian: UInt32(clamping: value.count))
+            bytes += value
+        }
+        return bytes
+    }
+
+    static func decode(_ bytes: [UInt8]?) throws(KeychainError) -> [AttributeKey: AttributeValue] {
+        guard let bytes else { return [:] }
+        var reader = ByteReader(bytes)
+        var attributes: [AttributeKey: AttributeValue] = [:]
+        var last: UInt8 = 0
+        repeat {
+            let raw = try reader.integer(UInt8.self)
+            guard raw > last, let key = AttributeKey(rawValue: raw), key.definition.role == .caller else {
+                throw .decode
+            }
+            attributes[key] = try AttributeValue(decoding: reader.counted())
+            last = raw
+        } while !reader.isAtEnd
+        return attributes
+    }
+
+    /// Per attribute: count (u32) and name, count (u32) and value. Names rise, compared byte by byte.
+    static func encode(extra: [[UInt8]: [UInt8]]) -> [UInt8]? {
+        guard !extra.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        for (name, value) in extra.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            bytes.append(littleEndian: UInt32(clamping: name.count))
+            bytes += name
+            bytes.append(littleEndian: UInt32(clamping: value.count))
+            bytes += value
+        }
+        return bytes
+    }
+
+    static func decode(extra bytes: [UInt8]?) throws(KeychainError) -> [[UInt8]: [UInt8]] {
+        guard let bytes else { return [:] }
+        var reader = ByteReader(bytes)
+        var extra: [[UInt8]: [UInt8]] = [:]
+        var last: [UInt8]?
+        repeat {
+            let name = try reader.counted()
+            if let last, !last.lexicographicallyPrecedes(name) { throw .decode }
+            extra[name] = try reader.counted()
+            last = name
+        } while !reader.isAtEnd
+        return extra
+    }
+}

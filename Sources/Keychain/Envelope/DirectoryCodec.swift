@@ -1,0 +1,103 @@
+package import SecretCrypto
+
+/// A directory's metadata as bytes: all of ``Directory`` but id, parent and version, which are columns of the row.
+package enum DirectoryCodec {
+    // Part of the store format. A directory has exactly one of the first three; the next five only with a server.
+    private enum Tag {
+        static let container: UInt8 = 1
+        static let service: UInt8 = 2
+        static let server: UInt8 = 3
+        static let `protocol`: UInt8 = 4
+        static let port: UInt8 = 5
+        static let path: UInt8 = 6
+        static let securityDomain: UInt8 = 7
+        static let authenticationType: UInt8 = 8
+        static let creationDate: UInt8 = 9
+        static let changeDate: UInt8 = 10
+        static let file: UInt8 = 11
+        static let defaultProtection: UInt8 = 12
+    }
+
+    /// The padded plaintext, in locked memory. `attributesTooLarge` for a key beyond 120 KiB, `param`, `allocate`.
+    package static func encode(_ directory: Directory) throws(KeychainError) -> SecretBytes {
+        var fields = FieldList()
+        switch directory.key {
+        case .container(let key): fields.add(Tag.container, encode(key))
+        case .service(.generic(let service)): fields.add(Tag.service, try service.encoded())
+        case .service(.internet(let service)): try add(service, to: &fields)
+        }
+        fields.add(Tag.creationDate, try directory.creationDate.encoded())
+        fields.add(Tag.changeDate, try directory.changeDate.encoded())
+        fields.add(Tag.file, try directory.file.encoded())
+        fields.add(Tag.defaultProtection, [directory.defaultProtection.rawValue])
+        return try PaddedPlaintext.encode(fields)
+    }
+
+    /// The directory of a padded plaintext, in its row; `decode` for anything that `encode` does not write.
+    package static func decode(
+        _ plaintext: RawSpan, id: RowID, parent: RowID, version: Int64
+    ) throws(KeychainError) -> Directory {
+        var fields = try PaddedPlaintext.decode(plaintext)
+        let key = try key(&fields)
+        let creationDate = try KeychainDate(decoding: fields.required(Tag.creationDate))
+        let changeDate = try KeychainDate(decoding: fields.required(Tag.changeDate))
+        let file = try FileFacts(decoding: fields.required(Tag.file))
+        let protection = try fields.required(Tag.defaultProtection)
+        try fields.finish()
+        guard protection.count == 1, let defaultProtection = Protection(rawValue: protection[0]) else {
+            throw .decode
+        }
+        var directory = Directory(id: id, parent: parent, key: key, creationDate: creationDate, file: file)
+        directory.version = version
+        directory.changeDate = changeDate
+        directory.defaultProtection = defaultProtection
+        return directory
+    }
+
+    private static func key(_ fields: inout FieldList) throws(KeychainError) -> Directory.Key {
+        if let container = fields.optional(Tag.container) { return .container(try decode(container)) }
+        if let service = fields.optional(Tag.service) {
+            return .service(.generic(service: try AttributeValue(decoding: service)))
+        }
+        return .service(.internet(try internet(&fields)))
+    }
+
+    /// Class, synchronizable (1 byte each), access group.
+    private static func encode(_ key: ContainerKey) -> [UInt8] {
+        [key.itemClass.rawValue, key.isSynchronizable ? 1 : 0] + key.accessGroup
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws(KeychainError) -> ContainerKey {
+        guard bytes.count >= 2, let itemClass = ItemClass(rawValue: bytes[0]), bytes[1] <= 1 else { throw .decode }
+        return ContainerKey(
+            itemClass: itemClass, accessGroup: Array(bytes[2...]), isSynchronizable: bytes[1] == 1)
+    }
+
+    private static func add(_ service: InternetService, to fields: inout FieldList) throws(KeychainError) {
+        fields.add(Tag.server, try service.server.encoded())
+        fields.add(Tag.protocol, optional: try service.protocol?.encoded())
+        fields.add(Tag.port, optional: service.port.map { [UInt8](littleEndian: $0) })
+        fields.add(Tag.path, optional: try service.path?.encoded())
+        fields.add(Tag.securityDomain, optional: try service.securityDomain?.encoded())
+        fields.add(Tag.authenticationType, optional: try service.authenticationType?.encoded())
+    }
+
+    private static func internet(_ fields: inout FieldList) throws(KeychainError) -> InternetService {
+        var service = InternetService(server: try AttributeValue(decoding: fields.required(Tag.server)))
+        service.protocol = try value(fields.optional(Tag.protocol))
+        if let port = fields.optional(Tag.port) {
+            var reader = ByteReader(port)
+            service.port = try reader.integer()
+            try reader.finish()
+        }
+        service.path = try value(fields.optional(Tag.path))
+        service.securityDomain = try value(fields.optional(Tag.securityDomain))
+        service.authenticationType = try value(fields.optional(Tag.authenticationType))
+        return service
+    }
+
+    private static func value(_ bytes: [UInt8]?) throws(KeychainError) -> AttributeValue? {
+        guard let bytes else { return nil }
+        return try AttributeValue(decoding: bytes)
+    }
+}

@@ -1,0 +1,90 @@
+import SecretCrypto
+
+/// Seals directories into rows and opens them, under the directory key and on demand also under the Always keys.
+package struct DirectoryEnvelope: Sendable {
+    /// Directory keys have one generation: they live as long as the look-up key.
+    private static let generation: Int64 = 1
+
+    package let ring: KeyRing
+
+    package init(ring: KeyRing) {
+        self.ring = ring
+    }
+
+    /// Seals a directory.
+    ///
+    /// - Parameters:
+    ///   - container: where a service directory lies; unused for a container itself.
+    ///   - alsoAlways: whether it holds an Always item, so that it must be found before the first unlock.
+    /// - Throws: `interactionNotAllowed`, `attributesTooLarge`, `allocate`; `param` for a service directory without
+    ///   a container or in one of another class.
+    package func seal(
+        _ directory: Directory, in container: ContainerKey?, alsoAlways: Bool
+    ) throws(KeychainError) -> DirectoryRecord {
+        let tag = try tag(of: directory.key, in: container, always: false)
+        let name = try seal(directory, .directoryName, tag: tag, key: ring.masterKeys().directory)
+        var record = DirectoryRecord(
+            id: directory.id, parent: directory.parent, version: directory.version, generation: Self.generation,
+            tag: tag, alwaysTag: nil, name: name, alwaysName: nil)
+        guard alsoAlways else { return record }
+        let alwaysTag = try self.tag(of: directory.key, in: container, always: true)
+        record.alwaysTag = alwaysTag
+        record.alwaysName = try seal(
+            directory, .directoryAlwaysName, tag: alwaysTag, key: ring.alwaysKeys().secret)
+        return record
+    }
+
+    /// Opens a row: by the directory key, before the first unlock by the Always keys if it has such a name.
+    package func open(_ record: DirectoryRecord) throws(KeychainError) -> Directory {
+        guard record.generation == Self.generation, (record.alwaysTag == nil) == (record.alwaysName == nil) else {
+            throw .decode
+        }
+        if ring.state.isAfterFirstUnlock {
+            return try open(record, record.name, .directoryName, tag: record.tag, key: ring.masterKeys().directory)
+        }
+        guard let name = record.alwaysName, let tag = record.alwaysTag else { throw .interactionNotAllowed }
+        return try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
+    }
+
+    private func tag(
+        of key: Directory.Key, in container: ContainerKey?, always: Bool
+    ) throws(KeychainError) -> [UInt8] {
+        switch key {
+        case .container(let key): return try ring.containerTag(key, always: always)
+        case .service(let service):
+            guard let container, container.itemClass == service.itemClass else { throw .param }
+            return try ring.directoryTag(service, in: container, always: always)
+        }
+    }
+
+    private func bound(
+        _ field: SealedField, id: RowID, parent: RowID, version: Int64, tag: [UInt8]
+    ) -> AssociatedData {
+        AssociatedData(field, store: ring.storeID)
+            .adding(id.rawValue, parent.rawValue, Self.generation, version).adding(part: tag)
+    }
+
+    private func seal(
+        _ directory: Directory, _ field: SealedField, tag: [UInt8], key: RevocableSecret
+    ) throws(KeychainError) -> Sealed {
+        let bound = bound(
+            field, id: directory.id, parent: directory.parent, version: directory.version, tag: tag)
+        let plaintext = try DirectoryCodec.encode(directory)
+        return try key.using { (key) throws(CryptoError) in
+            let (seal, ciphertext) = try AEAD.seal(plaintext.bytes, key: key, associatedData: bound.bytes)
+            return Sealed(seal: seal, ciphertext: ciphertext)
+        }
+    }
+
+    private func open(
+        _ record: DirectoryRecord, _ name: Sealed, _ field: SealedField, tag: [UInt8], key: RevocableSecret
+    ) throws(KeychainError) -> Directory {
+        let bound = bound(field, id: record.id, parent: record.parent, version: record.version, tag: tag)
+        let plaintext = try key.using { (key) throws(CryptoError) in
+            try AEAD.open(
+                name.ciphertext.rawSpan, seal: name.seal, key: key, associatedData: bound.bytes)
+        }
+        return try DirectoryCodec.decode(
+            plaintext.bytes, id: record.id, parent: record.parent, version: record.version)
+    }
+}

@@ -1,0 +1,75 @@
+import SecretCrypto
+
+/// The canonical form of sealed metadata: a version byte, then fields `[tag u8][count u32 LE][value]` with tags
+/// strictly rising. What parses re-encodes to itself.
+struct FieldList {
+    /// The version byte.
+    static let version: UInt8 = 1
+    /// The most that is encoded: it has to fit in one slab of locked memory.
+    static let maximumCount = 120 << 10
+
+    private(set) var fields: [(tag: UInt8, value: [UInt8])] = []
+    private var position = 0
+
+    /// An empty list; fields are added in the order of their tags.
+    init() {}
+
+    /// Bytes of the whole.
+    var byteCount: Int { fields.reduce(1) { $0 + 5 + $1.value.count } }
+
+    mutating func add(_ tag: UInt8, _ value: [UInt8]) { fields.append((tag, value)) }
+
+    /// Adds nothing for nil.
+    mutating func add(_ tag: UInt8, optional value: [UInt8]?) {
+        if let value { add(tag, value) }
+    }
+
+    /// Writes the whole to the beginning of `output`, which has room for it.
+    func encode(into output: inout MutableRawSpan) {
+        var offset = output.write([Self.version].rawSpan)
+        for (tag, value) in fields {
+            var head = [tag]
+            head.append(littleEndian: UInt32(clamping: value.count))
+            offset += output.write(head.rawSpan, at: offset)
+            offset += output.write(value.rawSpan, at: offset)
+        }
+    }
+
+    /// Parses all of `bytes`; anything but the canonical form is `decode`.
+    init(parsing bytes: RawSpan) throws(KeychainError) {
+        let octets = bytes.octets
+        guard octets.count > 0, octets[0] == Self.version else { throw .decode }
+        var offset = 1
+        while offset < octets.count {
+            guard octets.count - offset >= 5 else { throw .decode }
+            let tag = octets[offset]
+            var count = 0
+            for index in 0..<4 { count |= Int(octets[offset + 1 + index]) << (8 * index) }
+            offset += 5
+            guard octets.count - offset >= count else { throw .decode }
+            if let last = fields.last, last.tag >= tag { throw .decode }
+            fields.append((tag, [UInt8](copying: bytes.extracting(offset..<offset + count))))
+            offset += count
+        }
+    }
+}
+
+extension FieldList {
+    /// The value of the next field if it has that tag. Ask in the order of the tags, then ``finish()``.
+    mutating func optional(_ tag: UInt8) -> [UInt8]? {
+        guard position < fields.count, fields[position].tag == tag else { return nil }
+        defer { position += 1 }
+        return fields[position].value
+    }
+
+    /// The same for a field that has to be there.
+    mutating func required(_ tag: UInt8) throws(KeychainError) -> [UInt8] {
+        guard let value = optional(tag) else { throw .decode }
+        return value
+    }
+
+    /// Nothing may be left that nobody asked for.
+    func finish() throws(KeychainError) {
+        guard position == fields.count else { throw .decode }
+    }
+}

@@ -1,0 +1,135 @@
+import SecretCrypto
+
+/// Seals items into rows and opens them (contract, S2, S3, S4).
+///
+/// A row opens to what was sealed or not at all: `decode` for one that was changed, swapped, moved or mixed,
+/// `interactionNotAllowed` for one whose keys are locked or another device's. Versions are the caller's: sealing
+/// increments nothing.
+package struct ItemEnvelope: Sendable {
+    package let ring: KeyRing
+
+    package init(ring: KeyRing) {
+        self.ring = ring
+    }
+
+    /// Seals an item with its contents, under the newest generation of its class.
+    ///
+    /// - Throws: `interactionNotAllowed`, `attributesTooLarge`, `allocate`; `param` if the item's `secretCount` is
+    ///   not the source's; and what the source throws.
+    package func seal(
+        _ item: Item, secret source: borrowing some SecretSource & ~Copyable & ~Escapable
+    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]) {
+        guard item.secretCount == source.secretCount else { throw .param }
+        do throws(KeychainError) {
+            return try seal(item, secret: source, keys: RowKeys.sealing(item.protection, ring: ring))
+        } catch .interactionNotAllowed where item.protection == .whenUnlockedUnlessOpen {
+            // Locked while it was being sealed: now it is an item added while locked.
+            return try seal(item, secret: source, keys: RowKeys.sealing(item.protection, ring: ring))
+        }
+    }
+
+    private func seal(
+        _ item: Item, secret source: borrowing some SecretSource & ~Copyable & ~Escapable, keys: RowKeys
+    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]) {
+        let bound = RowBinding(item, generation: keys.generation, store: ring.storeID)
+            .secret(version: item.secretVersion)
+        let sealed = try SecretChunks.seal(source, key: keys.secretKey(bound), bound: bound)
+        return (try seal(item, seals: sealed.seals, keys: keys), sealed.ciphertext)
+    }
+
+    /// Seals an item whose contents stay as they are in the store, or that has none.
+    ///
+    /// - Parameter record: the row before the change. It must have the same directory and class: contents that
+    ///   move have to be sealed anew. Nil, or a row with contents: the item may have none.
+    /// - Throws: as `seal(_:secret:)`; `param` if the contents cannot stay.
+    package func seal(_ item: Item, keeping record: ItemRecord?) throws(KeychainError) -> ItemRecord {
+        guard item.secretCount != nil else {
+            return try seal(item, seals: [], keys: RowKeys.sealing(item.protection, ring: ring))
+        }
+        guard let record, record.id == item.id, record.directory == item.directory,
+            record.protection == item.protection,
+            record.secretSeals.count == SecretChunks.count(for: item.secretCount)
+        else { throw .param }
+        try record.verifyMAC(ring: ring)
+        return try seal(item, seals: record.secretSeals, keys: RowKeys.opening(record, ring: ring))
+    }
+
+    /// Opens a row.
+    package func open(_ record: ItemRecord) throws(KeychainError) -> Item {
+        let keys = try keys(of: record)
+        let bound = RowBinding(record, store: ring.storeID)
+            .metadata(version: record.version, tag: record.tag, alwaysTag: record.alwaysTag)
+        let plaintext = try keys.metadataKey(bound).using { (key) throws(CryptoError) in
+            try AEAD.open(
+                record.metadata.ciphertext.rawSpan, seal: record.metadata.seal, key: key,
+                associatedData: bound.bytes)
+        }
+        let item = try MetadataCodec.decode(
+            plaintext.bytes, id: record.id, directory: record.directory, version: record.version,
+            protection: record.protection)
+        guard record.secretSeals.count == SecretChunks.count(for: item.secretCount) else { throw .decode }
+        return item
+    }
+
+    /// The contents of an item, to be read piece by piece; nothing is decrypted yet.
+    ///
+    /// - Parameter item: what the row opens to: it tells size and version of the contents.
+    /// - Throws: `itemNotFound` if it has none, else as ``open(_:)``.
+    package func secret(
+        of item: Item, record: ItemRecord, ciphertext: [UInt8]
+    ) throws(KeychainError) -> SealedSecret {
+        guard let count = item.secretCount else { throw .itemNotFound }
+        let keys = try keys(of: record)
+        let bound = RowBinding(record, store: ring.storeID).secret(version: item.secretVersion)
+        return try SealedSecret(
+            count: count, ciphertext: ciphertext, seals: record.secretSeals, bound: bound,
+            key: keys.secretKey(bound))
+    }
+
+    /// A row that was sealed while locked, sealed anew under the class keys, one version on. For each row with an
+    /// `ephemeral`, after an unlock.
+    ///
+    /// - Returns: the row, and its new ciphertext (nil for an item without contents).
+    package func reseal(
+        _ record: ItemRecord, ciphertext: [UInt8]
+    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]?) {
+        var item = try open(record)
+        item.version &+= 1
+        guard item.secretCount != nil else { return (try seal(item, keeping: nil), nil) }
+        let source = try secret(of: item, record: record, ciphertext: ciphertext)
+        item.secretVersion = item.version
+        let sealed = try seal(item, secret: source)
+        return (sealed.record, sealed.secret)
+    }
+}
+
+extension ItemEnvelope {
+    private func keys(of record: ItemRecord) throws(KeychainError) -> RowKeys {
+        try record.verifyMAC(ring: ring)
+        return try RowKeys.opening(record, ring: ring)
+    }
+
+    /// The row around contents that are sealed already.
+    private func seal(_ item: Item, seals: [Seal], keys: RowKeys) throws(KeychainError) -> ItemRecord {
+        let tag = try ring.itemTag(directory: item.directory, account: item.account)
+        var alwaysTag: [UInt8]?
+        if item.protection.availability == .always {
+            alwaysTag = try ring.itemTag(directory: item.directory, account: item.account, always: true)
+        }
+        let bound = RowBinding(item, generation: keys.generation, store: ring.storeID)
+            .metadata(version: item.version, tag: tag, alwaysTag: alwaysTag)
+        let plaintext = try MetadataCodec.encode(item)
+        let metadata = try keys.metadataKey(bound).using { (key) throws(CryptoError) in
+            let (seal, ciphertext) = try AEAD.seal(plaintext.bytes, key: key, associatedData: bound.bytes)
+            return Sealed(seal: seal, ciphertext: ciphertext)
+        }
+        var record = ItemRecord(
+            id: item.id, directory: item.directory, version: item.version, protection: item.protection,
+            generation: keys.generation, tag: tag, alwaysTag: alwaysTag, ephemeral: keys.exchange?.ephemeral,
+            mac: nil, metadata: metadata, secretSeals: seals)
+        if record.ephemeral != nil {
+            record.mac = try record.computedMAC(key: ring.masterKeys().rowMAC, store: ring.storeID)
+        }
+        return record
+    }
+}

@@ -1,0 +1,88 @@
+package import SecretCrypto
+
+/// An item's metadata as bytes: all of ``Item`` but id, directory, version and protection, which are columns of the
+/// row and bound to the seal.
+package enum MetadataCodec {
+    /// Attributes and extra attributes together, in bytes of values and of extra names (contract, F9).
+    package static let maximumAttributes = 64 << 10
+    /// Bytes of ``Item/persistentReference``.
+    package static let referenceCount = 16
+
+    // Part of the store format.
+    private enum Tag {
+        static let account: UInt8 = 1
+        static let creationDate: UInt8 = 2
+        static let modificationDate: UInt8 = 3
+        static let persistentReference: UInt8 = 4
+        static let file: UInt8 = 5
+        static let secretVersion: UInt8 = 6
+        static let secretCount: UInt8 = 7
+        static let attributes: UInt8 = 8
+        static let extraAttributes: UInt8 = 9
+    }
+
+    /// The padded plaintext, in locked memory.
+    ///
+    /// - Throws: `attributesTooLarge`, `param` for what the format cannot hold (an attribute that no caller sets, a
+    ///   reference that is not 16 bytes), `allocate`.
+    package static func encode(_ item: Item) throws(KeychainError) -> SecretBytes {
+        try checkLimits(item)
+        var fields = FieldList()
+        fields.add(Tag.account, try item.account.encoded())
+        fields.add(Tag.creationDate, try item.creationDate.encoded())
+        fields.add(Tag.modificationDate, try item.modificationDate.encoded())
+        fields.add(Tag.persistentReference, item.persistentReference)
+        fields.add(Tag.file, try item.file.encoded())
+        fields.add(Tag.secretVersion, [UInt8](littleEndian: item.secretVersion))
+        fields.add(Tag.secretCount, optional: item.secretCount.map { [UInt8](littleEndian: Int64($0)) })
+        fields.add(Tag.attributes, optional: try AttributeList.encode(item.attributes))
+        fields.add(Tag.extraAttributes, optional: AttributeList.encode(extra: item.extraAttributes))
+        return try PaddedPlaintext.encode(fields)
+    }
+
+    /// The item of a padded plaintext, in its row; `decode` for anything that `encode` does not write.
+    package static func decode(
+        _ plaintext: RawSpan, id: RowID, directory: RowID, version: Int64, protection: Protection
+    ) throws(KeychainError) -> Item {
+        var fields = try PaddedPlaintext.decode(plaintext)
+        let account = try AttributeValue(decoding: fields.required(Tag.account))
+        let creationDate = try KeychainDate(decoding: fields.required(Tag.creationDate))
+        let modificationDate = try KeychainDate(decoding: fields.required(Tag.modificationDate))
+        let reference = try fields.required(Tag.persistentReference)
+        var item = Item(
+            id: id, directory: directory, protection: protection, account: account, creationDate: creationDate,
+            persistentReference: reference, file: try FileFacts(decoding: fields.required(Tag.file)))
+        item.version = version
+        item.modificationDate = modificationDate
+        item.secretVersion = try number(fields.required(Tag.secretVersion))
+        item.secretCount = try count(fields.optional(Tag.secretCount))
+        item.attributes = try AttributeList.decode(fields.optional(Tag.attributes))
+        item.extraAttributes = try AttributeList.decode(extra: fields.optional(Tag.extraAttributes))
+        try fields.finish()
+        guard reference.count == referenceCount, account.bytes != nil else { throw .decode }
+        return item
+    }
+
+    private static func checkLimits(_ item: Item) throws(KeychainError) {
+        guard item.persistentReference.count == referenceCount, item.account.bytes != nil,
+            (item.secretCount ?? 0) >= 0
+        else { throw .param }
+        let own = item.attributes.values.reduce(0) { $0 + $1.payloadCount }
+        let extra = item.extraAttributes.reduce(0) { $0 + $1.key.count + $1.value.count }
+        guard own + extra <= maximumAttributes else { throw .attributesTooLarge }
+    }
+
+    private static func number(_ bytes: [UInt8]) throws(KeychainError) -> Int64 {
+        var reader = ByteReader(bytes)
+        let number = try reader.integer(Int64.self)
+        try reader.finish()
+        return number
+    }
+
+    private static func count(_ bytes: [UInt8]?) throws(KeychainError) -> Int? {
+        guard let bytes else { return nil }
+        let count = try number(bytes)
+        guard count >= 0 else { throw .decode }
+        return Int(count)
+    }
+}

@@ -1,0 +1,34 @@
+import SecretCrypto
+
+/// Metadata as it is sealed: its count (u32 LE), the metadata, zeros up to a padded size (contract, S2).
+enum PaddedPlaintext {
+    private static let prefixCount = 4
+
+    /// Encodes into locked memory; `attributesTooLarge` beyond what a slab takes.
+    static func encode(_ fields: FieldList) throws(KeychainError) -> SecretBytes {
+        let count = fields.byteCount
+        guard count <= FieldList.maximumCount else { throw .attributesTooLarge }
+        do throws(CryptoError) {
+            var plaintext = try SecretBytes(count: Padding.paddedCount(prefixCount + count))
+            var output = plaintext.mutableBytes
+            let offset = output.write([UInt8](littleEndian: UInt32(count)).rawSpan)
+            var body = output._mutatingExtracting(offset..<offset + count)
+            fields.encode(into: &body)
+            return plaintext
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    /// The fields; `decode` unless every byte, padding included, is as `encode` writes it.
+    static func decode(_ plaintext: RawSpan) throws(KeychainError) -> FieldList {
+        let octets = plaintext.octets
+        guard octets.count >= prefixCount else { throw .decode }
+        var count = 0
+        for index in 0..<prefixCount { count |= Int(octets[index]) << (8 * index) }
+        let end = prefixCount + count
+        guard end <= octets.count, octets.count == Padding.paddedCount(end) else { throw .decode }
+        for index in end..<octets.count where octets[index] != 0 { throw .decode }
+        return try FieldList(parsing: plaintext.extracting(prefixCount..<end))
+    }
+}

@@ -1,0 +1,38 @@
+/// What an item's row binds to its seals: where it is and under which keys.
+struct RowBinding {
+    let store: [UInt8]
+    let id: RowID
+    let directory: RowID
+    let protection: Protection
+    let generation: Int64
+
+    /// Of the metadata: also the row's version and its tags, so that a row found by another's tag does not open.
+    func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?) -> AssociatedData {
+        base(.metadata, version: version).adding(part: tag).adding(part: alwaysTag)
+    }
+
+    /// Of the contents: the version at which they were sealed, which the metadata tells. A change of metadata alone
+    /// so leaves them as they are, and still no other version's contents fit.
+    func secret(version: Int64) -> AssociatedData {
+        base(.secret, version: version)
+    }
+
+    private func base(_ field: SealedField, version: Int64) -> AssociatedData {
+        AssociatedData(field, store: store)
+            .adding(id.rawValue, directory.rawValue, Int64(protection.rawValue), generation, version)
+    }
+}
+
+extension RowBinding {
+    init(_ record: ItemRecord, store: [UInt8]) {
+        self.init(
+            store: store, id: record.id, directory: record.directory, protection: record.protection,
+            generation: record.generation)
+    }
+
+    init(_ item: Item, generation: Int64, store: [UInt8]) {
+        self.init(
+            store: store, id: item.id, directory: item.directory, protection: item.protection,
+            generation: generation)
+    }
+}

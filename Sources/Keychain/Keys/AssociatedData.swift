@@ -1,0 +1,65 @@
+/// What a sealed field is. Raw values are part of the store format.
+package enum SealedField: UInt8, Sendable {
+    case metadata = 1
+    case secret = 2
+    case directoryName = 3
+    case directoryAlwaysName = 4
+    case masterKeys = 5
+    case header = 6
+    case userKey = 7
+    case recipient = 8
+    case classKeys = 9
+}
+
+/// What is bound to a ciphertext without being in it: which field of which row of which store it is.
+///
+/// Field (1 byte), store id (16), then numbers of fixed width and parts that are preceded by their count, so that
+/// no two different lists give the same bytes.
+package struct AssociatedData: Hashable, Sendable {
+    package private(set) var bytes: [UInt8]
+
+    package init(_ field: SealedField, store: [UInt8]) {
+        bytes = [field.rawValue]
+        append(part: store)
+    }
+
+    package mutating func append(_ number: Int64) { bytes.append(littleEndian: number) }
+
+    /// A part of any size; nil is not the same as an empty one.
+    package mutating func append(part: [UInt8]?) {
+        guard let part else { return bytes.append(littleEndian: UInt32.max) }
+        bytes.append(littleEndian: UInt32(clamping: part.count))
+        bytes.append(contentsOf: part)
+    }
+
+    /// This, followed by numbers.
+    package func adding(_ numbers: Int64...) -> AssociatedData {
+        var longer = self
+        for number in numbers { longer.append(number) }
+        return longer
+    }
+
+    /// This, followed by a part.
+    package func adding(part: [UInt8]?) -> AssociatedData {
+        var longer = self
+        longer.append(part: part)
+        return longer
+    }
+}
+
+/// What a key is derived for: the first part of every derivation. Part of the store format.
+enum KeyLabel {
+    static let slotExchange = Array("keychainfs slot x25519".utf8)
+    static let slotMAC = Array("keychainfs slot mac".utf8)
+    static let userKeyWrapping = Array("keychainfs user key".utf8)
+    static let masterKeyWrapping = Array("keychainfs master keys".utf8)
+    static let recipientWrapping = Array("keychainfs recipient".utf8)
+    static let userWrapping = Array("keychainfs class keys by user".utf8)
+    static let deviceWrapping = Array("keychainfs class keys by device".utf8)
+    static let userAndDeviceWrapping = Array("keychainfs class keys by user and device".utf8)
+    static let deviceTag = Array("keychainfs device".utf8)
+    static let unlessOpenSecret = Array("keychainfs unless open secret".utf8)
+    static let ephemeralMetadata = Array("keychainfs ephemeral metadata".utf8)
+    static let ephemeralSecret = Array("keychainfs ephemeral secret".utf8)
+    static let rowMAC = Array("keychainfs row".utf8)
+}

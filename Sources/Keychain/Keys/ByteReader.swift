@@ -1,0 +1,45 @@
+/// Reads a short run of bytes from front to back; whatever does not fit is `decode`, never a trap.
+struct ByteReader {
+    private let source: [UInt8]
+    private var position = 0
+
+    init(_ source: [UInt8]) { self.source = source }
+
+    var isAtEnd: Bool { position == source.count }
+
+    mutating func integer<Number: FixedWidthInteger>(
+        _ type: Number.Type = Number.self
+    ) throws(KeychainError) -> Number {
+        let width = Number.bitWidth / 8
+        guard source.count - position >= width else { throw .decode }
+        var number: Number = 0
+        for index in 0..<width {
+            number |= Number(truncatingIfNeeded: source[position + index]) << (8 * index)
+        }
+        position += width
+        return number
+    }
+
+    mutating func bytes(_ count: Int) throws(KeychainError) -> [UInt8] {
+        guard count >= 0, source.count - position >= count else { throw .decode }
+        defer { position += count }
+        return Array(source[position..<position + count])
+    }
+
+    /// A count (32 bits), then as many bytes.
+    mutating func counted() throws(KeychainError) -> [UInt8] {
+        let count = try integer(UInt32.self)
+        return try bytes(Int(count))
+    }
+
+    /// All that is left.
+    mutating func rest() -> [UInt8] {
+        defer { position = source.count }
+        return Array(source[position...])
+    }
+
+    /// Nothing may be left.
+    func finish() throws(KeychainError) {
+        guard isAtEnd else { throw .decode }
+    }
+}

@@ -1,0 +1,88 @@
+import SecretCrypto
+import Synchronization
+
+extension KeyRing {
+    /// Whether rows of the class's current generation can be opened now. May change at any time.
+    package func isAvailable(_ protection: Protection) -> Bool {
+        let entry = current.withLock { $0.table.current(.protection(protection)) }
+        guard case .opened(let keys) = entry else { return false }
+        return keys.isAvailable
+    }
+
+    /// Whether a row is bound to another device: not listed, and never to be opened here (contract, L6).
+    package func isForeign(_ protection: Protection, generation: Int64) -> Bool {
+        if case .foreign = current.withLock({ $0.table[.protection(protection), generation] }) { true } else { false }
+    }
+
+    /// The keys of an existing row, usable at this moment.
+    ///
+    /// - Throws: `interactionNotAllowed` if they are locked or another device's, `decode` if they are damaged or
+    ///   there never were any.
+    package func keys(for purpose: KeyPurpose, generation: Int64) throws(KeychainError) -> ClassKeys {
+        let (entry, lock) = current.withLock { ($0.table[purpose, generation], $0.lock) }
+        switch entry {
+        case .opened(let keys):
+            guard keys.isAvailable else { throw .interactionNotAllowed }
+            return keys
+        case .damaged: throw .decode
+        case .foreign, .withheld: throw .interactionNotAllowed
+        case nil:
+            // Before that it may be merely closed.
+            let isComplete = lock.isAfterFirstUnlock && lock.permits(purpose.availability)
+            throw isComplete ? .decode : .interactionNotAllowed
+        }
+    }
+
+    /// The keys for a new row: the newest generation of this device's. Locked ones are given too, for the sake of
+    /// UnlessOpen's public key: their use throws.
+    ///
+    /// - Throws: `interactionNotAllowed` if there are none yet, `decode` if they are damaged.
+    package func currentKeys(for protection: Protection) throws(KeychainError) -> ClassKeys {
+        switch current.withLock({ $0.table.current(.protection(protection)) }) {
+        case .opened(let keys): return keys
+        case .damaged: throw .decode
+        case .foreign, .withheld, nil: throw .interactionNotAllowed
+        }
+    }
+
+    /// The keys of the store as a whole; `interactionNotAllowed` before the first unlock.
+    package func masterKeys() throws(KeychainError) -> MasterKeys {
+        guard let master = current.withLock({ $0.master }) else { throw .interactionNotAllowed }
+        return master
+    }
+
+    /// The Always look-up and name keys. They have one generation only: tags must stay.
+    package func alwaysKeys() throws(KeychainError) -> ClassKeys {
+        try keys(for: .alwaysLookup, generation: 1)
+    }
+
+    /// BLAKE2b-128(look-up key; parts); `interactionNotAllowed` before the first unlock.
+    package func lookupTag(parts: [[UInt8]]) throws(KeychainError) -> [UInt8] {
+        try Self.tag(parts, key: masterKeys().lookup)
+    }
+
+    /// BLAKE2b-128(Always look-up key; parts), also before the first unlock; `interactionNotAllowed` on a device that
+    /// has never unlocked the store.
+    package func alwaysTag(parts: [[UInt8]]) throws(KeychainError) -> [UInt8] {
+        try Self.tag(parts, key: alwaysKeys().metadata)
+    }
+
+    private static func tag(_ parts: [[UInt8]], key: RevocableSecret) throws(KeychainError) -> [UInt8] {
+        try key.using { (key) throws(CryptoError) in try BLAKE2b.mac(key: key, parts: parts, count: 16) }
+    }
+}
+
+extension KeyRing {
+    /// What the header row says; `decode` if it is not what was sealed.
+    package func header(of record: StoreRecord) throws(KeychainError) -> StoreHeader {
+        try StoreHeader(opening: record.header, key: masterKeys().digest, store: storeID)
+    }
+
+    /// The header row of the next commit.
+    package func sealed(_ header: StoreHeader) throws(KeychainError) -> Sealed {
+        let store = storeID
+        return try masterKeys().digest.using { (key) throws(CryptoError) in
+            try header.sealed(by: key, store: store)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import SecretCrypto
+import Synchronization
+
+extension KeyRing {
+    /// Unlocks with a passphrase: one Argon2id, then every key that it opens. If already unlocked it verifies the
+    /// passphrase and changes nothing. A device that is new to the store is entered in it, if it can be written.
+    ///
+    /// - Throws: `authFailed`, `unacceptableCost`, `allocate`, `decode` if the store's own keys are damaged,
+    ///   `notAvailable` after ``close()``, and what the store throws.
+    package func unlock(passphrase: borrowing SecretBytes) throws(KeychainError) {
+        guard !current.withLock({ $0.isClosed }) else { throw .notAvailable }
+        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        let root = try SlotOpening.root(passphrase: passphrase, store: records.store)
+        try unlock(root: root, kind: .passphrase, records: records)
+    }
+
+    /// Unlocks with a slot's root secret. The user key is gone when it returns.
+    func unlock(
+        root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys
+    ) throws(KeychainError) {
+        let userKey = try SlotOpening.userKey(
+            root: root, kind: kind, slots: records.slots, store: records.store)
+        guard state != .unlocked else { return }
+        let master = try KeychainError.unwrapped(records.store, userKey: userKey)
+        let keys = try wrappingKeys(userKey: userKey)
+        let complete = try enrolled(records, keys: keys)
+        try install(complete.table(tag: deviceTag, keys: keys), master: master)
+    }
+
+    private func wrappingKeys(userKey: borrowing SecretBytes) throws(KeychainError) -> WrappingKeys {
+        do throws(CryptoError) {
+            return try device.use { (device) throws(CryptoError) in
+                try WrappingKeys(user: userKey, device: device, store: storeID)
+            }
+        } catch .keyUnavailable {
+            throw .notAvailable
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    /// Writes what this device lacks in the store. Without room or permission it goes on without.
+    private func enrolled(
+        _ records: StoredKeys, keys: borrowing WrappingKeys
+    ) throws(KeychainError) -> StoredKeys {
+        guard !store.isReadOnly, !records.enrolment(tag: deviceTag).isEmpty else { return records }
+        do throws(KeychainError) {
+            return try store.write { (writer) throws(KeychainError) in
+                // Read again: the plan has to fit what is there now.
+                try StoredKeys(writer).enrolment(tag: deviceTag).write(to: writer, keys: keys)
+                return try StoredKeys(writer)
+            }
+        } catch .readOnly {
+            return records
+        } catch .diskFull {
+            return records
+        } catch {
+            throw error
+        }
+    }
+
+    private func install(_ table: KeyTable, master: MasterKeys) throws(KeychainError) {
+        let isClosed = current.withLock { state in
+            guard !state.isClosed else { return true }
+            state.table.merge(table)
+            if state.master == nil { state.master = master }
+            state.lock = state.lock.unlocking
+            return false
+        }
+        if isClosed { throw .notAvailable }
+    }
+}
+
+extension KeychainError {
+    fileprivate static func unwrapped(
+        _ record: StoreRecord, userKey: borrowing SecretBytes
+    ) throws(KeychainError) -> MasterKeys {
+        do throws(CryptoError) {
+            return try MasterKeys.unwrap(record, userKey: userKey)
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package import SecretCrypto
+import Synchronization
+
+/// The keys of one store and its lock state (contract, sections 4 and 5, S3).
+///
+/// One mutex guards state and tables; it is never held while a key is used, derived or revoked, or the store is
+/// called. Keys themselves are shared objects that a lock takes away from under their users.
+package final class KeyRing: Sendable {
+    struct State {
+        var lock = LockState.beforeFirstUnlock
+        var isClosed = false
+        var table: KeyTable
+        /// From the first unlock on.
+        var master: MasterKeys?
+    }
+
+    let store: any RecordStore
+    /// Needed again at each unlock; wiped by ``close()``.
+    let device: RevocableSecret
+    let deviceTag: [UInt8]
+    let current: Mutex<State>
+    /// 16 bytes, part of every record's associated data.
+    package let storeID: [UInt8]
+
+    /// Opens a store's keys as far as the device key goes: Always, AlwaysThisDeviceOnly, Always look-up.
+    ///
+    /// - Parameter device: 32 bytes, else `param`.
+    /// - Throws: `unknownFormat`, `decode`, `allocate`, and what the store throws. Damaged class keys are no error:
+    ///   what they seal is.
+    package init(store: any RecordStore, device: consuming SecretBytes) throws(KeychainError) {
+        guard device.count == DeviceKey.byteCount else { throw .param }
+        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        let storeID = records.store.identifier
+        let deviceKey = RevocableSecret(device)
+        deviceTag = try deviceKey.using { (key) throws(CryptoError) in try DeviceKey.tag(key, store: storeID) }
+        let keys = try deviceKey.using { (key) throws(CryptoError) in
+            try WrappingKeys(device: key, store: storeID)
+        }
+        self.store = store
+        self.device = deviceKey
+        self.storeID = storeID
+        current = Mutex(State(table: try records.table(tag: deviceTag, keys: keys)))
+    }
+
+    package var state: LockState { current.withLock { $0.lock } }
+
+    /// Takes away the keys of every class that is usable only while unlocked; UnlessOpen keeps its public key.
+    ///
+    /// Returns when all their users are done and the keys are wiped, whoever locked first.
+    package func lock() {
+        let keys = current.withLock { state in
+            state.lock = state.lock.locking
+            return state.table.opened { $0 == .unlocked }
+        }
+        for key in keys { key.revoke() }
+    }
+
+    /// Wipes all keys for good; returns when their users are done.
+    package func close() {
+        let (keys, master) = current.withLock { state in
+            state.lock = state.lock.locking
+            state.isClosed = true
+            return (state.table.opened { _ in true }, state.master)
+        }
+        for key in keys { key.revoke() }
+        master?.revoke()
+        device.revoke()
+    }
+}

@@ -1,0 +1,118 @@
+import SecretCrypto
+
+/// The class keys that are at hand: a plain value, kept under the key ring's mutex.
+struct KeyTable {
+    enum Entry {
+        /// Opened; a lock may have revoked it since.
+        case opened(ClassKeys)
+        /// Its record is not what was written.
+        case damaged
+        /// Another device's.
+        case foreign
+        /// Of WhenPasscodeSetThisDeviceOnly, while no passphrase slot exists.
+        case withheld
+
+        /// Whether new rows can have it.
+        var isOwn: Bool {
+            switch self {
+            case .opened, .damaged: true
+            case .foreign, .withheld: false
+            }
+        }
+    }
+
+    private var entries: [KeyPurpose: [Int64: Entry]] = [:]
+
+    subscript(purpose: KeyPurpose, generation: Int64) -> Entry? { entries[purpose]?[generation] }
+
+    /// The newest generation that this device can have; nil if there is none.
+    func current(_ purpose: KeyPurpose) -> Entry? {
+        entries[purpose]?.filter { $0.value.isOwn }.max { $0.key < $1.key }?.value
+    }
+
+    /// All opened keys whose class asks for it; the Always look-up keys count as Always.
+    func opened(where condition: (Protection.Availability) -> Bool) -> [ClassKeys] {
+        entries.values.flatMap(\.values).compactMap { entry in
+            guard case .opened(let keys) = entry, condition(keys.purpose.availability) else { return nil }
+            return keys
+        }
+    }
+
+    /// Takes over what `other` has; keys that are still usable stay, for those who hold them.
+    mutating func merge(_ other: KeyTable) {
+        for (purpose, generations) in other.entries {
+            for (generation, entry) in generations { put(entry, purpose, generation) }
+        }
+    }
+
+    mutating func put(_ entry: Entry, _ purpose: KeyPurpose, _ generation: Int64) {
+        switch (entries[purpose]?[generation], entry) {
+        case (.opened(let old), _) where old.isAvailable: return
+        // A second wrapping that does not open, or a second device's claim, takes nothing away.
+        case (.opened, .damaged), (.opened, .foreign), (.damaged, .foreign): return
+        default: entries[purpose, default: [:]][generation] = entry
+        }
+    }
+}
+
+extension KeyTable {
+    /// Opens all records that `keys` opens.
+    ///
+    /// - Parameter device: this device's number; nil if it has no record yet.
+    /// - Throws: `allocate`; records that are damaged become entries that say so.
+    init(
+        records: [ClassKeyRecord], device: Int64?, hasPassphrase: Bool, keys: borrowing WrappingKeys
+    ) throws(KeychainError) {
+        for record in records where record.isLegitimate {
+            if record.device != 0, record.device != device {
+                // Always keys have a wrapping per device: that one's is nothing to this one.
+                if record.purpose.isThisDeviceOnly { put(.foreign, record.purpose, record.generation) }
+            } else if record.purpose == .protection(.whenPasscodeSetThisDeviceOnly), !hasPassphrase {
+                put(.withheld, record.purpose, record.generation)
+            } else if keys.has(record.wrapping), !isOpened(record) {
+                put(try Self.open(record, keys: keys), record.purpose, record.generation)
+            }
+        }
+    }
+
+    private func isOpened(_ record: ClassKeyRecord) -> Bool {
+        if case .opened = self[record.purpose, record.generation] { true } else { false }
+    }
+
+    private static func open(
+        _ record: ClassKeyRecord, keys: borrowing WrappingKeys
+    ) throws(KeychainError) -> Entry {
+        do throws(CryptoError) {
+            let material = try keys.unwrap(record)
+            return .opened(
+                try ClassKeys(purpose: record.purpose, generation: record.generation, material: material))
+        } catch {
+            guard KeychainError(error) == .decode else { throw KeychainError(error) }
+            return .damaged
+        }
+    }
+}
+
+extension KeyPurpose {
+    var availability: Protection.Availability {
+        switch self {
+        case .protection(let protection): protection.availability
+        case .alwaysLookup: .always
+        }
+    }
+
+    var isThisDeviceOnly: Bool {
+        switch self {
+        case .protection(let protection): protection.isThisDeviceOnly
+        case .alwaysLookup: false
+        }
+    }
+}
+
+extension ClassKeyRecord {
+    /// Whether it is of a shape that this program writes.
+    var isLegitimate: Bool {
+        generation > 0 && purpose.wrappings.contains(wrapping)
+            && (wrapping.isOfOneDevice ? device > 0 : device == 0)
+    }
+}

@@ -1,0 +1,48 @@
+package import SecretCrypto
+
+extension Argon2id.Cost {
+    /// Whether a store may ask for it. Debug builds take cheaper ones than the floor, for tests.
+    package var isAllowed: Bool {
+        #if DEBUG
+        isAcceptable
+        #else
+        isAcceptable && meetsFloor
+        #endif
+    }
+}
+
+/// The way from a passphrase to the user key.
+enum SlotOpening {
+    /// The root secret of all passphrase slots of a store: one Argon2id (contract, L5).
+    ///
+    /// - Throws: `unacceptableCost` before anything is derived, `allocate` if there is no memory for it.
+    static func root(passphrase: borrowing SecretBytes, store: StoreRecord) throws(KeychainError) -> SecretBytes {
+        guard store.cost.isAllowed else { throw .unacceptableCost }
+        do throws(CryptoError) {
+            return try Argon2id.derive(
+                passphrase: passphrase, salt: store.salt, cost: store.cost, count: SlotSecret.rootCount)
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    /// The user key from the first slot of that kind which the root opens.
+    ///
+    /// - Throws: `authFailed` if none does: a damaged slot cannot be told from a wrong secret.
+    static func userKey(
+        root: borrowing SecretBytes, kind: SlotKind, slots: [SlotRecord], store: StoreRecord
+    ) throws(KeychainError) -> SecretBytes {
+        for slot in slots where slot.kind == kind && slot.userKeyGeneration == store.userKeyGeneration {
+            do throws(CryptoError) {
+                let secret = try SlotSecret(root: root, store: store.identifier, slot: slot.id)
+                return try slot.userKey(with: secret, store: store.identifier)
+            } catch {
+                // A public key of a wrong size is damage too.
+                guard error == .authenticationFailed || error == .invalidParameter else {
+                    throw KeychainError(error)
+                }
+            }
+        }
+        throw .authFailed
+    }
+}

@@ -1,0 +1,67 @@
+import SecretCrypto
+
+extension SlotRecord {
+    /// A slot that opens to `userKey`: the key wrapped for the recipient, and the recipient wrapped by the key.
+    init(
+        wrapping userKey: borrowing SecretBytes, for recipient: borrowing SlotRecipient, at place: SlotPlace
+    ) throws(CryptoError) {
+        let ephemeral = try X25519KeyPair()
+        let key = try Self.wrappingKey(
+            shared: ephemeral.sharedSecret(with: recipient.publicKey), ephemeral: ephemeral.publicKey,
+            publicKey: recipient.publicKey, macKey: recipient.macKey, place: place)
+        let (seal, ciphertext) = try AEAD.seal(
+            userKey.bytes, key: key, associatedData: place.binding(.userKey).bytes)
+        self.init(
+            id: place.id, kind: place.kind, parameters: place.parameters,
+            userKeyGeneration: place.userKeyGeneration, ephemeral: ephemeral.publicKey,
+            userKey: Sealed(seal: seal, ciphertext: ciphertext),
+            recipient: try Self.seal(recipient, userKey: userKey, place: place))
+    }
+
+    /// The user key; `authenticationFailed` for another secret, or a record that somebody has changed.
+    func userKey(with secret: borrowing SlotSecret, store: [UInt8]) throws(CryptoError) -> SecretBytes {
+        let place = SlotPlace(self, store: store)
+        let key = try Self.wrappingKey(
+            shared: secret.pair.sharedSecret(with: ephemeral), ephemeral: ephemeral,
+            publicKey: secret.pair.publicKey, macKey: secret.macKey, place: place)
+        return try AEAD.open(
+            userKey.ciphertext.rawSpan, seal: userKey.seal, key: key, associatedData: place.binding(.userKey).bytes)
+    }
+
+    /// Whom to wrap a new user key for. Never taken from anywhere else (contract, S3).
+    func recipient(userKey: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) -> SlotRecipient {
+        let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.recipientWrapping, store])
+        let plaintext = try AEAD.open(
+            recipient.ciphertext.rawSpan, seal: recipient.seal, key: key,
+            associatedData: SlotPlace(self, store: store).binding(.recipient).bytes)
+        guard plaintext.count == 2 * X25519KeyPair.keyCount else { throw .authenticationFailed }
+        return SlotRecipient(
+            publicKey: [UInt8](copying: plaintext.bytes.extracting(0..<32)), macKey: try plaintext.slice(32..<64))
+    }
+
+    private static func seal(
+        _ recipient: borrowing SlotRecipient, userKey: borrowing SecretBytes, place: SlotPlace
+    ) throws(CryptoError) -> Sealed {
+        let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.recipientWrapping, place.store])
+        var plaintext = try SecretBytes(count: 2 * X25519KeyPair.keyCount)
+        var output = plaintext.mutableBytes
+        let written = output.write(recipient.publicKey.rawSpan)
+        _ = output.write(recipient.macKey.bytes, at: written)
+        let (seal, ciphertext) = try AEAD.seal(
+            plaintext.bytes, key: key, associatedData: place.binding(.recipient).bytes)
+        return Sealed(seal: seal, ciphertext: ciphertext)
+    }
+
+    /// BLAKE2b(slot's MAC key; shared secret, both public keys, store id, slot id, user-key generation).
+    private static func wrappingKey(
+        shared: consuming SecretBytes, ephemeral: [UInt8], publicKey: [UInt8], macKey: borrowing SecretBytes,
+        place: SlotPlace
+    ) throws(CryptoError) -> SecretBytes {
+        try BLAKE2b.derive(
+            key: macKey, secret: shared,
+            parts: [
+                KeyLabel.userKeyWrapping, ephemeral, publicKey, place.store, [UInt8](littleEndian: place.id),
+                [UInt8](littleEndian: place.userKeyGeneration),
+            ])
+    }
+}

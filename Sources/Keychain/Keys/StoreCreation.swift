@@ -1,0 +1,111 @@
+package import SecretCrypto
+
+extension StoreRecord {
+    /// The format that this program writes; 0 until it is settled.
+    package static let currentFormat = 0
+    /// Bytes of ``StoreRecord/identifier``.
+    package static let identifierCount = 16
+}
+
+extension KeyRing {
+    /// Makes a new store's keys: its record, one passphrase slot, this device, the first generation of every class.
+    ///
+    /// The store is empty before; everything is written in one transaction.
+    /// - Throws: `unacceptableCost`, `param` for a device key of a wrong size, `allocate`, and what the store throws.
+    package static func create(
+        in store: any RecordStore, passphrase: borrowing SecretBytes, cost: Argon2id.Cost,
+        device: borrowing SecretBytes
+    ) throws(KeychainError) {
+        guard device.count == DeviceKey.byteCount else { throw .param }
+        let creation = try StoreCreation(cost: cost)
+        let root = try SlotOpening.root(passphrase: passphrase, store: creation.record)
+        let userKey = try KeychainError.translating { () throws(CryptoError) in
+            try SecretBytes(randomCount: AEAD.keyCount)
+        }
+        let record = try creation.complete(userKey: userKey)
+        let slot = try creation.firstSlot(root: root, userKey: userKey)
+        let classKeys = try creation.classKeys(userKey: userKey, device: device)
+        try store.write { (writer) throws(KeychainError) in
+            try writer.put(record)
+            try writer.put(slot)
+            try classKeys.write(writer)
+        }
+    }
+}
+
+/// The parts of a new store, in the order in which they are made.
+private struct StoreCreation {
+    /// Without master keys and header yet: what the passphrase's derivation needs.
+    let record: StoreRecord
+
+    init(cost: Argon2id.Cost) throws(KeychainError) {
+        guard let none = Seal(bytes: [UInt8](repeating: 0, count: Seal.byteCount)) else { throw .param }
+        let nothing = Sealed(seal: none, ciphertext: [])
+        record = StoreRecord(
+            format: StoreRecord.currentFormat, identifier: SecureRandom.bytes(StoreRecord.identifierCount),
+            salt: SecureRandom.bytes(Argon2id.saltCount), cost: cost, userKeyGeneration: 1, masterKeys: nothing,
+            header: nothing)
+    }
+
+    /// The record with new master keys, and a header that counts no row.
+    func complete(userKey: borrowing SecretBytes) throws(KeychainError) -> StoreRecord {
+        do throws(CryptoError) {
+            let material = try SecretBytes(randomCount: MasterKeys.byteCount)
+            var complete = record
+            complete.masterKeys = try MasterKeys.wrap(
+                material, userKey: userKey, store: record.identifier, generation: record.userKeyGeneration)
+            complete.header = try MasterKeys(material: material).digest.use { (key) throws(CryptoError) in
+                try StoreHeader().sealed(by: key, store: record.identifier)
+            }
+            return complete
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    func firstSlot(
+        root: borrowing SecretBytes, userKey: borrowing SecretBytes
+    ) throws(KeychainError) -> SlotRecord {
+        do throws(CryptoError) {
+            let secret = try SlotSecret(root: root, store: record.identifier, slot: 1)
+            let place = SlotPlace(
+                store: record.identifier, id: 1, kind: .passphrase, userKeyGeneration: record.userKeyGeneration)
+            return try SlotRecord(wrapping: userKey, for: secret.recipient(), at: place)
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    func classKeys(
+        userKey: borrowing SecretBytes, device: borrowing SecretBytes
+    ) throws(KeychainError) -> NewClassKeys {
+        do throws(CryptoError) {
+            let tag = try DeviceKey.tag(device, store: record.identifier)
+            let keys = try WrappingKeys(user: userKey, device: device, store: record.identifier)
+            return try NewClassKeys(tag: tag, keys: keys)
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+}
+
+/// The first device and the first generation of every class's keys.
+private struct NewClassKeys {
+    let device: DeviceRecord
+    let records: [ClassKeyRecord]
+
+    init(tag: [UInt8], keys: borrowing WrappingKeys) throws(CryptoError) {
+        device = DeviceRecord(id: 1, tag: tag)
+        var records: [ClassKeyRecord] = []
+        for purpose in KeyPurpose.all {
+            let material = try SecretBytes(randomCount: purpose.materialCount)
+            records += try keys.records(of: material, purpose, generation: 1, device: device.id)
+        }
+        self.records = records
+    }
+
+    func write(_ writer: any RecordWriter) throws(KeychainError) {
+        try writer.put(device)
+        for record in records { try writer.put(record) }
+    }
+}

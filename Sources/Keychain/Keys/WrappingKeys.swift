@@ -1,0 +1,102 @@
+import SecretCrypto
+
+/// What class keys are wrapped under, as far as it is at hand: device keys always, user keys during an unlock only.
+struct WrappingKeys: ~Copyable {
+    private let store: [UInt8]
+    private let device: SecretBytes
+    private let user: SecretBytes?
+    private let userAndDevice: SecretBytes?
+
+    /// Before an unlock: the device key alone.
+    init(device: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) {
+        self.store = store
+        self.device = try BLAKE2b.derive(key: device, parts: [KeyLabel.deviceWrapping, store])
+        user = nil
+        userAndDevice = nil
+    }
+
+    /// During an unlock.
+    init(
+        user: borrowing SecretBytes, device: borrowing SecretBytes, store: [UInt8]
+    ) throws(CryptoError) {
+        let byDevice = try BLAKE2b.derive(key: device, parts: [KeyLabel.deviceWrapping, store])
+        let byUser = try BLAKE2b.derive(key: user, parts: [KeyLabel.userWrapping, store])
+        userAndDevice = try BLAKE2b.derive(
+            key: user, secret: device, parts: [KeyLabel.userAndDeviceWrapping, store])
+        self.store = store
+        self.device = byDevice
+        self.user = consume byUser
+    }
+
+    /// Whether records of that wrapping can be opened.
+    func has(_ wrapping: Wrapping) -> Bool {
+        switch wrapping {
+        case .deviceKey: true
+        case .userKey: user != nil
+        case .userAndDeviceKey: userAndDevice != nil
+        }
+    }
+
+    /// Seals a generation's keys. `device` is 0 for what is for all devices.
+    func wrap(
+        _ material: borrowing SecretBytes, purpose: KeyPurpose, generation: Int64, device: Int64, wrapping: Wrapping
+    ) throws(CryptoError) -> ClassKeyRecord {
+        let bound = binding(purpose, generation, device, wrapping)
+        let sealed = try withKey(wrapping) { (key) throws(CryptoError) in
+            let (seal, ciphertext) = try AEAD.seal(material.bytes, key: key, associatedData: bound.bytes)
+            return Sealed(seal: seal, ciphertext: ciphertext)
+        }
+        return ClassKeyRecord(
+            purpose: purpose, generation: generation, device: device, wrapping: wrapping, keys: sealed)
+    }
+
+    /// All wrappings of a new generation, made on this device.
+    func records(
+        of material: borrowing SecretBytes, _ purpose: KeyPurpose, generation: Int64, device: Int64
+    ) throws(CryptoError) -> [ClassKeyRecord] {
+        var records: [ClassKeyRecord] = []
+        for wrapping in purpose.wrappings {
+            records.append(
+                try wrap(
+                    material, purpose: purpose, generation: generation,
+                    device: wrapping.isOfOneDevice ? device : 0, wrapping: wrapping))
+        }
+        return records
+    }
+
+    /// Opens a generation's keys; `authenticationFailed` if the record is not what was written, `keyUnavailable` if
+    /// what it is wrapped under is not at hand.
+    func unwrap(_ record: ClassKeyRecord) throws(CryptoError) -> SecretBytes {
+        let bound = binding(record.purpose, record.generation, record.device, record.wrapping)
+        return try withKey(record.wrapping) { (key) throws(CryptoError) in
+            try AEAD.open(
+                record.keys.ciphertext.rawSpan, seal: record.keys.seal, key: key, associatedData: bound.bytes)
+        }
+    }
+
+    private func withKey<T: ~Copyable>(
+        _ wrapping: Wrapping, _ body: (borrowing SecretBytes) throws(CryptoError) -> T
+    ) throws(CryptoError) -> T {
+        switch wrapping {
+        case .deviceKey: return try body(device)
+        case .userKey: return try Self.with(user, body)
+        case .userAndDeviceKey: return try Self.with(userAndDevice, body)
+        }
+    }
+
+    private static func with<T: ~Copyable>(
+        _ key: borrowing SecretBytes?, _ body: (borrowing SecretBytes) throws(CryptoError) -> T
+    ) throws(CryptoError) -> T {
+        switch key {
+        case .some(let key): return try body(key)
+        case .none: throw .keyUnavailable
+        }
+    }
+
+    private func binding(
+        _ purpose: KeyPurpose, _ generation: Int64, _ device: Int64, _ wrapping: Wrapping
+    ) -> AssociatedData {
+        AssociatedData(.classKeys, store: store)
+            .adding(Int64(purpose.rawValue), generation, device, Int64(wrapping.rawValue))
+    }
+}

@@ -1,0 +1,74 @@
+package import Keychain
+import Synchronization
+
+/// A record store in memory with the semantics of a real one, that tests can copy, damage and make fail.
+package final class InMemoryRecordStore: RecordStore {
+    private struct State: Sendable {
+        var records: InMemoryRecords
+        var nextFailure: KeychainError?
+        var writeCount = 0
+        var isClosed = false
+    }
+
+    private let state: Mutex<State>
+    package let isReadOnly: Bool
+
+    /// An empty store, or one with the rows of another ("a copy of the file").
+    package init(_ records: InMemoryRecords = InMemoryRecords(), isReadOnly: Bool = false) {
+        state = Mutex(State(records: records))
+        self.isReadOnly = isReadOnly
+    }
+
+    /// The rows as they are; setting them is what somebody does who writes to the file behind the program's back.
+    package var records: InMemoryRecords {
+        get { state.withLock { $0.records } }
+        set { state.withLock { $0.records = newValue } }
+    }
+
+    /// Writes that were committed.
+    package var writeCount: Int { state.withLock { $0.writeCount } }
+
+    /// The next commit fails with that error, once.
+    package func failNextWrite(with error: KeychainError) {
+        state.withLock { $0.nextFailure = error }
+    }
+
+    package func read<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        let (records, isClosed) = state.withLock { ($0.records, $0.isClosed) }
+        guard !isClosed else { throw .notAvailable }
+        return try body(InMemoryTransaction(records))
+    }
+
+    /// One at a time: the mutex is held while `body` runs, so `body` must not come back to the store itself.
+    package func write<Result>(
+        _ body: (any RecordWriter) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        guard !isReadOnly else { throw .readOnly }
+        // The result stays outside: what a mutex gives back would have to be sendable.
+        var result: Result?
+        try state.withLock { (state) throws(KeychainError) in
+            guard !state.isClosed else { throw .notAvailable }
+            let transaction = InMemoryTransaction(state.records)
+            result = try body(transaction)
+            if let failure = state.nextFailure {
+                state.nextFailure = nil
+                throw failure
+            }
+            state.records = transaction.records
+            state.writeCount += 1
+        }
+        guard let result else { throw .io(0) }
+        return result
+    }
+
+    package func verifyStructure() throws(KeychainError) -> Int {
+        guard !state.withLock({ $0.isClosed }) else { throw .notAvailable }
+        return 0
+    }
+
+    package func close() {
+        state.withLock { $0.isClosed = true }
+    }
+}

@@ -1,0 +1,68 @@
+internal import Keychain
+
+/// Reads and changes of one transaction, on its own copy of the rows. Used by one thread.
+final class InMemoryTransaction: RecordWriter {
+    var records: InMemoryRecords
+
+    init(_ records: InMemoryRecords) { self.records = records }
+
+    func store() throws(KeychainError) -> StoreRecord {
+        guard let record = records.storeRecord else { throw .notAKeychain }
+        return record
+    }
+
+    func slots() throws(KeychainError) -> [SlotRecord] { records.slotRecords.values.sorted { $0.id < $1.id } }
+    func devices() throws(KeychainError) -> [DeviceRecord] { records.deviceRecords.values.sorted { $0.id < $1.id } }
+    func classKeys() throws(KeychainError) -> [ClassKeyRecord] { records.classKeyRecords }
+
+    func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? { records.directoryRecords[id] }
+
+    func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
+        records.directory(tag: tag, always: always)
+    }
+
+    func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
+        let rows = records.directoryRecords.values.filter { $0.parent == parent && $0.id > after }
+        return Array(rows.sorted { $0.id < $1.id }.prefix(limit))
+    }
+
+    func item(id: RowID) throws(KeychainError) -> ItemRecord? { records.itemRecords[id] }
+
+    func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
+        records.item(tag: tag, always: always)
+    }
+
+    func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+        let rows = records.itemRecords.values.filter { $0.directory == directory && $0.id > after }
+        return Array(rows.sorted { $0.id < $1.id }.prefix(limit))
+    }
+
+    func secret(of item: RowID) throws(KeychainError) -> [UInt8] { records.secrets[item] ?? [] }
+    func itemCount() throws(KeychainError) -> Int { records.itemRecords.count }
+    func highestRowID() throws(KeychainError) -> RowID { records.highestRowID }
+
+    func put(_ store: StoreRecord) throws(KeychainError) { records.storeRecord = store }
+    func put(_ slot: SlotRecord) throws(KeychainError) { records.slotRecords[slot.id] = slot }
+    func put(_ device: DeviceRecord) throws(KeychainError) { records.deviceRecords[device.id] = device }
+
+    func put(_ key: ClassKeyRecord) throws(KeychainError) {
+        try deleteClassKey(key)
+        records.classKeyRecords.append(key)
+    }
+
+    func put(_ directory: DirectoryRecord) throws(KeychainError) { try records.put(directory) }
+
+    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) { try records.put(item, secret: secret) }
+
+    func deleteSlot(_ id: Int64) throws(KeychainError) { records.slotRecords[id] = nil }
+
+    func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError) {
+        records.classKeyRecords.removeAll {
+            $0.purpose == key.purpose && $0.generation == key.generation && $0.device == key.device
+                && $0.wrapping == key.wrapping
+        }
+    }
+
+    func deleteDirectory(_ id: RowID) throws(KeychainError) { records.deleteDirectory(id) }
+    func deleteItem(_ id: RowID) throws(KeychainError) { records.deleteItem(id) }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import Testing
+
+@testable import Keychain
+
+@Suite("locking under way")
+struct LockingTests {
+    /// The bytes of a key, in ordinary memory: to look for in the arena.
+    private func bytes(of key: RevocableSecret) throws -> [UInt8] {
+        try key.using { (key) throws(CryptoError) in [UInt8](copying: key.bytes) }
+    }
+
+    /// Runs `body` on a thread of its own.
+    private func onThread(_ body: @escaping @Sendable () -> Void) {
+        Thread { body() }.start()
+    }
+
+    @Test("L2: open contents answer interactionNotAllowed after a lock, where the class says so")
+    func openContents() throws {
+        let bench = try Bench()
+        let contents = [UInt8](repeating: 3, count: 100)
+        var open: [Protection: SealedSecret] = [:]
+        for protection in Protection.allCases {
+            let sealed = try bench.items.seal(withContents: .sample(protection), contents)
+            let item = try bench.items.open(sealed.record)
+            open[protection] = try bench.items.secret(of: item, record: sealed.record, ciphertext: sealed.secret)
+        }
+        bench.ring.lock()
+        for (protection, secret) in open {
+            if protection.availability != .unlocked || protection == .whenUnlockedUnlessOpen {
+                #expect(try secret.all() == contents)
+            } else {
+                // At the end too, where nothing is left to decrypt.
+                for (offset, count) in [(0, 100), (50, 1), (100, 1), (0, 0)] {
+                    #expect(throws: KeychainError.interactionNotAllowed) {
+                        try secret.bytes(at: offset, count: count)
+                    }
+                }
+            }
+        }
+        // Not by the descriptors of the time before: they had other keys' objects.
+        try bench.unlock()
+        #expect(throws: KeychainError.interactionNotAllowed) { try open[.whenUnlocked]?.all() }
+    }
+
+    @Test("L2: UnlessOpen goes on for what is open, but opens nothing new")
+    func unlessOpen() throws {
+        let bench = try Bench()
+        let record = try bench.add(.sample(.whenUnlockedUnlessOpen), [1])
+        let item = try bench.items.open(record)
+        bench.ring.lock()
+        #expect(throws: KeychainError.interactionNotAllowed) { try bench.items.open(record) }
+        #expect(throws: KeychainError.interactionNotAllowed) {
+            try bench.items.secret(of: item, record: record, ciphertext: [UInt8](repeating: 0, count: 64))
+        }
+    }
+
+    @Test("H2: a lock wipes the class keys it has to and no others; the user key is gone after the unlock")
+    func wiping() throws {
+        let bench = try Bench()
+        let arena = SecretArena.shared
+        let store = try #require(bench.store.records.storeRecord)
+        let userKey = try {
+            let root = try SlotOpening.root(passphrase: SecretBytes(text: "correct"), store: store)
+            let key = try SlotOpening.userKey(
+                root: root, kind: .passphrase, slots: Array(bench.store.records.slotRecords.values), store: store)
+            return [UInt8](copying: key.bytes)
+        }()
+        #expect(!arena.contains(userKey))
+        var keys: [(Protection, [UInt8])] = []
+        for protection in Protection.allCases {
+            let own = try bench.ring.currentKeys(for: protection)
+            for key in [own.metadata, own.secret, own.exchange].compactMap(\.self) {
+                keys.append((protection, try bytes(of: key)))
+            }
+        }
+        for (_, key) in keys { #expect(arena.contains(key)) }
+        bench.ring.lock()
+        for (protection, key) in keys {
+            #expect(arena.contains(key) == (protection.availability != .unlocked))
+        }
+        let master = try bytes(of: bench.ring.masterKeys().lookup)
+        #expect(arena.contains(master))
+        bench.ring.close()
+        for (_, key) in keys { #expect(!arena.contains(key)) }
+        #expect(!arena.contains(master))
+    }
+
+    @Test("L2: a lock waits for those who are using a key, also a second lock; then nobody gets in")
+    func waiting() throws {
+        let bench = try Bench()
+        let key = try bench.ring.currentKeys(for: .whenUnlocked).secret
+        let isUsing = DispatchSemaphore(value: 0), mayEnd = DispatchSemaphore(value: 0)
+        let isLocked = DispatchSemaphore(value: 0)
+        let ended = Atomic<Bool>(false)
+        onThread {
+            try? key.using { (_) throws(CryptoError) in
+                isUsing.signal()
+                mayEnd.wait()
+                ended.store(true, ordering: .sequentiallyConsistent)
+            }
+        }
+        isUsing.wait()
+        let ring = bench.ring
+        for _ in 0..<2 {
+            onThread {
+                ring.lock()
+                let hasEnded = ended.load(ordering: .sequentiallyConsistent)
+                #expect(hasEnded)
+                isLocked.signal()
+            }
+        }
+        #expect(isLocked.wait(timeout: .now() + 0.2) == .timedOut)
+        #expect(ring.state == .locked)
+        mayEnd.signal()
+        for _ in 0..<2 { #expect(isLocked.wait(timeout: .now() + 10) == .success) }
+        #expect(!key.isAvailable)
+    }
+
+    @Test("locks, unlocks and reads of many threads: never a wrong plaintext, and it ends as it was told to")
+    func storm() async throws {
+        let bench = try Bench()
+        let record = try bench.add(.sample(), [42])
+        let stays = try bench.add(.sample(.afterFirstUnlock, id: 11, account: "b"), [43])
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<6 {
+                group.addTask {
+                    for _ in 0..<60 {
+                        switch worker {
+                        case 0: bench.ring.lock()
+                        case 1: #expect(throws: Never.self) { try bench.unlock() }
+                        case 2: #expect(throws: KeychainError.authFailed) { try bench.unlock("wrong") }
+                        case 3: #expect((try? bench.contents(stays)) == [43])
+                        default: Self.read(bench, record)
+                        }
+                    }
+                }
+            }
+        }
+        try bench.unlock()
+        #expect(try bench.contents(record) == [42])
+        bench.ring.lock()
+        #expect(bench.ring.state == .locked && !bench.ring.isAvailable(.whenUnlocked))
+    }
+
+    private static func read(_ bench: Bench, _ record: ItemRecord) {
+        do {
+            #expect(try bench.contents(record) == [42])
+        } catch {
+            #expect(error as? KeychainError == .interactionNotAllowed)
+        }
+    }
+}

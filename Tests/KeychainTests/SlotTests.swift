@@ -1,0 +1,148 @@
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+@Suite("key slots")
+struct SlotTests {
+    /// What a passphrase yields in a store.
+    private func root(_ passphrase: String, _ store: StoreRecord) throws -> SecretBytes {
+        try SlotOpening.root(passphrase: SecretBytes(text: passphrase), store: store)
+    }
+
+    private func userKey(_ passphrase: String, of records: InMemoryRecords) throws -> SecretBytes {
+        let store = try #require(records.storeRecord)
+        return try SlotOpening.userKey(
+            root: root(passphrase, store), kind: .passphrase, slots: Array(records.slotRecords.values), store: store)
+    }
+
+    /// A slot of another passphrase that opens to `userKey`.
+    private func slot(
+        _ id: Int64, _ passphrase: String, _ userKey: borrowing SecretBytes, in store: StoreRecord
+    ) throws -> SlotRecord {
+        let secret = try SlotSecret(root: root(passphrase, store), store: store.identifier, slot: id)
+        let place = SlotPlace(
+            store: store.identifier, id: id, kind: .passphrase, userKeyGeneration: store.userKeyGeneration)
+        return try SlotRecord(wrapping: userKey, for: secret.recipient(), at: place)
+    }
+
+    @Test("L5: two passphrase slots open, each alone, from one derivation")
+    func twoSlots() throws {
+        var records = try Bench(unlocked: false).store.records
+        let store = try #require(records.storeRecord)
+        let key = try userKey("correct", of: records)
+        records.slotRecords[2] = try slot(2, "second", key, in: store)
+        // One root, whichever slot it is for.
+        let root = try root("second", store)
+        let slots = records.slotRecords.values.sorted { $0.id < $1.id }
+        let opened = try SlotOpening.userKey(root: root, kind: .passphrase, slots: slots, store: store)
+        let isSame = opened.isEqual(to: key)
+        #expect(isSame)
+        for passphrase in ["correct", "second"] { try Bench(copying: records).unlock(passphrase) }
+        records.slotRecords[1] = nil
+        try Bench(copying: records).unlock("second")
+        #expect(throws: KeychainError.authFailed) { try Bench(copying: records).unlock("correct") }
+    }
+
+    @Test("S3: equal passphrases in two slots give unrelated pairs and records")
+    func domains() throws {
+        let records = try Bench(unlocked: false).store.records
+        let store = try #require(records.storeRecord)
+        let root = try root("same", store)
+        let one = try SlotSecret(root: root, store: store.identifier, slot: 1)
+        let two = try SlotSecret(root: root, store: store.identifier, slot: 2)
+        let elsewhere = try SlotSecret(root: root, store: [UInt8](repeating: 1, count: 16), slot: 1)
+        #expect(Set([one.pair.publicKey, two.pair.publicKey, elsewhere.pair.publicKey]).count == 3)
+        let areEqual = one.macKey.isEqual(to: two.macKey)
+        #expect(!areEqual)
+    }
+
+    @Test("S3: a recipient is known to who has the user key, and to nobody else")
+    func recipients() throws {
+        let records = try Bench(unlocked: false).store.records
+        let store = try #require(records.storeRecord)
+        let slot = try #require(records.slotRecords[1])
+        let key = try userKey("correct", of: records)
+        let expected = try SlotSecret(root: root("correct", store), store: store.identifier, slot: 1)
+        let recipient = try slot.recipient(userKey: key, store: store.identifier)
+        let hasMACKey = recipient.macKey.isEqual(to: expected.macKey)
+        #expect(recipient.publicKey == expected.pair.publicKey && hasMACKey)
+        let other = try SecretBytes(randomCount: 32)
+        #expect(throws: CryptoError.authenticationFailed) {
+            _ = try slot.recipient(userKey: other, store: store.identifier).publicKey
+        }
+        for index in slot.recipient.ciphertext.indices {
+            var changed = slot
+            changed.recipient.ciphertext[index] ^= 1
+            #expect(throws: CryptoError.authenticationFailed) {
+                _ = try changed.recipient(userKey: key, store: store.identifier).publicKey
+            }
+        }
+    }
+
+    @Test("S3: a rotation wraps for the recipients that the old user key vouches for")
+    func rotation() throws {
+        var records = try Bench(unlocked: false).store.records
+        var store = try #require(records.storeRecord)
+        let slot = try #require(records.slotRecords[1])
+        let old = try userKey("correct", of: records)
+        let fresh = try SecretBytes(randomCount: 32)
+        store.userKeyGeneration = 2
+        let place = SlotPlace(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 2)
+        records.slotRecords[1] = try SlotRecord(
+            wrapping: fresh, for: slot.recipient(userKey: old, store: store.identifier), at: place)
+        records.storeRecord = store
+        let opened = try userKey("correct", of: records)
+        let isFresh = opened.isEqual(to: fresh)
+        #expect(isFresh)
+        // The slot of the generation before, put back.
+        records.slotRecords[1] = slot
+        #expect(throws: KeychainError.authFailed) { _ = try userKey("correct", of: records).count }
+        records.slotRecords[1]?.userKeyGeneration = 2
+        #expect(throws: KeychainError.authFailed) { _ = try userKey("correct", of: records).count }
+    }
+
+    @Test("S3: who knows no secret plants no user key, even knowing a slot's public key")
+    func plantedUserKey() throws {
+        var records = try Bench(unlocked: false).store.records
+        let store = try #require(records.storeRecord)
+        let secret = try SlotSecret(root: root("correct", store), store: store.identifier, slot: 1)
+        let planted = try SecretBytes(randomCount: 32)
+        let place = SlotPlace(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 1)
+        let guess = SlotRecipient(
+            publicKey: secret.pair.publicKey, macKey: try SecretBytes(randomCount: 32))
+        records.slotRecords[1] = try SlotRecord(wrapping: planted, for: guess, at: place)
+        #expect(throws: KeychainError.authFailed) { try Bench(copying: records).unlock() }
+    }
+
+    @Test("S3: a planted slot leads to no key of the store, and not in the way of the others")
+    func plantedSlot() throws {
+        var records = try Bench(unlocked: false).store.records
+        let store = try #require(records.storeRecord)
+        let planted = try SecretBytes(randomCount: 32)
+        records.slotRecords[0] = try slot(0, "evil", planted, in: store)
+        let bench = try Bench(copying: records)
+        #expect(throws: KeychainError.decode) { try bench.unlock("evil") }
+        #expect(bench.ring.state == .beforeFirstUnlock)
+        #expect(!bench.ring.isAvailable(.whenUnlocked))
+        try bench.unlock()
+        #expect(bench.ring.state == .unlocked)
+    }
+
+    @Test("S3: a slot of one store opens nothing in another")
+    func transplanted() throws {
+        let one = try Bench(unlocked: false).store.records
+        var two = try Bench(unlocked: false).store.records
+        two.slotRecords = one.slotRecords
+        #expect(throws: KeychainError.authFailed) { try Bench(copying: two).unlock() }
+        two.storeRecord?.salt = try #require(one.storeRecord?.salt)
+        #expect(throws: KeychainError.authFailed) { try Bench(copying: two).unlock() }
+        two.storeRecord = one.storeRecord
+        // Now user and master keys are the first store's: its class keys are not.
+        let bench = try Bench(copying: two)
+        try bench.unlock()
+        #expect(!bench.ring.isAvailable(.whenUnlocked))
+        #expect(throws: KeychainError.decode) { try bench.add(.sample(), [1]) }
+    }
+}

@@ -1,0 +1,233 @@
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+@Suite("rows and keys that somebody has changed")
+struct TamperingTests {
+    /// What a changed row gives: nil if it is refused as it should be.
+    private func plaintext(_ bench: Bench, _ record: ItemRecord, _ ciphertext: [UInt8]) -> (Item, [UInt8])? {
+        do {
+            return (try bench.items.open(record), try bench.contents(record, ciphertext: ciphertext))
+        } catch {
+            #expect(error as? KeychainError == .decode)
+            return nil
+        }
+    }
+
+    private func changedSeals(of record: ItemRecord) throws -> [ItemRecord] {
+        var changed: [ItemRecord] = []
+        for index in 0..<Seal.byteCount {
+            var copy = record
+            copy.metadata.seal = try #require(Seal(bytes: record.metadata.seal.bytes.flipped(index)))
+            changed.append(copy)
+            copy = record
+            copy.secretSeals[0] = try #require(Seal(bytes: record.secretSeals[0].bytes.flipped(index)))
+            changed.append(copy)
+        }
+        return changed
+    }
+
+    @Test("S4: no changed byte of an item's row or contents gives any plaintext", arguments: Protection.allCases)
+    func items(protection: Protection) throws {
+        let bench = try Bench()
+        var item = Item.sample(protection)
+        item.secretCount = 80
+        let sealed = try bench.items.seal(item, secret: [UInt8](repeating: 5, count: 80).rawSpan)
+        let (record, secret) = (sealed.record, sealed.secret)
+        #expect(plaintext(bench, record, secret)?.0 == item)
+        var changed = try changedSeals(of: record)
+        for index in record.metadata.ciphertext.indices {
+            changed.append(record)
+            changed[changed.count - 1].metadata.ciphertext[index] ^= 0x80
+        }
+        for index in record.tag.indices {
+            changed.append(record)
+            changed[changed.count - 1].tag[index] ^= 1
+        }
+        for change: (inout ItemRecord) -> Void in [
+            { $0.id = RowID(rawValue: 11) }, { $0.directory = RowID(rawValue: 3) }, { $0.version = 2 },
+            { $0.generation = 2 }, { $0.alwaysTag = $0.alwaysTag == nil ? [1] : nil }, { $0.mac = [] },
+            { $0.mac = [UInt8](repeating: 0, count: 32) }, { $0.secretSeals = [] },
+            { $0.secretSeals += $0.secretSeals }, { $0.metadata.ciphertext = [] },
+            { $0.protection = $0.protection == .always ? .whenUnlocked : .always },
+            {
+                $0.ephemeral = [UInt8](repeating: 9, count: 32)
+                $0.mac = [UInt8](repeating: 0, count: 32)
+            },
+        ] {
+            changed.append(record)
+            change(&changed[changed.count - 1])
+        }
+        for record in changed { #expect(plaintext(bench, record, secret) == nil) }
+        for index in secret.indices { #expect(plaintext(bench, record, secret.flipped(index)) == nil) }
+        for wrong in [[], Array(secret.dropLast()), secret + secret] {
+            #expect(plaintext(bench, record, wrong) == nil)
+        }
+    }
+
+    @Test("S2: swapped rows and swapped halves of rows are refused")
+    func swapped() throws {
+        let bench = try Bench()
+        let one = try bench.items.seal(withContents: .sample(id: 10, account: "a"), [1])
+        let two = try bench.items.seal(withContents: .sample(id: 11, account: "b"), [2])
+        var mixed: [(ItemRecord, [UInt8])] = [(one.record, two.secret)]
+        for change: (inout ItemRecord, ItemRecord) -> Void in [
+            { $0.metadata = $1.metadata }, { $0.secretSeals = $1.secretSeals }, { $0.tag = $1.tag },
+        ] {
+            var record = one.record
+            change(&record, two.record)
+            mixed.append((record, one.secret))
+        }
+        // Whole rows under each other's ids.
+        var other = two.record
+        other.id = one.record.id
+        mixed.append((other, two.secret))
+        // Contents with the seals that belong to them, in another row.
+        var foreign = one.record
+        foreign.secretSeals = two.record.secretSeals
+        mixed.append((foreign, two.secret))
+        for (record, secret) in mixed { #expect(plaintext(bench, record, secret) == nil) }
+    }
+
+    @Test("S2: metadata of one version with contents of another are refused, both ways")
+    func versions() throws {
+        let bench = try Bench()
+        let old = try bench.items.seal(withContents: .sample(), [1])
+        var item = Item.sample()
+        item.version = 2
+        item.secretVersion = 2
+        let new = try bench.items.seal(withContents: item, [2])
+        for (record, other) in [(new.record, old), (old.record, new)] {
+            var mixed = record
+            mixed.secretSeals = other.record.secretSeals
+            #expect(plaintext(bench, mixed, other.secret) == nil)
+        }
+        // An older row whose column says that it is the newest.
+        var older = old.record
+        older.version = 2
+        #expect(plaintext(bench, older, old.secret) == nil)
+    }
+
+    @Test("S2: chunks that are swapped, dropped or repeated are refused")
+    func chunks() throws {
+        let bench = try Bench()
+        let sealed = try bench.items.seal(
+            withContents: .sample(), [UInt8](repeating: 3, count: 196_608))
+        #expect(sealed.record.secretSeals.count == 3)
+        let size = 65536
+        let first = Array(sealed.secret[..<size]), second = Array(sealed.secret[size..<2 * size])
+        let third = Array(sealed.secret[(2 * size)...])
+        var record = sealed.record
+        record.secretSeals.swapAt(0, 1)
+        #expect(plaintext(bench, record, second + first + third) == nil)
+        record.secretSeals = [sealed.record.secretSeals[0], sealed.record.secretSeals[0], record.secretSeals[2]]
+        #expect(plaintext(bench, record, first + first + third) == nil)
+        // Shorter contents, made of the first chunks of longer ones.
+        var item = Item.sample()
+        item.secretCount = 131_072
+        var shorter = try bench.items.seal(item, secret: [UInt8](repeating: 3, count: 131_072).rawSpan).record
+        shorter.secretSeals = Array(sealed.record.secretSeals[..<2])
+        #expect(plaintext(bench, shorter, first + second) == nil)
+    }
+
+    /// Every record of keys with every byte changed, one at a time.
+    private func changedKeys(of records: InMemoryRecords) throws -> [InMemoryRecords] {
+        var all: [InMemoryRecords] = []
+        func vary(_ bytes: [UInt8], _ change: (inout InMemoryRecords, [UInt8]) -> Void) {
+            for index in bytes.indices {
+                all.append(records)
+                change(&all[all.count - 1], bytes.flipped(index))
+            }
+        }
+        func vary(_ sealed: Sealed, _ change: (inout InMemoryRecords, Sealed) -> Void) {
+            vary(sealed.seal.bytes) {
+                guard let seal = Seal(bytes: $1) else { return }
+                change(&$0, Sealed(seal: seal, ciphertext: sealed.ciphertext))
+            }
+            vary(sealed.ciphertext) { change(&$0, Sealed(seal: sealed.seal, ciphertext: $1)) }
+        }
+        let store = try #require(records.storeRecord), slot = try #require(records.slotRecords[1])
+        vary(store.identifier) { $0.storeRecord?.identifier = $1 }
+        vary(store.salt) { $0.storeRecord?.salt = $1 }
+        vary(store.masterKeys) { $0.storeRecord?.masterKeys = $1 }
+        vary(slot.ephemeral) { $0.slotRecords[1]?.ephemeral = $1 }
+        vary(slot.userKey) { $0.slotRecords[1]?.userKey = $1 }
+        for index in records.classKeyRecords.indices {
+            vary(records.classKeyRecords[index].keys) { $0.classKeyRecords[index].keys = $1 }
+        }
+        return all
+    }
+
+    @Test("S4: no changed byte of a key record gives a wrong key: what it seals is refused, the rest goes on")
+    func keys() throws {
+        let bench = try Bench()
+        var rows: [ItemRecord] = []
+        for protection in Protection.allCases {
+            let id = 10 + Int64(protection.rawValue)
+            rows.append(try bench.add(.sample(protection, id: id, account: protection.code), [protection.rawValue]))
+        }
+        let tag = try bench.ring.lookupTag(parts: [])
+        for changed in try changedKeys(of: bench.store.records) {
+            let copy = try Bench(copying: changed)
+            do { try copy.unlock() } catch {
+                #expect([.authFailed, .decode].contains(error as? KeychainError))
+            }
+            var refused = 0
+            for record in rows {
+                do {
+                    #expect(try copy.contents(record) == [record.protection.rawValue])
+                } catch {
+                    refused += 1
+                    #expect([.decode, .interactionNotAllowed].contains(error as? KeychainError))
+                }
+            }
+            if let found = try? copy.ring.lookupTag(parts: []) { #expect(found == tag) }
+            // A class with two wrappings, and the look-up keys, which no contents need, survive the loss of one.
+            #expect(refused > 0 || copy.ring.state == .unlocked)
+            #expect(copy.ring.state != .unlocked || refused <= 1)
+        }
+    }
+
+    @Test("S4: public key, kind, parameters and numbers of key records are bound to them")
+    func boundColumns() throws {
+        let bench = try Bench()
+        let record = try bench.add(.sample(), [1])
+        let records = bench.store.records
+        for change: (inout InMemoryRecords) -> Void in [
+            { $0.slotRecords[1]?.parameters = [1] }, { $0.slotRecords[1]?.kind = .keyFile },
+            { $0.slotRecords[1]?.id = 2 }, { $0.slotRecords[1]?.ephemeral = [] },
+            { $0.slotRecords[1]?.ephemeral = [UInt8](repeating: 0, count: 32) },
+            { $0.slotRecords[1]?.userKeyGeneration = 2 }, { $0.storeRecord?.userKeyGeneration = 2 },
+            {
+                $0.slotRecords[1]?.userKeyGeneration = 2
+                $0.storeRecord?.userKeyGeneration = 2
+            },
+        ] {
+            var changed = records
+            change(&changed)
+            #expect(throws: KeychainError.authFailed) { try Bench(copying: changed).unlock() }
+        }
+        let index = try #require(records.classKeyRecords.firstIndex { $0.purpose == .protection(.whenUnlocked) })
+        for change: (inout ClassKeyRecord) -> Void in [
+            { $0.generation = 2 }, { $0.device = 1 }, { $0.wrapping = .userAndDeviceKey },
+            { $0.purpose = .protection(.afterFirstUnlock) }, { $0.generation = 0 }, { $0.keys.ciphertext = [] },
+        ] {
+            var changed = records
+            change(&changed.classKeyRecords[index])
+            let copy = try Bench(copying: changed)
+            try copy.unlock()
+            #expect(throws: KeychainError.decode) { try copy.items.open(record) }
+        }
+    }
+}
+
+extension ItemEnvelope {
+    /// Seals with contents in ordinary memory.
+    func seal(withContents item: Item, _ contents: [UInt8]) throws -> (record: ItemRecord, secret: [UInt8]) {
+        var item = item
+        item.secretCount = contents.count
+        return try seal(item, secret: contents.rawSpan)
+    }
+}
