@@ -1,6 +1,76 @@
 /* What Swift needs of libfuse3's low-level API and cannot import by itself; each helper says why it is here. */
 #pragma once
 #define FUSE_USE_VERSION 312
-#define _GNU_SOURCE
 #include <fuse_lowlevel.h>
 #include <fuse_opt.h>
+#include <linux/fuse.h>
+#include <stdarg.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/vfs.h>
+#include <syslog.h>
+
+typedef void (*cfuse3_log_sink_t)(int level, const char *text);
+static cfuse3_log_sink_t cfuse3_log_sink;
+
+static void cfuse3_log_formatted(enum fuse_log_level level, const char *format, va_list arguments)
+{
+    char text[512];
+    if (vsnprintf(text, sizeof(text), format, arguments) >= 0)
+        cfuse3_log_sink((int)level, text);
+}
+
+/* fuse_set_log_func hands its function a va_list, which a Swift closure cannot format. */
+static inline void cfuse3_set_log_sink(cfuse3_log_sink_t sink)
+{
+    cfuse3_log_sink = sink;
+    fuse_set_log_func(cfuse3_log_formatted);
+}
+
+/* syslog(3) is variadic; text is no format. */
+static inline void cfuse3_syslog(int priority, const char *text)
+{
+    syslog(priority, "%s", text);
+}
+
+/* The macros around control messages (cmsg(3)) are not imported. Returns the descriptor that came, or -1. */
+static inline int cfuse3_receive_descriptor(int socket)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    char byte;
+    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    struct cmsghdr *header;
+    ssize_t count;
+    int descriptor;
+
+    do
+        count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (count < 0 && errno == EINTR);
+    header = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+        return -1;
+    memcpy(&descriptor, CMSG_DATA(header), sizeof(descriptor));
+    return descriptor;
+}
+
+/* glibc declares these only with _GNU_SOURCE, which this header cannot define: Swift's other modules do not. */
+extern int pipe2(int[2], int);
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+static inline void cfuse3_close_from(posix_spawn_file_actions_t *actions, int first)
+{
+    posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+static const int cfuse3_spawn_setsid = 0x80; /* POSIX_SPAWN_SETSID */
+static const int cfuse3_umount_detach = 2;   /* MNT_DETACH */
+static const int cfuse3_umount_nofollow = 8; /* UMOUNT_NOFOLLOW */

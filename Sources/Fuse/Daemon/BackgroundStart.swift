@@ -1,0 +1,95 @@
+import CFuse3
+import Glibc
+public import SystemPackage
+
+/// What became of a daemon that was started in the background.
+public enum BackgroundReport: Hashable, Sendable {
+    /// It does its work; its process id.
+    case ready(processID: Int32)
+    /// It could not, and has told why.
+    case failed(exitCode: Int32, message: String)
+    /// It ended without a word: its exit status, or 128 and the number of the signal that killed it.
+    case died(status: Int32)
+}
+
+/// Starts a daemon as a process of its own, instead of forking one that has threads and locked memory.
+public enum BackgroundStart {
+    /// Where the daemon reads what ``start(arguments:secret:)`` was given, up to the end.
+    public static let secretDescriptor: Int32 = 3
+    /// Where the daemon tells how it went (``ReadyReport``).
+    public static let reportDescriptor: Int32 = 4
+    /// In bytes: what a pipe takes without a reader.
+    public static let maximumSecret = 65_536
+
+    /// Starts this same program (`/proc/self/exe`) with `arguments` in a session of its own, and waits for its report.
+    ///
+    /// The secret goes through a pipe, which the caller still has to wipe on its side. Standard input is /dev/null;
+    /// standard error stays until the report, so that what goes wrong early is seen. Throws EMSGSIZE for a long secret.
+    public static func start(arguments: [String], secret: RawSpan) throws(Errno) -> BackgroundReport {
+        var secretPipe = try Pipe()
+        var reportPipe = try Pipe()
+        try send(secret, into: secretPipe.writeEnd)
+        secretPipe.closeWriteEnd()
+        let child = try ChildProcess(
+            .init(
+                executable: "/proc/self/exe", arguments: arguments,
+                descriptors: [
+                    1: 1, 2: 2, secretDescriptor: secretPipe.readEnd, reportDescriptor: reportPipe.writeEnd,
+                ], hasOwnSession: true))
+        secretPipe.closeReadEnd()
+        reportPipe.closeWriteEnd()
+        return report(from: child, readAll(reportPipe.readEnd))
+    }
+
+    /// There is no reader yet, and so no SIGPIPE: all of it has to fit.
+    private static func send(_ secret: RawSpan, into descriptor: Int32) throws(Errno) {
+        guard secret.byteCount <= maximumSecret else { throw Errno(rawValue: EMSGSIZE) }
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        let count = unsafe secret.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        guard count >= 0 else { throw Errno(rawValue: errno) }
+        guard count == secret.byteCount else { throw Errno(rawValue: EMSGSIZE) }
+    }
+
+    private static func report(from child: ChildProcess, _ bytes: [UInt8]) -> BackgroundReport {
+        guard bytes.count >= 4 else { return .died(status: child.wait()) }
+        let code = bytes[..<4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        if code == 0 { return .ready(processID: child.identifier) }
+        child.wait()
+        return .failed(
+            exitCode: Int32(bitPattern: code), message: String(decoding: bytes.dropFirst(4), as: UTF8.self))
+    }
+}
+
+/// The daemon's side of ``BackgroundStart``: says once how the start went.
+public struct ReadyReport: ~Copyable, Sendable {
+    private let descriptor: Int32
+
+    /// `descriptor` is ``BackgroundStart/reportDescriptor``, which this closes.
+    public init(descriptor: Int32 = BackgroundStart.reportDescriptor) {
+        self.descriptor = descriptor
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    deinit { close(descriptor) }
+
+    /// The work goes on; standard output and error are /dev/null from now on.
+    public consuming func ready() {
+        tell(0, "")
+        let null = unsafe Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard null >= 0 else { return }
+        dup2(null, 1)
+        dup2(null, 2)
+        close(null)
+    }
+
+    /// The start has failed: the process is about to end with `exitCode`, which is not 0.
+    public consuming func failed(exitCode: Int32, message: String) {
+        tell(exitCode == 0 ? 1 : exitCode, message)
+    }
+
+    private func tell(_ code: Int32, _ message: String) {
+        let number = UInt32(bitPattern: code)
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } + Array(message.utf8.prefix(4000))
+        _ = unsafe write(descriptor, bytes, bytes.count)
+    }
+}

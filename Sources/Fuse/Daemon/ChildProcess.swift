@@ -1,0 +1,102 @@
+import CFuse3
+import Glibc
+import SystemPackage
+
+/// A program started with posix_spawn(3): only the descriptors it is given, default signals, nothing blocked.
+struct ChildProcess: Sendable {
+    let identifier: pid_t
+
+    /// How to start it.
+    struct Plan {
+        var executable: String
+        var arguments: [String]
+        /// Added to this process's environment, as `NAME=value`.
+        var environment: [String] = []
+        /// Descriptor of the child to one of this process. 0, 1 and 2 are /dev/null unless they are here.
+        var descriptors: [Int32: Int32] = [:]
+        /// Whether it leads a session of its own (setsid(2)).
+        var hasOwnSession = false
+    }
+
+    /// Throws what posix_spawn(3) returns.
+    init(_ plan: Plan) throws(Errno) {
+        // Above every target, so that placing one does not overwrite another.
+        var raised: [Int32: Int32] = [:]
+        defer { for descriptor in raised.values { close(descriptor) } }
+        for (target, source) in plan.descriptors {
+            let copy = fcntl(source, F_DUPFD_CLOEXEC, 64)
+            guard copy >= 0 else { throw Errno(rawValue: errno) }
+            raised[target] = copy
+        }
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe Self.place(raised, &actions)
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        Self.setSignals(&attributes, hasOwnSession: plan.hasOwnSession)
+        identifier = try unsafe Self.spawn(plan, &actions, &attributes)
+    }
+
+    private static func place(_ descriptors: [Int32: Int32], _ actions: inout posix_spawn_file_actions_t) {
+        for standard: Int32 in 0...2 where descriptors[standard] == nil {
+            unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0)
+        }
+        for (target, source) in descriptors { unsafe posix_spawn_file_actions_adddup2(&actions, source, target) }
+        let last = max(2, descriptors.keys.max() ?? 2)
+        unsafe cfuse3_close_from(&actions, last + 1)
+    }
+
+    private static func setSignals(_ attributes: inout posix_spawnattr_t, hasOwnSession: Bool) {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        unsafe sigfillset(&signals)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (hasOwnSession ? cfuse3_spawn_setsid : 0)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    }
+
+    private static func spawn(
+        _ plan: Plan, _ actions: inout posix_spawn_file_actions_t, _ attributes: inout posix_spawnattr_t
+    ) throws(Errno) -> pid_t {
+        var arguments = unsafe ([plan.executable] + plan.arguments).map { unsafe strdup($0) } + [nil]
+        var environment = unsafe (Self.environment() + plan.environment).map { unsafe strdup($0) } + [nil]
+        defer {
+            for unsafepointer in unsafe arguments + environment { unsafe free(pointer) }
+        }
+        var identifier = pid_t()
+        let result = unsafe posix_spawn(
+            &identifier, plan.executable, &actions, &attributes, &arguments, &environment)
+        guard result == 0 else { throw Errno(rawValue: result) }
+        return identifier
+    }
+
+    private static func environment() -> [String] {
+        var variables: [String] = []
+        var next = unsafe environ
+        while let variable = unsafe next.pointee {
+            variables.append(unsafe String(cString: variable))
+            unsafe next += 1
+        }
+        return variables
+    }
+
+    /// Waits for its end; returns its exit status, or 128 and the number of the signal that killed it.
+    @discardableResult
+    func wait() -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(identifier, &status, 0) < 0 {
+            guard errno == EINTR else { return 127 }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+    }
+
+    /// The program `name` in PATH, or nil.
+    static func find(_ name: String) -> String? {
+        let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"
+        return path.split(separator: ":").map { "\($0)/\(name)" }.first { unsafe Glibc.access($0, X_OK) == 0 }
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+public import SystemPackage
+
+/// What is mounted, as the kernel tells it (`/proc/self/mountinfo`, proc(5)): reading it touches no mount.
+public struct MountTable: Sendable {
+    /// One line of it.
+    public struct Entry: Hashable, Sendable {
+        public let identifier: Int
+        /// Where it is mounted, from the root of this process.
+        public let path: String
+        /// `fuse.keychainfs`, `ext4`, …
+        public let type: String
+        public let source: String
+        public let isReadOnly: Bool
+    }
+
+    /// In the order in which they were mounted: of several at one path the last is seen.
+    public let entries: [Entry]
+
+    /// The mounts that this process sees. Throws what reading the table does.
+    public static func current() throws(Errno) -> MountTable {
+        let descriptor = unsafe Glibc.open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+        defer { close(descriptor) }
+        return MountTable(parsing: readAll(descriptor, limit: 1 << 24))
+    }
+
+    /// Lines that are none are passed over.
+    public init(parsing text: [UInt8]) {
+        entries = text.split(separator: UInt8(ascii: "\n")).compactMap { Entry(line: $0) }
+    }
+
+    /// The mount that is seen at `path`, which must be absolute and without symbolic links.
+    public func mount(at path: String) -> Entry? {
+        let path = Self.withoutTrailingSlash(path)
+        return entries.last { $0.path == path }
+    }
+
+    private static func withoutTrailingSlash(_ path: String) -> String {
+        path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+}
+
+extension MountTable.Entry {
+    /// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`
+    init?(line: ArraySlice<UInt8>) {
+        let fields = line.split(separator: UInt8(ascii: " ")).map(Self.decoded)
+        guard let dash = fields.firstIndex(of: "-"), dash >= 6, fields.count > dash + 2,
+            let identifier = Int(fields[0])
+        else { return nil }
+        self.init(
+            identifier: identifier, path: fields[4], type: fields[dash + 1], source: fields[dash + 2],
+            isReadOnly: fields[5].split(separator: ",").first == "ro")
+    }
+
+    /// Space, tab, newline, backslash and `#` stand there as a backslash and three octal digits.
+    private static func decoded(_ field: ArraySlice<UInt8>) -> String {
+        var bytes: [UInt8] = []
+        var rest = field
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            if byte == UInt8(ascii: "\\"), digits.count == 3, let code = octal(digits) {
+                bytes.append(code)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func octal(_ digits: ArraySlice<UInt8>) -> UInt8? {
+        UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+    }
+}

@@ -1,0 +1,79 @@
+public import FileSystemCore
+import Synchronization
+import SystemPackage
+
+/// The one thread that tells the kernel what has changed. It serves no request and holds no lock.
+///
+/// `inval_entry` waits in the kernel for the directory's lock, which the operations that are under way in it hold: sent
+/// from a handler it would wait for that handler's own answer. So answers that notifications precede go this way too.
+public final class Notifier: KernelNotifier, Sendable {
+    private struct Job: Sendable {
+        let notifications: [FileSystemCore.Notification]
+        let finish: @Sendable () -> Void
+    }
+
+    private struct State {
+        var jobs: [Job] = []
+        var isRunning = false
+    }
+
+    private let state = Monitor(State())
+    private let thread = Mutex<WorkerThread?>(nil)
+    /// The minor version of the kernel's protocol; 0 before INIT, when the kernel can remember nothing.
+    let kernelMinor = Atomic<UInt32>(0)
+
+    init() {}
+
+    /// Begins to send through `channel`.
+    func start(_ channel: Channel) throws(Errno) {
+        state.with { $0.isRunning = true }
+        let new = try WorkerThread { [self] in run(NotificationSender(channel: channel)) }
+        thread.withLock { $0 = new }
+    }
+
+    /// Sends what is left, and returns when the thread has ended.
+    func stop() {
+        state.with(wakesAll: true) { $0.isRunning = false }
+        let ending = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        ending?.join()
+    }
+
+    /// Returns when all have been sent; at once if no session runs.
+    public func send(_ notifications: [FileSystemCore.Notification]) {
+        guard !notifications.isEmpty else { return }
+        let done = Monitor(false)
+        enqueue(notifications) { done.with(wakesAll: true) { $0 = true } }
+        done.wait { $0 ? () : nil }
+    }
+
+    /// Sends `notifications`, then calls `finish` once, on this thread; if no session runs, only that, at once.
+    func enqueue(_ notifications: [FileSystemCore.Notification], finish: @escaping @Sendable () -> Void) {
+        let isAccepted = state.with(wakesAll: true) { state in
+            if state.isRunning { state.jobs.append(Job(notifications: notifications, finish: finish)) }
+            return state.isRunning
+        }
+        if !isAccepted { finish() }
+    }
+
+    private func run(_ sender: NotificationSender) {
+        while let jobs = nextJobs() {
+            for job in jobs {
+                let minor = kernelMinor.load(ordering: .acquiring)
+                if minor != 0 { sender.send(job.notifications, kernelMinor: minor) }
+                job.finish()
+            }
+        }
+    }
+
+    /// Nil at the end, when nothing is left.
+    private func nextJobs() -> [Job]? {
+        state.wait { state -> [Job]?? in
+            if state.jobs.isEmpty { return state.isRunning ? nil : .some(nil) }
+            defer { state.jobs = [] }
+            return state.jobs
+        }
+    }
+}

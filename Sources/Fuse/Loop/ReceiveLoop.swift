@@ -1,0 +1,104 @@
+import CFuse3
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// Receives messages into buffers of our own and has libfuse take them apart.
+final class ReceiveLoop: Sendable {
+    private let session: SessionHandle
+    private let channel: Channel
+    private let pollNanoseconds: UInt64
+    /// Whether every buffer so far could be locked into memory.
+    let buffersAreLocked = Atomic(true)
+
+    init(_ session: SessionHandle, _ channel: Channel, pollMicroseconds: Int) {
+        self.session = session
+        self.channel = channel
+        pollNanoseconds = UInt64(min(max(pollMicroseconds, 0), 1000)) * 1000
+    }
+
+    /// What each worker runs, until the session ends.
+    func work(_ workers: Workers) {
+        let buffer: MessageBuffer
+        do throws(Errno) {
+            buffer = try MessageBuffer()
+        } catch {
+            FuseLog.write(.error, "no memory for a receive buffer: \(error)")
+            // With no other thread nobody would ever receive.
+            return workers.endIfAlone()
+        }
+        if !buffer.isLocked { buffersAreLocked.store(false, ordering: .relaxed) }
+        while workers.takeLead() {
+            guard lead(workers, buffer) else { return workers.end() }
+        }
+    }
+
+    /// Receives and serves until the lead has been passed on; false when the session has ended.
+    private func lead(_ workers: Workers, _ buffer: borrowing MessageBuffer) -> Bool {
+        while let count = receive(into: buffer) {
+            if serve(count, in: buffer, workers) { return true }
+        }
+        return false
+    }
+
+    /// Returns whether it has passed the lead on.
+    private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ workers: Workers) -> Bool {
+        guard let message = Message(buffer.bytes(count)) else { return false }
+        let opcode = message.opcode
+        guard message.isWhole, opcode != .notifyReply else {
+            refuse(message.unique, opcode)
+            return false
+        }
+        let passes = opcode?.mayWait ?? false
+        CurrentMessage.lockOwner = message.setattrLockOwner ?? 0
+        if passes { workers.passLead() }
+        var whole = unsafe fuse_buf()
+        unsafe whole.mem = buffer.start
+        unsafe whole.size = count
+        unsafe fuse_session_process_buf(session.pointer, &whole)
+        if opcode?.carriesContents ?? false { buffer.wipe(count) }
+        return passes
+    }
+
+    /// Returns the length of the next message, or nil at the end.
+    private func receive(into buffer: borrowing MessageBuffer) -> Int? {
+        var sleepsAfter: UInt64?
+        while unsafe fuse_session_exited(session.pointer) == 0 {
+            var target = unsafe fuse_buf()
+            unsafe target.mem = buffer.start
+            let result = unsafe fuse_session_receive_buf(session.pointer, &target)
+            if result > 0 { return Int(result) }
+            if result == 0 { return nil }
+            guard result == -EAGAIN || result == -EINTR else {
+                FuseLog.write(.error, "receiving failed: \(Errno(rawValue: -result))")
+                return nil
+            }
+            // Asking again for a moment costs less than waking up.
+            let now = Self.monotonicNanoseconds()
+            let deadline = sleepsAfter ?? now + pollNanoseconds
+            sleepsAfter = deadline
+            if now >= deadline {
+                channel.waitForMessage()
+                sleepsAfter = nil
+            }
+        }
+        return nil
+    }
+
+    /// Answers what libfuse must not see: it would read beyond the message.
+    private func refuse(_ unique: UInt64, _ opcode: Opcode?) {
+        FuseLog.write(.error, "a malformed message was refused")
+        guard !(opcode?.isUnanswered ?? false) else { return }
+        var header = fuse_out_header(len: UInt32(MemoryLayout<fuse_out_header>.size), error: -EIO, unique: unique)
+        unsafe withUnsafeMutableBytes(of: &header) { header in
+            var part = unsafe [iovec(iov_base: header.baseAddress, iov_len: header.count)]
+            _ = unsafe part.withUnsafeMutableBufferPointer { unsafe channel.send($0) }
+        }
+    }
+
+    private static func monotonicNanoseconds() -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

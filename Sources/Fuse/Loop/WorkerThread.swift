@@ -1,0 +1,40 @@
+import Glibc
+import SystemPackage
+
+/// A POSIX thread with every signal blocked: signals are for the thread that waits for them.
+struct WorkerThread: Sendable {
+    private let handle: pthread_t
+
+    /// Throws EAGAIN when the system has no thread to give.
+    init(_ body: @escaping @Sendable () -> Void) throws(Errno) {
+        let start = unsafe Unmanaged.passRetained(Start(body))
+        var blocked = sigset_t()
+        var previous = sigset_t()
+        unsafe sigfillset(&blocked)
+        unsafe pthread_sigmask(SIG_BLOCK, &blocked, &previous)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
+        var thread = pthread_t()
+        let result = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, start.toOpaque())
+        guard result == 0 else {
+            unsafe start.release()
+            throw Errno(rawValue: result)
+        }
+        handle = thread
+    }
+
+    /// Returns when the thread has ended; once per thread.
+    func join() {
+        pthread_join(handle, nil)
+    }
+
+    private final class Start: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}

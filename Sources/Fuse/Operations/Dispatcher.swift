@@ -1,0 +1,71 @@
+import CFuse3
+import FileSystemCore
+import Glibc
+import SystemPackage
+
+/// Between libfuse and a file system: what every operation of a session needs. libfuse keeps it as its user data.
+///
+/// Operations are C functions without context, made in nonisolated functions: libfuse calls them on our workers. Each
+/// decodes its arguments, makes the one reply, calls the file system, and answers. No lock is held meanwhile.
+final class Dispatcher: Sendable {
+    let fileSystem: any FileSystem
+    let notifier = Notifier()
+
+    init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
+
+    /// That of the session `request` came through.
+    static func of(_ request: OpaquePointer) -> Dispatcher? {
+        guard let data = unsafe fuse_req_userdata(request) else { return nil }
+        return unsafe Unmanaged<Dispatcher>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    /// Runs what no caller waits for.
+    func serveSilently(_ caller: Caller, _ body: (any FileSystem, inout Request) -> Void) {
+        var request = Request(caller: caller)
+        body(fileSystem, &request)
+        if !request.notifications.isEmpty { notifier.enqueue(request.notifications) {} }
+    }
+}
+
+/// Serves one request: what `body` returns or throws is the answer.
+func serve<Body: Answer>(
+    _ raw: OpaquePointer?, _ body: (any FileSystem, inout Request) throws(Errno) -> Body
+) {
+    guard let raw = unsafe raw, let dispatcher = unsafe Dispatcher.of(raw) else { return }
+    let ticket = unsafe Ticket(raw, dispatcher)
+    let reply = Reply<Body>(ticket)
+    var request = ticket.request()
+    do throws(Errno) {
+        let answer = try body(dispatcher.fileSystem, &request)
+        reply.send(answer, after: request.notifications)
+    } catch {
+        reply.fail(error, after: request.notifications)
+    }
+}
+
+/// Decodes a name of libfuse: ENAMETOOLONG over 255 bytes, EINVAL if it is no name.
+func entryName(_ text: UnsafePointer<CChar>?) throws(Errno) -> EntryName {
+    let bytes = unsafe bytes(text)
+    guard bytes.count <= EntryName.maximumLength else { throw .fileNameTooLong }
+    guard let name = EntryName(bytes) else { throw .invalidArgument }
+    return name
+}
+
+/// The bytes of a C string, without its NUL.
+func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
+    guard let text = unsafe text else { return [] }
+    return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+}
+
+extension HandleID {
+    /// That of an open file; 0 if libfuse has none.
+    init(_ information: UnsafeMutablePointer<fuse_file_info>?) {
+        unsafe self.init(rawValue: information?.pointee.fh ?? 0)
+    }
+}
+
+extension LockOwner {
+    init(_ information: UnsafeMutablePointer<fuse_file_info>?) {
+        unsafe self.init(rawValue: information?.pointee.lock_owner ?? 0)
+    }
+}

@@ -1,0 +1,115 @@
+import CFuse3
+import FileSystemCore
+import Glibc
+import SystemPackage
+
+/// What is done with files and their contents.
+enum FileOperations {
+    static func install(_ operations: inout fuse_lowlevel_ops) {
+        installOpening(&operations)
+        installContents(&operations)
+        installClosing(&operations)
+    }
+
+    private static func installOpening(_ operations: inout fuse_lowlevel_ops) {
+        unsafe operations.create = { raw, parent, name, mode, information in
+            unsafe serve(raw) { fileSystem, request throws(Errno) in
+                let flags = OpenFlags(rawValue: unsafe information?.pointee.flags ?? 0)
+                let (entry, file) = try fileSystem.create(
+                    &request, parent: NodeID(rawValue: parent), name: unsafe entryName(name),
+                    permissions: mode & 0o7777, flags: flags)
+                return CreateAnswer(entry: entry, file: file)
+            }
+        }
+        unsafe operations.open = { raw, node, information in
+            unsafe serve(raw) { fileSystem, request throws(Errno) in
+                let flags = OpenFlags(rawValue: unsafe information?.pointee.flags ?? 0)
+                let node = NodeID(rawValue: node)
+                return OpenAnswer(node: node, file: try fileSystem.open(&request, node: node, flags: flags))
+            }
+        }
+    }
+
+    private static func installContents(_ operations: inout fuse_lowlevel_ops) {
+        unsafe operations.read = { raw, node, size, offset, information in
+            unsafe FileOperations.serveRead(
+                raw, node: NodeID(rawValue: node), handle: HandleID(information), offset: offset, size: size)
+        }
+        unsafe operations.write = { raw, node, data, size, offset, information in
+            unsafe serve(raw) { fileSystem, request throws(Errno) in
+                guard offset >= 0 else { throw .invalidArgument }
+                return CountAnswer(
+                    count: try fileSystem.write(
+                        &request, node: NodeID(rawValue: node), handle: unsafe HandleID(information),
+                        offset: UInt64(offset), data: unsafe UnsafeRawBufferPointer(start: data, count: size).bytes,
+                        owner: unsafe LockOwner(information)))
+            }
+        }
+        unsafe operations.copy_file_range = {
+            raw, from, fromOffset, fromInformation, to, toOffset, toInformation, size, flags in
+            unsafe serve(raw) { fileSystem, request throws(Errno) in
+                guard flags == 0, fromOffset >= 0, toOffset >= 0 else { throw .invalidArgument }
+                // The protocol has no lock owner here. The answer counts with 32 bits.
+                return CountAnswer(
+                    count: try fileSystem.copyFileRange(
+                        &request, from: NodeID(rawValue: from), fromHandle: unsafe HandleID(fromInformation),
+                        fromOffset: UInt64(fromOffset), to: NodeID(rawValue: to),
+                        toHandle: unsafe HandleID(toInformation), toOffset: UInt64(toOffset),
+                        size: min(size, 0x7FFF_F000), owner: LockOwner(rawValue: 0)))
+            }
+        }
+    }
+
+    private static func installClosing(_ operations: inout fuse_lowlevel_ops) {
+        unsafe operations.flush = { raw, node, information in
+            unsafe serve(raw) { fileSystem, request throws(Errno) in
+                try fileSystem.flush(
+                    &request, node: NodeID(rawValue: node), handle: unsafe HandleID(information),
+                    owner: unsafe LockOwner(information))
+                return EmptyAnswer()
+            }
+        }
+        unsafe operations.fsync = { raw, node, dataOnly, information in
+            unsafe serve(raw) { fileSystem, request throws(Errno) in
+                try fileSystem.fsync(
+                    &request, node: NodeID(rawValue: node), handle: unsafe HandleID(information),
+                    dataOnly: dataOnly != 0)
+                return EmptyAnswer()
+            }
+        }
+        unsafe operations.release = { raw, node, information in
+            unsafe serve(raw) { fileSystem, request throws(Errno) in
+                fileSystem.release(&request, node: NodeID(rawValue: node), handle: unsafe HandleID(information))
+                return EmptyAnswer()
+            }
+        }
+    }
+
+    /// READ answers from inside the file system, where the bytes lie.
+    private static func serveRead(
+        _ raw: OpaquePointer?, node: NodeID, handle: HandleID, offset: Int, size: Int
+    ) {
+        guard let raw = unsafe raw, let dispatcher = unsafe Dispatcher.of(raw) else { return }
+        let ticket = unsafe Ticket(raw, dispatcher)
+        var reply: Reply<DataAnswer>? = Reply(ticket)
+        var request = ticket.request()
+        var sent = 0
+        do throws(Errno) {
+            guard offset >= 0 else { throw .invalidArgument }
+            try dispatcher.fileSystem.read(
+                &request, node: node, handle: handle, offset: UInt64(offset), size: size
+            ) { request, bytes in
+                sent = request.notifications.count
+                reply.take()?.send(bytes.extracting(first: size), after: request.notifications)
+            }
+        } catch {
+            if let reply = reply.take() {
+                sent = request.notifications.count
+                reply.fail(error, after: request.notifications)
+            }
+        }
+        // What came after the answer.
+        let late = Array(request.notifications.dropFirst(sent))
+        if reply == nil, !late.isEmpty { dispatcher.notifier.enqueue(late) {} }
+    }
+}

@@ -1,0 +1,89 @@
+import CFuse3
+import FileSystemCore
+import Glibc
+import SystemPackage
+
+/// The duty to answer one request with a `Body` or an error: exactly once, because answering consumes it.
+///
+/// One that is dropped answers EIO, so that a defect leaves no caller waiting in the kernel.
+struct Reply<Body: Answer>: ~Copyable, Sendable {
+    private let ticket: Ticket
+    private var isAnswered = false
+
+    init(_ ticket: Ticket) { self.ticket = ticket }
+
+    /// Answers, if there are `notifications` after they were sent, from the notifier's thread.
+    consuming func send(_ answer: Body, after notifications: [FileSystemCore.Notification]) {
+        isAnswered = true
+        let ticket = ticket
+        if notifications.isEmpty { return ticket.send(answer) }
+        ticket.dispatcher.notifier.enqueue(notifications) { ticket.send(answer) }
+    }
+
+    consuming func fail(_ error: Errno, after notifications: [FileSystemCore.Notification]) {
+        isAnswered = true
+        let ticket = ticket
+        if notifications.isEmpty { return ticket.fail(error) }
+        ticket.dispatcher.notifier.enqueue(notifications) { ticket.fail(error) }
+    }
+
+    deinit {
+        guard !isAnswered else { return }
+        FuseLog.write(.error, "a request was left unanswered by its handler: EIO")
+        ticket.fail(.ioError)
+    }
+}
+
+extension Reply where Body == DataAnswer {
+    /// Sends the bytes from where they lie; copies them only if they have to wait.
+    consuming func send(_ bytes: RawSpan, after notifications: [FileSystemCore.Notification]) {
+        guard notifications.isEmpty else {
+            return send(DataAnswer(bytes: WipedBytes(copying: bytes)), after: notifications)
+        }
+        isAnswered = true
+        ticket.send(bytes)
+    }
+}
+
+/// A request that libfuse waits for, by its address; valid until it is answered.
+struct Ticket: Sendable {
+    private let address: UInt
+    let dispatcher: Dispatcher
+    let caller: Caller
+
+    init(_ request: OpaquePointer, _ dispatcher: Dispatcher) {
+        address = UInt(bitPattern: request)
+        self.dispatcher = dispatcher
+        let context = unsafe fuse_req_ctx(request)
+        caller = unsafe Caller(
+            userID: context?.pointee.uid ?? 0, groupID: context?.pointee.gid ?? 0,
+            processID: context?.pointee.pid ?? 0)
+    }
+
+    /// A request for the file system, which must not outlive the answer.
+    func request() -> Request {
+        let address = address
+        return Request(caller: caller) {
+            guard let request = unsafe OpaquePointer(bitPattern: address) else { return false }
+            return unsafe fuse_req_interrupted(request) != 0
+        }
+    }
+
+    fileprivate func send(_ answer: some Answer) {
+        guard let request = unsafe OpaquePointer(bitPattern: address) else { return }
+        if unsafe answer.send(to: request) == -ENOENT { answer.undo(dispatcher, caller: caller) }
+    }
+
+    fileprivate func send(_ bytes: RawSpan) {
+        guard let request = unsafe OpaquePointer(bitPattern: address) else { return }
+        unsafe bytes.withUnsafeBytes { bytes in
+            _ = unsafe fuse_reply_buf(request, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+    }
+
+    /// 1 to 999 is what the kernel takes as an error; others become EIO.
+    fileprivate func fail(_ error: Errno) {
+        guard let request = unsafe OpaquePointer(bitPattern: address) else { return }
+        _ = unsafe fuse_reply_err(request, (1..<1000).contains(error.rawValue) ? error.rawValue : EIO)
+    }
+}

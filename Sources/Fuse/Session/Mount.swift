@@ -1,0 +1,84 @@
+import CFuse3
+import Glibc
+import SystemPackage
+
+/// One mount of ours: made with mount(2) by root, through fusermount3 by others.
+final class Mount: Sendable {
+    private let path: String
+    /// Its number in /proc/self/mountinfo, so that another mount that lies over it is not taken for it.
+    private let identifier: Int?
+
+    private init(_ path: String) {
+        self.path = path
+        identifier = (try? MountTable.current())?.mount(at: path)?.identifier
+    }
+
+    /// Returns the device's descriptor, which the caller owns, and the mount.
+    static func make(at path: String, _ options: SessionOptions) throws(FuseError) -> (Int32, Mount) {
+        let device = try openDevice()
+        if geteuid() == 0 {
+            let error = mountDirectly(device, path, options)
+            if error == nil { return (device, Mount(path)) }
+            // In a container root may lack the capability that fusermount3 has none of either; let it say so.
+            if let error, error != .notPermitted || ChildProcess.find("fusermount3") == nil {
+                close(device)
+                throw .mountRefused(message: "\(error)")
+            }
+        }
+        close(device)
+        let descriptor = try MountHelper().mount(at: path, options: helperOptions(options))
+        return (descriptor, Mount(path))
+    }
+
+    /// Throws ``FuseError/busy`` while files are open and `lazily` is false.
+    func unmount(lazily: Bool) throws(FuseError) {
+        // The table is the kernel's: looking into it does not touch the mount.
+        let current = (try? MountTable.current())?.mount(at: path)
+        guard let current, identifier == nil || current.identifier == identifier else { throw .notMounted }
+        try Self.unmount(path, lazily: lazily)
+    }
+
+    static func unmount(_ path: String, lazily: Bool) throws(FuseError) {
+        guard geteuid() == 0 else { return try MountHelper().unmount(path, lazily: lazily) }
+        let flags = cfuse3_umount_nofollow | (lazily ? cfuse3_umount_detach : 0)
+        guard unsafe umount2(path, flags) != 0 else { return }
+        switch errno {
+        case EBUSY: throw .busy
+        case EINVAL, ENOENT: throw .notMounted
+        case let error: throw .unmountRefused(message: "\(Errno(rawValue: error))")
+        }
+    }
+
+    /// /dev/fuse as this user; fusermount3 opens its own.
+    private static func openDevice() throws(FuseError) -> Int32 {
+        let device = unsafe Glibc.open("/dev/fuse", O_RDWR | O_CLOEXEC)
+        if device >= 0 { return device }
+        switch errno {
+        case ENOENT, ENODEV, ENXIO: throw .deviceMissing
+        case EACCES, EPERM: throw .deviceDenied
+        case let error: throw .system(Errno(rawValue: error), call: "open")
+        }
+    }
+
+    private static func mountDirectly(_ device: Int32, _ path: String, _ options: SessionOptions) -> Errno? {
+        let data =
+            [
+                "fd=\(device)", "rootmode=40000", "user_id=\(getuid())", "group_id=\(getgid())",
+                "max_read=\(SessionOptions.maximumRead)", "default_permissions",
+            ] + (options.allowsOtherUsers ? ["allow_other"] : []) + options.extraOptions
+        let flags = UInt(MS_NOSUID | MS_NODEV | (options.isReadOnly ? MS_RDONLY : 0))
+        let result = unsafe data.joined(separator: ",").withCString { data in
+            unsafe Glibc.mount(options.source, path, "fuse.\(options.subtype)", flags, data)
+        }
+        return result == 0 ? nil : Errno(rawValue: errno)
+    }
+
+    private static func helperOptions(_ options: SessionOptions) -> [String] {
+        // A comma in a value would begin another option.
+        let source = options.source.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
+        return [
+            options.isReadOnly ? "ro" : "rw", "nosuid", "nodev", "fsname=\(source)", "subtype=\(options.subtype)",
+            "max_read=\(SessionOptions.maximumRead)", "default_permissions",
+        ] + (options.allowsOtherUsers ? ["allow_other"] : []) + options.extraOptions
+    }
+}

@@ -1,0 +1,65 @@
+import CFuse3
+import Glibc
+import SystemPackage
+
+/// fusermount3(1), which mounts and unmounts for users other than root.
+struct MountHelper {
+    private let path: String
+
+    init() throws(FuseError) {
+        guard let path = ChildProcess.find("fusermount3") else { throw .helperMissing }
+        self.path = path
+    }
+
+    /// Returns the descriptor of the device, which the helper passes over a socket (`_FUSE_COMMFD`).
+    func mount(at directory: String, options: [String]) throws(FuseError) -> Int32 {
+        var sockets: [Int32] = [-1, -1]
+        guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &sockets) == 0
+        else { throw .system(Errno(rawValue: errno), call: "socketpair") }
+        let theirs = sockets[1]
+        defer { close(sockets[0]) }
+        let result = Result { () throws(FuseError) in
+            try run(
+                ["-o", options.joined(separator: ","), "--", directory], environment: ["_FUSE_COMMFD=3"],
+                descriptors: [3: theirs])
+        }
+        close(theirs)
+        let (status, message) = try result.get()
+        guard status == 0 else { throw .mountRefused(message: message) }
+        let descriptor = cfuse3_receive_descriptor(sockets[0])
+        guard descriptor >= 0 else { throw .mountRefused(message: "fusermount3 passed no descriptor") }
+        return descriptor
+    }
+
+    func unmount(_ directory: String, lazily: Bool) throws(FuseError) {
+        let (status, message) = try run([lazily ? "-uz" : "-u", "--", directory])
+        guard status != 0 else { return }
+        if message.contains("busy") { throw .busy }
+        if message.contains("not found") || message.contains("not mounted") { throw .notMounted }
+        throw .unmountRefused(message: message)
+    }
+
+    /// Returns its exit status and what it printed.
+    private func run(
+        _ arguments: [String], environment: [String] = [], descriptors: [Int32: Int32] = [:]
+    ) throws(FuseError) -> (status: Int32, message: String) {
+        do throws(Errno) {
+            var output = try Pipe()
+            // Its messages are looked at: not translated.
+            var plan = ChildProcess.Plan(
+                executable: path, arguments: arguments, environment: environment + ["LC_ALL=C"])
+            plan.descriptors = descriptors
+            plan.descriptors[2] = output.writeEnd
+            let child = try ChildProcess(plan)
+            output.closeWriteEnd()
+            let text = String(decoding: readAll(output.readEnd), as: UTF8.self)
+            return (child.wait(), Self.trimmed(text))
+        } catch {
+            throw .system(error, call: "fusermount3")
+        }
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        text.split(separator: "\n").joined(separator: "; ")
+    }
+}

@@ -1,0 +1,139 @@
+import CFuse3
+public import FileSystemCore
+import Synchronization
+import SystemPackage
+
+/// A file system at work: made, then mounted or attached, then run once.
+public final class Session: Sendable {
+    private enum Phase {
+        case new
+        case attached(Channel, Mount?)
+        case running(Channel, Mount?)
+        case ended
+    }
+
+    private let options: SessionOptions
+    private let handle: Mutex<SessionHandle?>
+    private let phase = Mutex(Phase.new)
+    private let dispatcher: Dispatcher
+    private let loop = Mutex<ReceiveLoop?>(nil)
+
+    /// `fileSystem` is called from the workers until ``run()`` has returned; its `destroy` once, at the end of it.
+    public init(_ fileSystem: any FileSystem, options: SessionOptions) throws(FuseError) {
+        self.options = options
+        dispatcher = Dispatcher(fileSystem)
+        handle = Mutex(try SessionHandle(dispatcher))
+    }
+
+    /// Sends notifications that no request has caused; does nothing while the session does not run.
+    public var notifier: any KernelNotifier { dispatcher.notifier }
+
+    /// Whether all receive buffers are locked into memory; true before there are any.
+    public var buffersAreLocked: Bool {
+        loop.withLock { $0?.buffersAreLocked.load(ordering: .relaxed) ?? true }
+    }
+
+    /// Mounts at the directory `path`: as root with mount(2), otherwise through fusermount3.
+    ///
+    /// The kernel asks only when somebody looks, so that ``run()`` may follow later. `path` must be absolute.
+    public func mount(at path: String) throws(FuseError) {
+        try requireNew()
+        let (descriptor, mount) = try Mount.make(at: path, options)
+        do throws(FuseError) {
+            try attach(descriptor, mount)
+        } catch {
+            try? mount.unmount(lazily: true)
+            throw error
+        }
+    }
+
+    /// Serves the protocol over `descriptor`, one end of a SOCK_SEQPACKET pair, which it takes over: for tests.
+    public func attach(to descriptor: Int32) throws(FuseError) {
+        try requireNew()
+        try attach(descriptor, nil)
+    }
+
+    /// Serves requests until the mount is gone, the other end is closed or ``exit()`` was called.
+    ///
+    /// Then sends what notifications and answers are left, destroys the file system, and unmounts if that is not done.
+    public func run() throws(FuseError) {
+        let (channel, mount) = try begin()
+        let failure = serve(channel)
+        let isMounted = mount != nil && !channel.isDisconnected
+        // Closes the descriptor: a mount that is still there is dead from now on, and unmounting it cannot wait.
+        end()
+        dispatcher.fileSystem.destroy()
+        if isMounted { try? mount?.unmount(lazily: true) }
+        if let failure { throw .system(failure, call: "pthread_create") }
+    }
+
+    /// All threads have ended when this returns.
+    private func serve(_ channel: Channel) -> Errno? {
+        guard let session = handle.withLock({ $0 }) else { return .badFileDescriptor }
+        let receive = ReceiveLoop(session, channel, pollMicroseconds: options.pollMicroseconds)
+        loop.withLock { $0 = receive }
+        defer { dispatcher.notifier.stop() }
+        do throws(Errno) {
+            try dispatcher.notifier.start(channel)
+            try Workers(limit: options.workers) { receive.work($0) }.run()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Ends ``run()`` without a look at who still uses the mount, from any thread. Never waits.
+    public func exit() {
+        handle.withLock { handle in
+            guard let handle else { return }
+            unsafe fuse_session_exit(handle.pointer)
+        }
+        phase.withLock { phase in
+            if case .running(let channel, _) = phase { channel.interrupt() }
+            if case .attached(let channel, _) = phase { channel.interrupt() }
+        }
+    }
+
+    /// Unmounts, which ends ``run()``; from any thread that serves no request.
+    ///
+    /// Throws ``FuseError/busy`` while files are open. `lazily` takes the mount out of the tree at once, and it ends
+    /// when the last file is closed.
+    public func unmount(lazily: Bool = false) throws(FuseError) {
+        let mount = phase.withLock { phase -> Mount? in
+            switch phase {
+            case .attached(_, let mount), .running(_, let mount): mount
+            case .new, .ended: nil
+            }
+        }
+        guard let mount else { throw .notMounted }
+        try mount.unmount(lazily: lazily)
+    }
+
+    private func requireNew() throws(FuseError) {
+        guard phase.withLock({ if case .new = $0 { true } else { false } }) else { throw .wrongState }
+    }
+
+    private func attach(_ descriptor: Int32, _ mount: Mount?) throws(FuseError) {
+        let channel = try Channel(descriptor: descriptor)
+        guard let session = handle.withLock({ $0 }) else { throw .wrongState }
+        try session.attach(channel)
+        phase.withLock { $0 = .attached(channel, mount) }
+    }
+
+    private func begin() throws(FuseError) -> (Channel, Mount?) {
+        let attached = phase.withLock { phase -> (Channel, Mount?)? in
+            guard case .attached(let channel, let mount) = phase else { return nil }
+            phase = .running(channel, mount)
+            return (channel, mount)
+        }
+        guard let attached else { throw .wrongState }
+        return attached
+    }
+
+    /// Frees libfuse's session.
+    private func end() {
+        phase.withLock { $0 = .ended }
+        loop.withLock { $0 = nil }
+        handle.withLock { $0 = nil }
+    }
+}

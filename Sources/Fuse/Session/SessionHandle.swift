@@ -1,0 +1,39 @@
+import CFuse3
+import Glibc
+
+/// libfuse's session, and what it must not outlive.
+@safe final class SessionHandle: Sendable {
+    nonisolated(unsafe) let pointer: OpaquePointer
+    let dispatcher: Dispatcher
+
+    /// Throws ``FuseError/sessionRefused`` if libfuse does not take its options.
+    init(_ dispatcher: Dispatcher) throws(FuseError) {
+        self.dispatcher = dispatcher
+        var operations = fuse_lowlevel_ops()
+        Negotiation.install(&operations)
+        NameOperations.install(&operations)
+        AttributeOperations.install(&operations)
+        FileOperations.install(&operations)
+        DirectoryOperations.install(&operations)
+        var arguments = unsafe fuse_args(argc: 0, argv: nil, allocated: 0)
+        defer { unsafe fuse_opt_free_args(&arguments) }
+        unsafe fuse_opt_add_arg(&arguments, "fuse")
+        unsafe fuse_opt_add_arg(&arguments, "-omax_read=\(SessionOptions.maximumRead)")
+        // libfuse calls operations only while it serves a message, which is while this object lives.
+        let data = unsafe Unmanaged.passUnretained(dispatcher).toOpaque()
+        let session = unsafe fuse_session_new(
+            &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size, data)
+        guard let session = unsafe session else { throw .sessionRefused }
+        unsafe pointer = session
+    }
+
+    /// Has libfuse use `channel`, whose descriptor it closes at the end.
+    func attach(_ channel: Channel) throws(FuseError) {
+        var callbacks = Channel.callbacks()
+        guard unsafe fuse_session_custom_io(pointer, &callbacks, channel.descriptor) == 0 else {
+            throw .sessionRefused
+        }
+    }
+
+    deinit { unsafe fuse_session_destroy(pointer) }
+}

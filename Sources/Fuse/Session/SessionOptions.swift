@@ -1,0 +1,28 @@
+/// How a session mounts and works.
+public struct SessionOptions: Sendable {
+    /// What mount(8) shows as the source.
+    public var source: String
+    /// The part after `fuse.` of the file system type: at most 63 bytes of letters, digits, `-` and `_`.
+    public var subtype: String
+    public var isReadOnly = false
+    /// Lets other users in (`allow_other`); fusermount3 allows it only with `user_allow_other` in /etc/fuse.conf.
+    public var allowsOtherUsers = false
+    /// Further options of mount.fuse3(8), each as `name` or `name=value`.
+    public var extraOptions: [String] = []
+    /// The threads that may serve requests at the same time, 1 to 4. Each has a locked receive buffer of about 1 MiB.
+    public var workers = 4
+    /// For how many microseconds after a request the receiving thread asks again instead of sleeping.
+    ///
+    /// Waking a sleeping thread on another CPU costs more than a whole request; 0 saves the CPU time.
+    public var pollMicroseconds = 50
+
+    public init(source: String, subtype: String) {
+        self.source = source
+        self.subtype = subtype
+    }
+
+    /// The largest READ in bytes: a file system has to hold that much plaintext at once.
+    public static let maximumRead = 131_072
+    /// The largest WRITE in bytes.
+    public static let maximumWrite = 1 << 20
+}

@@ -1,0 +1,116 @@
+import CFuse3
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// The connection to the kernel: /dev/fuse, or one end of a socket pair in tests. Non-blocking; sleeps in poll(2).
+///
+/// libfuse reads and writes through ``callbacks``, so that it prints nothing of its own to standard error.
+final class Channel: Sendable {
+    let descriptor: Int32
+    /// Written to end the sleep of the receiving thread.
+    private let wake: Int32
+
+    /// Takes over `descriptor`, which libfuse closes with its session.
+    init(descriptor: Int32) throws(FuseError) {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else {
+            throw .system(Errno(rawValue: errno), call: "fcntl")
+        }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard wake >= 0 else { throw .system(Errno(rawValue: errno), call: "eventfd") }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(wake) }
+
+    /// Ends the sleep in ``waitForMessage()``, now and from now on.
+    func interrupt() {
+        eventfd_write(wake, 1)
+    }
+
+    /// Sleeps until there is something to read, the connection has ended, or ``interrupt()`` was called.
+    func waitForMessage() {
+        var waiting = [
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = unsafe poll(&waiting, 2, -1)
+    }
+
+    /// Whether the other end is gone: unmounted or aborted (POLLERR), or the socket closed.
+    var isDisconnected: Bool {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return unsafe poll(&state, 1, 0) == 1 && state.revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
+    /// Sends one message made of `parts`; returns its error, or nil.
+    func send(_ parts: UnsafeMutableBufferPointer<iovec>) -> Errno? {
+        unsafe Self.send(descriptor, parts.baseAddress, Int32(parts.count))
+    }
+
+    private static func send(_ descriptor: Int32, _ parts: UnsafePointer<iovec>?, _ count: Int32) -> Errno? {
+        while true {
+            if unsafe writev(descriptor, parts, count) >= 0 { return nil }
+            let error = errno
+            guard error == EINTR || error == EAGAIN else { return Errno(rawValue: error) }
+            var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            _ = unsafe poll(&writable, 1, -1)
+        }
+    }
+}
+
+extension Channel {
+    /// What `fuse_session_custom_io` takes.
+    static func callbacks() -> fuse_custom_io {
+        unsafe fuse_custom_io(
+            writev: { descriptor, parts, count, _ in unsafe Channel.answer(descriptor, parts, count) },
+            read: { descriptor, memory, size, _ in unsafe Channel.receive(descriptor, memory, size) },
+            splice_receive: nil, splice_send: nil)
+    }
+
+    /// Sends an answer for libfuse.
+    ///
+    /// Reports ENOENT, which means that the caller is gone; the others are logged here and told as success, because
+    /// libfuse would print them, and nobody could do anything about them.
+    private static func answer(_ descriptor: Int32, _ parts: UnsafeMutablePointer<iovec>?, _ count: Int32) -> Int {
+        guard let error = unsafe send(descriptor, parts, count) else { return 0 }
+        if error.rawValue != ENOENT {
+            if error.rawValue != ENODEV, error.rawValue != EPIPE {
+                FuseLog.write(.error, "an answer was refused: \(error)")
+            }
+            return 0
+        }
+        errno = ENOENT
+        return -1
+    }
+
+    /// Reads one message for libfuse; what is shorter than a header is passed over.
+    private static func receive(_ descriptor: Int32, _ memory: UnsafeMutableRawPointer?, _ size: Int) -> Int {
+        while true {
+            let count = unsafe read(descriptor, memory, min(size, MessageBuffer.size))
+            if count >= Message.headerSize { return count }
+            if count < 0 { return failed(expected(errno)) }
+            // A socket whose other end is closed reads nothing.
+            if count == 0 { return failed(ENODEV) }
+            FuseLog.write(.error, "a message of \(count) bytes was dropped")
+        }
+    }
+
+    /// The errors that libfuse knows stay; all others end the session as an unmount does.
+    private static func expected(_ error: Int32) -> Int32 {
+        switch error {
+        case EINTR, EAGAIN, ENOENT, ENODEV: return error
+        case ECONNABORTED, ECONNRESET, ENOTCONN: return ENODEV
+        default:
+            FuseLog.write(.error, "reading the device failed: \(Errno(rawValue: error))")
+            return ENODEV
+        }
+    }
+
+    private static func failed(_ error: Int32) -> Int {
+        errno = error
+        return -1
+    }
+}

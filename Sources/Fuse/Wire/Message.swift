@@ -1,0 +1,49 @@
+/// A message as it came from the kernel, before libfuse takes it apart; the source is linux/fuse.h.
+struct Message: ~Escapable {
+    /// The size of `struct fuse_in_header` in bytes.
+    static let headerSize = 40
+
+    private let bytes: RawSpan
+
+    /// At least ``headerSize`` bytes.
+    @_lifetime(copy bytes)
+    init?(_ bytes: RawSpan) {
+        guard bytes.byteCount >= Self.headerSize else { return nil }
+        self.bytes = bytes
+    }
+
+    var length: UInt32 { bytes.number(at: 0) }
+    /// Nil for a number that this binding has no name for.
+    var opcode: Opcode? { Opcode(rawValue: bytes.number(at: 4)) }
+    /// By which the answer is matched.
+    var unique: UInt64 { UInt64(bytes.number(at: 8)) | UInt64(bytes.number(at: 12)) << 32 }
+
+    /// Whether every part that libfuse will read lies inside the message.
+    var isWhole: Bool {
+        guard Int(length) == bytes.byteCount else { return false }
+        guard let opcode else { return true }
+        return MessageShape(opcode).fits(bytes.extracting(droppingFirst: Self.headerSize))
+    }
+
+    /// The lock owner of a SETATTR that has one: `do_setattr` of libfuse 3.14 drops it.
+    ///
+    /// `struct fuse_setattr_in`: valid 0, lock_owner 24; FATTR_LOCKOWNER is bit 9.
+    var setattrLockOwner: UInt64? {
+        guard opcode == .setattr, bytes.byteCount >= Self.headerSize + 32 else { return nil }
+        guard bytes.number(at: Self.headerSize) & (1 << 9) != 0 else { return nil }
+        let low = UInt64(bytes.number(at: Self.headerSize + 24))
+        return low | UInt64(bytes.number(at: Self.headerSize + 28)) << 32
+    }
+}
+
+extension RawSpan {
+    /// The byte at an offset below `byteCount`.
+    func byte(at offset: Int) -> UInt8 {
+        unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    }
+
+    /// The 32-bit number, in the machine's order as the kernel sends it, at an offset at most `byteCount - 4`.
+    func number(at offset: Int) -> UInt32 {
+        unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    }
+}

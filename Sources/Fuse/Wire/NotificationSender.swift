@@ -1,0 +1,70 @@
+import CFuse3
+import FileSystemCore
+import Glibc
+import SystemPackage
+
+/// Writes notifications as linux/fuse.h has them: an answer that nobody asked for (`unique` 0), whose error is the code.
+///
+/// Not through `fuse_lowlevel_notify_*`: libfuse 3.14 has no FUSE_NOTIFY_INC_EPOCH and prints errors by itself.
+struct NotificationSender {
+    /// `FUSE_NOTIFY_INC_EPOCH`, since protocol 7.44 (Linux 6.16): every name is asked for again.
+    static let incrementEpoch: Int32 = 8
+    static let epochMinor: UInt32 = 44
+
+    let channel: Channel
+
+    func send(_ notifications: [FileSystemCore.Notification], kernelMinor: UInt32) {
+        for notification in notifications {
+            switch notification {
+            case .inode(let node, let pages): invalidate(node, pages: pages)
+            case .entry(let entry): invalidate(entry)
+            case .allEntries(let fallback):
+                if kernelMinor >= Self.epochMinor, incrementEpoch() { continue }
+                for entry in fallback() { invalidate(entry) }
+            }
+        }
+    }
+
+    /// A negative offset: attributes only; 0 and length 0: all pages too.
+    private func invalidate(_ node: NodeID, pages: Bool) {
+        var body = fuse_notify_inval_inode_out(ino: node.rawValue, off: pages ? 0 : -1, len: 0)
+        unsafe withUnsafeMutableBytes(of: &body) { body in
+            report(unsafe send(Int32(FUSE_NOTIFY_INVAL_INODE.rawValue), [body]))
+        }
+    }
+
+    private func invalidate(_ entry: EntryReference) {
+        var body = fuse_notify_inval_entry_out(
+            parent: entry.parent.rawValue, namelen: UInt32(entry.name.bytes.count), flags: 0)
+        var name = entry.name.bytes + [0]
+        unsafe withUnsafeMutableBytes(of: &body) { body in
+            unsafe name.withUnsafeMutableBytes { name in
+                report(unsafe send(Int32(FUSE_NOTIFY_INVAL_ENTRY.rawValue), [body, name]))
+            }
+        }
+    }
+
+    /// False if the kernel does not know it.
+    private func incrementEpoch() -> Bool {
+        let error = unsafe send(Self.incrementEpoch, [])
+        if error?.rawValue == EINVAL { return false }
+        report(error)
+        return true
+    }
+
+    private func send(_ code: Int32, _ parts: [UnsafeMutableRawBufferPointer]) -> Errno? {
+        let header = MemoryLayout<fuse_out_header>.size
+        let length = unsafe parts.reduce(header) { $0 + $1.count }
+        var head = fuse_out_header(len: UInt32(length), error: code, unique: 0)
+        return unsafe withUnsafeMutableBytes(of: &head) { head in
+            var vectors = unsafe ([head] + parts).map { unsafe iovec(iov_base: $0.baseAddress, iov_len: $0.count) }
+            return unsafe vectors.withUnsafeMutableBufferPointer { unsafe channel.send($0) }
+        }
+    }
+
+    /// ENOENT: the kernel has no such node or name, or not any more. ENODEV: it is unmounted.
+    private func report(_ error: Errno?) {
+        guard let error, ![ENOENT, ENODEV, ENOTCONN, EPIPE, ECONNRESET].contains(error.rawValue) else { return }
+        FuseLog.write(.warning, "a notification was refused: \(error)")
+    }
+}
