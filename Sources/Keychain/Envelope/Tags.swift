@@ -6,7 +6,14 @@ extension KeyRing {
     package func itemTag(
         directory: RowID, account: AttributeValue, always: Bool = false
     ) throws(KeychainError) -> [UInt8] {
-        let parts = [Array("item".utf8), [UInt8](littleEndian: directory.rawValue), account.bytes ?? []]
+        try itemTag(directory: directory, name: CanonicalName(account: account), always: always)
+    }
+
+    /// The same by its name: a name stands for one account, also one that had to be cut.
+    package func itemTag(
+        directory: RowID, name: CanonicalName, always: Bool = false
+    ) throws(KeychainError) -> [UInt8] {
+        let parts = [Array("item".utf8), [UInt8](littleEndian: directory.rawValue), name.bytes]
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
@@ -20,7 +27,14 @@ extension KeyRing {
     package func directoryTag(
         _ service: ServiceKey, in container: ContainerKey, always: Bool = false
     ) throws(KeychainError) -> [UInt8] {
-        let parts = [Array("directory".utf8)] + container.tagParts + service.tagParts
+        try directoryTag(CanonicalName(service: service), in: container, always: always)
+    }
+
+    /// The same by its name.
+    package func directoryTag(
+        _ name: CanonicalName, in container: ContainerKey, always: Bool = false
+    ) throws(KeychainError) -> [UInt8] {
+        let parts = [Array("directory".utf8)] + container.tagParts + [name.bytes]
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 }
@@ -28,39 +42,5 @@ extension KeyRing {
 extension ContainerKey {
     fileprivate var tagParts: [[UInt8]] {
         [[itemClass.rawValue], accessGroup, [isSynchronizable ? 1 : 0]]
-    }
-}
-
-extension ServiceKey {
-    fileprivate var tagParts: [[UInt8]] {
-        switch self {
-        case .generic(let service): [service.tagPart]
-        case .internet(let service):
-            [
-                service.server.tagPart, AttributeValue.tagPart(service.protocol),
-                AttributeValue.tagPart(service.port.map { .number($0) }), AttributeValue.tagPart(service.path),
-                AttributeValue.tagPart(service.securityDomain),
-                AttributeValue.tagPart(service.authenticationType),
-            ]
-        }
-    }
-}
-
-extension AttributeValue {
-    /// Equal for text and data of equal bytes; a number is never equal to bytes.
-    fileprivate var tagPart: [UInt8] {
-        switch self {
-        case .text(let bytes), .data(let bytes): [0] + bytes
-        case .number(let number): [1] + [UInt8](littleEndian: number)
-        case .date(let date): [2] + [UInt8](littleEndian: date.seconds) + [UInt8](littleEndian: date.nanoseconds)
-        }
-    }
-
-    /// Default values (nil, 0, empty) are "not set", whichever way they are spelled (contract, T3).
-    fileprivate static func tagPart(_ value: AttributeValue?) -> [UInt8] {
-        switch value {
-        case nil, .number(0): return []
-        case .some(let value): return value.bytes?.isEmpty == true ? [] : value.tagPart
-        }
     }
 }

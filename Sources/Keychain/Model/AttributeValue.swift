@@ -27,6 +27,14 @@ package enum AttributeValue: Hashable, Sendable {
         isValidUTF8(bytes) ? .text(bytes) : .data(bytes)
     }
 
+    /// A number where `value` is text that is exactly a decimal integer; `value` itself otherwise.
+    package static func decimal(_ value: AttributeValue) -> AttributeValue {
+        guard case .text(let bytes) = value, let number = Int64(String(decoding: bytes, as: UTF8.self)),
+            Array(String(number).utf8) == bytes
+        else { return value }
+        return .number(number)
+    }
+
     /// Whether `bytes` are well-formed UTF-8 (Unicode 3.9, table 3-7).
     package static func isValidUTF8(_ bytes: [UInt8]) -> Bool {
         String(validating: bytes, as: UTF8.self) != nil

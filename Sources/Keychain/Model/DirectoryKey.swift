@@ -30,6 +30,11 @@ package enum ServiceKey: Hashable, Sendable {
         }
     }
 
+    /// The same key with every default value "not set".
+    package var normalized: ServiceKey {
+        if case .internet(let service) = self { .internet(service.normalized) } else { self }
+    }
+
     /// The value of the attribute that it holds; nil for what it does not hold or what is not set.
     package subscript(key: AttributeKey) -> AttributeValue? {
         switch (self, key) {
@@ -57,6 +62,21 @@ package struct InternetService: Hashable, Sendable {
 
     package init(server: AttributeValue) {
         self.server = server
+    }
+
+    /// The same key with every default value "not set" and a decimal protocol a number, as Apple stores them.
+    package var normalized: InternetService {
+        var service = self
+        service.protocol = service.protocol.flatMap { Self.nonDefault(AttributeValue.decimal($0)) }
+        service.port = service.port == 0 ? nil : service.port
+        service.path = service.path.flatMap(Self.nonDefault)
+        service.securityDomain = service.securityDomain.flatMap(Self.nonDefault)
+        service.authenticationType = service.authenticationType.flatMap(Self.nonDefault)
+        return service
+    }
+
+    private static func nonDefault(_ value: AttributeValue) -> AttributeValue? {
+        value == .number(0) || value.bytes?.isEmpty == true ? nil : value
     }
 
     package subscript(key: AttributeKey) -> AttributeValue? {

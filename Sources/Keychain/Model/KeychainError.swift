@@ -30,6 +30,8 @@ package enum KeychainError: Error, Hashable, Sendable {
     case notAvailable
     /// errSecAllocate: no locked memory was free in time, or the key derivation found none.
     case allocate
+    /// The item has been changed since it was read: read it again.
+    case staleItem
     /// A directory that is to be removed still holds items.
     case directoryNotEmpty
     /// The file is no keychain.
