@@ -1,0 +1,66 @@
+extension Change {
+    package func directory(id: RowID) throws(KeychainError) -> Directory? {
+        try writer.directory(id: id).map { (record) throws(KeychainError) in
+            try keychain.directoryEnvelope.open(record)
+        }
+    }
+
+    package func directory(
+        named name: CanonicalName, in container: ContainerKey
+    ) throws(KeychainError) -> Directory? {
+        try keychain.directory(tag: try keychain.keys.directoryTag(name, in: container), writer)
+    }
+
+    /// The container of a class, made now if it is not there yet; `file` is what it gets then, but for the inode.
+    package func container(_ key: ContainerKey, file: FileFacts) throws(KeychainError) -> Directory {
+        let tag = try keychain.keys.containerTag(key)
+        if let container = try keychain.directory(tag: tag, writer) { return container }
+        return try addDirectory(.container(key), in: .none, file: file)
+    }
+
+    /// Adds a directory with a row of its own. A key that another one has: ``KeychainError/duplicateItem``.
+    package func addDirectory(
+        _ key: Directory.Key, in parent: RowID, file: FileFacts
+    ) throws(KeychainError) -> Directory {
+        let id = keychain.reserveRowID()
+        var file = file
+        file.inode = UInt64(id.rawValue)
+        let directory = Directory(id: id, parent: parent, key: key, creationDate: keychain.now(), file: file)
+        return try save(directory)
+    }
+
+    /// Changes a directory. Returns it as it is now in the store. Costs the same however many items it holds.
+    package func save(_ directory: Directory) throws(KeychainError) -> Directory {
+        let old = try writer.directory(id: directory.id)
+        var directory = directory
+        directory.version = (old?.version ?? directory.version) + 1
+        directory.changeDate = keychain.now().after(directory.changeDate)
+        let container = try keychain.containerKey(directory.parent, writer)
+        let record = try keychain.directoryEnvelope.seal(
+            directory, in: container, alsoAlways: old?.alwaysTag != nil)
+        try writer.put(record)
+        return directory
+    }
+
+    /// An entry was added to a directory or removed: its modification time moves on.
+    package func touchDirectory(_ id: RowID) throws(KeychainError) {
+        guard var directory = try directory(id: id) else { throw .itemNotFound }
+        directory.file.modificationTime = keychain.now()
+        _ = try save(directory)
+    }
+
+    /// Removes an empty directory; one that holds items: ``KeychainError/directoryNotEmpty``.
+    package func deleteDirectory(_ id: RowID) throws(KeychainError) {
+        guard try writer.items(directory: id, after: .none, limit: 1).isEmpty else { throw .directoryNotEmpty }
+        try writer.deleteDirectory(id)
+    }
+
+    /// Swaps the keys of two directories of one container. Returns them as they are now.
+    package func exchangeDirectories(_ first: RowID, _ second: RowID) throws(KeychainError) -> (Directory, Directory) {
+        guard var a = try directory(id: first), var b = try directory(id: second) else { throw .itemNotFound }
+        (a.key, b.key) = (b.key, a.key)
+        // Tags are unique, so one of the two has to step aside.
+        try writer.deleteDirectory(second)
+        return (try save(a), try save(b))
+    }
+}

@@ -1,0 +1,106 @@
+/// What can be done within one transaction of a keychain; reads see what it has done so far.
+package struct Change {
+    let keychain: Keychain
+    let writer: any RecordWriter
+
+    // MARK: Items
+
+    package func item(id: RowID) throws(KeychainError) -> Item? {
+        try writer.item(id: id).map { (record) throws(KeychainError) in try keychain.itemEnvelope.open(record) }
+    }
+
+    package func item(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> Item? {
+        let tag = try keychain.keys.itemTag(directory: directory, name: name)
+        return try writer.item(tag: tag, always: false).map { (record) throws(KeychainError) in
+            try keychain.itemEnvelope.open(record)
+        }
+    }
+
+    package func itemWithSecret(id: RowID) throws(KeychainError) -> (item: Item, secret: SealedSecret?)? {
+        guard let record = try writer.item(id: id) else { return nil }
+        return try keychain.itemWithSecret(record, writer)
+    }
+
+    /// Adds or changes an item, and its secret with it. Returns it as it is now in the store.
+    ///
+    /// Its modification date moves on. A primary key that another item has: ``KeychainError/duplicateItem``.
+    package func save<Source: SecretSource & ~Copyable>(
+        _ item: Item, secret: borrowing Source
+    ) throws(KeychainError) -> Item {
+        var item = try stamped(item, over: try writer.item(id: item.id))
+        item.secretVersion = item.version
+        item.secretCount = secret.secretCount
+        let (record, ciphertext) = try keychain.itemEnvelope.seal(item, secret: secret)
+        try writer.put(record, secret: ciphertext)
+        return item
+    }
+
+    /// Adds an item without a secret, or changes one and keeps the secret it has.
+    ///
+    /// The secret is sealed anew only where its directory or class has changed.
+    package func save(_ item: Item) throws(KeychainError) -> Item {
+        guard let old = try writer.item(id: item.id) else {
+            let item = try stamped(item, over: nil)
+            try writer.put(try keychain.itemEnvelope.seal(item, keeping: nil), secret: [])
+            return item
+        }
+        var saved = try stamped(item, over: old)
+        let stays = old.directory == saved.directory && old.protection == saved.protection
+        if !stays, let secret = try keychain.itemWithSecret(old, writer).secret {
+            saved.secretVersion = saved.version
+            let (record, ciphertext) = try keychain.itemEnvelope.seal(saved, secret: secret)
+            try writer.put(record, secret: ciphertext)
+        } else {
+            try writer.put(try keychain.itemEnvelope.seal(saved, keeping: stays ? old : nil), secret: nil)
+        }
+        return saved
+    }
+
+    /// Changes an item to the secret of another one, whose row goes.
+    package func replace(_ item: Item, secretOf source: RowID) throws(KeychainError) -> Item {
+        guard let (_, secret) = try itemWithSecret(id: source) else { throw .itemNotFound }
+        try writer.deleteItem(source)
+        guard let secret else { return try save(item, secret: EmptySecret()) }
+        return try save(item, secret: secret)
+    }
+
+    /// Removes an item; one that is damaged or not available can be removed by its row as well.
+    package func deleteItem(_ id: RowID) throws(KeychainError) {
+        try writer.deleteItem(id)
+    }
+
+    /// Swaps the places of two items and nothing else. Returns them as they are now.
+    package func exchange(_ first: RowID, _ second: RowID) throws(KeychainError) -> (Item, Item) {
+        guard let a = try itemWithSecret(id: first), let b = try itemWithSecret(id: second) else {
+            throw .itemNotFound
+        }
+        // Tags are unique, so one of the two has to step aside.
+        try writer.deleteItem(second)
+        var itemA = a.item
+        (itemA.directory, itemA.account) = (b.item.directory, b.item.account)
+        let savedA = try save(itemA)
+        var itemB = b.item
+        (itemB.directory, itemB.account) = (a.item.directory, a.item.account)
+        itemB.modificationDate = keychain.now().after(b.item.modificationDate)
+        guard let secret = b.secret else { return (savedA, try save(itemB)) }
+        return (savedA, try save(itemB, secret: secret))
+    }
+
+    /// The next version of an item, which must be the one that the store has, if it has one.
+    private func stamped(_ item: Item, over old: ItemRecord?) throws(KeychainError) -> Item {
+        var item = item
+        if let old {
+            guard old.version == item.version else { throw .staleItem }
+            item.modificationDate = keychain.now().after(item.modificationDate)
+        }
+        item.version += 1
+        return item
+    }
+}
+
+/// What an item without a secret leaves in the place of another one's.
+private struct EmptySecret: SecretSource {
+    let secretCount = 0
+
+    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int { 0 }
+}

@@ -1,0 +1,134 @@
+import SecretCrypto
+
+/// What verifying every row of a keychain found.
+package struct CheckReport: Hashable, Sendable {
+    package var directories = 0
+    package var items = 0
+    /// Rows that could not be opened because of the lock state or the device.
+    package var unavailable = 0
+    package var damagedDirectories: [RowID] = []
+    package var damagedItems: [RowID] = []
+    /// Faults of the store's own structure.
+    package var structureFaults = 0
+    /// Names that editors leave behind (swap, backup and temporary files).
+    package var leftovers: [String] = []
+
+    package var isSound: Bool { damagedDirectories.isEmpty && damagedItems.isEmpty && structureFaults == 0 }
+}
+
+extension Keychain {
+    private static let pageSize = 128
+
+    /// Opens every row and decrypts every secret. Changes nothing.
+    package func check() throws(KeychainError) -> CheckReport {
+        var report = CheckReport()
+        report.structureFaults = try store.verifyStructure()
+        try checkDirectories(in: .none, path: "", &report)
+        return report
+    }
+
+    private func checkDirectories(in parent: RowID, path: String, _ report: inout CheckReport) throws(KeychainError) {
+        var after = RowID.none
+        while true {
+            let page = try directories(in: parent, after: after, limit: Self.pageSize)
+            for entry in page {
+                switch entry {
+                case .damaged(let id):
+                    report.damagedDirectories.append(id)
+                    after = id
+                    try checkContents(of: id, path: path + "?/", &report)
+                case .unavailable(let id):
+                    report.unavailable += 1
+                    after = id
+                case .available(let directory):
+                    report.directories += 1
+                    after = directory.id
+                    try checkContents(of: directory.id, path: path + directory.pathComponent, &report)
+                }
+            }
+            guard page.count == Self.pageSize else { return }
+        }
+    }
+
+    private func checkContents(of id: RowID, path: String, _ report: inout CheckReport) throws(KeychainError) {
+        try checkDirectories(in: id, path: path, &report)
+        try checkItems(in: id, path: path, &report)
+    }
+
+    private func checkItems(in directory: RowID, path: String, _ report: inout CheckReport) throws(KeychainError) {
+        var after = RowID.none
+        while true {
+            let page = try items(in: directory, after: after, limit: Self.pageSize)
+            for entry in page {
+                switch entry {
+                case .damaged(let id):
+                    report.damagedItems.append(id)
+                    after = id
+                case .unavailable(let id):
+                    report.unavailable += 1
+                    after = id
+                case .available(let item):
+                    after = item.id
+                    try checkItem(item, path: path, &report)
+                }
+            }
+            guard page.count == Self.pageSize else { return }
+        }
+    }
+
+    private func checkItem(_ item: Item, path: String, _ report: inout CheckReport) throws(KeychainError) {
+        report.items += 1
+        let name = String(decoding: CanonicalName(account: item.account).bytes, as: UTF8.self)
+        if LeftoverName.matches(name) { report.leftovers.append(path + name) }
+        do throws(KeychainError) {
+            guard let secret = try itemWithSecret(id: item.id)?.secret else { return }
+            try verify(secret)
+        } catch .decode {
+            report.damagedItems.append(item.id)
+        }
+    }
+}
+
+extension Keychain {
+    /// Decrypts all of a secret and forgets it.
+    private func verify(_ secret: SealedSecret) throws(KeychainError) {
+        var slab = try KeychainError.translating { () throws(CryptoError) in
+            try SecretBytes(count: SecretChunks.size)
+        }
+        for offset in stride(from: 0, to: secret.count, by: SecretChunks.size) {
+            var output = slab.mutableBytes
+            _ = try secret.read(at: offset, into: &output)
+        }
+    }
+}
+
+extension Directory {
+    /// Its part of a path, with the slash.
+    fileprivate var pathComponent: String {
+        switch key {
+        case .container(let key): key.itemClass.folderName + "/"
+        case .service(let key): String(decoding: CanonicalName(service: key).bytes, as: UTF8.self) + "/"
+        }
+    }
+}
+
+extension ItemClass {
+    /// The directory of the class in the tree.
+    package var folderName: String {
+        switch self {
+        case .genericPassword: "generic-passwords"
+        case .internetPassword: "internet-passwords"
+        }
+    }
+}
+
+/// Names of the temporary files of common editors and tools.
+enum LeftoverName {
+    static func matches(_ name: String) -> Bool {
+        let isSwap = name.hasPrefix(".") && [".swp", ".swo", ".swx"].contains { name.hasSuffix($0) }
+        let isBackup = name.hasSuffix("~") && name.count > 1
+        let isEmacs = name.hasPrefix("#") && name.hasSuffix("#") && name.count > 1
+        let isNano = name.hasPrefix(".") && name.hasSuffix(".save")
+        return isSwap || isBackup || isEmacs || isNano || name == "4913"
+    }
+}

@@ -1,0 +1,111 @@
+extension Keychain {
+    // MARK: Directories
+
+    /// The container of a class; nil if nothing has been made in it yet.
+    package func container(_ key: ContainerKey) throws(KeychainError) -> Directory? {
+        let tag = try keys.containerTag(key)
+        return try store.read { (reader) throws(KeychainError) in try self.directory(tag: tag, reader) }
+    }
+
+    /// The service directory of that name in a container.
+    package func directory(
+        named name: CanonicalName, in container: ContainerKey
+    ) throws(KeychainError) -> Directory? {
+        let tag = try keys.directoryTag(name, in: container)
+        return try store.read { (reader) throws(KeychainError) in try self.directory(tag: tag, reader) }
+    }
+
+    /// The directory of that row.
+    package func directory(id: RowID) throws(KeychainError) -> Directory? {
+        try store.read { (reader) throws(KeychainError) in
+            try reader.directory(id: id).map { (record) throws(KeychainError) in try directoryEnvelope.open(record) }
+        }
+    }
+
+    /// The directories of a container that follow `after`, in the order of their rows.
+    package func directories(
+        in container: RowID, after: RowID, limit: Int
+    ) throws(KeychainError) -> [Listed<Directory>] {
+        let records = try store.read { (reader) throws(KeychainError) in
+            try reader.directories(parent: container, after: after, limit: limit)
+        }
+        return try records.map { (record) throws(KeychainError) in
+            try Self.listed(record.id) { () throws(KeychainError) in try directoryEnvelope.open(record) }
+        }
+    }
+
+    // MARK: Items
+
+    /// The item of that name in a service directory.
+    package func item(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> Item? {
+        let tag = try keys.itemTag(directory: directory, name: name)
+        return try store.read { (reader) throws(KeychainError) in
+            try reader.item(tag: tag, always: false).map { (record) throws(KeychainError) in
+                try itemEnvelope.open(record)
+            }
+        }
+    }
+
+    /// The item of that row.
+    package func item(id: RowID) throws(KeychainError) -> Item? {
+        try store.read { (reader) throws(KeychainError) in
+            try reader.item(id: id).map { (record) throws(KeychainError) in try itemEnvelope.open(record) }
+        }
+    }
+
+    /// The items of a directory that follow `after`, in the order of their rows.
+    package func items(
+        in directory: RowID, after: RowID, limit: Int
+    ) throws(KeychainError) -> [Listed<Item>] {
+        let records = try store.read { (reader) throws(KeychainError) in
+            try reader.items(directory: directory, after: after, limit: limit)
+        }
+        return try records.map { (record) throws(KeychainError) in
+            try Self.listed(record.id) { () throws(KeychainError) in try itemEnvelope.open(record) }
+        }
+    }
+
+    /// The row of a name, whether or not it can be opened.
+    package func row(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> RowID? {
+        let tag = try keys.itemTag(directory: directory, name: name)
+        return try store.read { (reader) throws(KeychainError) in try reader.item(tag: tag, always: false)?.id }
+    }
+
+    /// An item with its secret, still sealed: one consistent value, whatever happens to the item later.
+    ///
+    /// The secret is nil for an item without one.
+    package func itemWithSecret(id: RowID) throws(KeychainError) -> (item: Item, secret: SealedSecret?)? {
+        try store.read { (reader) throws(KeychainError) in
+            guard let record = try reader.item(id: id) else { return nil }
+            return try self.itemWithSecret(record, reader)
+        }
+    }
+
+    func itemWithSecret(
+        _ record: ItemRecord, _ reader: any RecordReader
+    ) throws(KeychainError) -> (item: Item, secret: SealedSecret?) {
+        let item = try itemEnvelope.open(record)
+        guard item.secretCount != nil else { return (item, nil) }
+        let ciphertext = try reader.secret(of: record.id)
+        return (item, try itemEnvelope.secret(of: item, record: record, ciphertext: ciphertext))
+    }
+
+    func directory(tag: [UInt8], _ reader: any RecordReader) throws(KeychainError) -> Directory? {
+        try reader.directory(tag: tag, always: false).map { (record) throws(KeychainError) in
+            try directoryEnvelope.open(record)
+        }
+    }
+
+    /// What a listing says of a row: its value, or why there is none.
+    private static func listed<Value>(
+        _ id: RowID, _ open: () throws(KeychainError) -> Value
+    ) throws(KeychainError) -> Listed<Value> {
+        do {
+            return .available(try open())
+        } catch .interactionNotAllowed {
+            return .unavailable(id)
+        } catch .decode {
+            return .damaged(id)
+        }
+    }
+}

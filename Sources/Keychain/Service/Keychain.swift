@@ -1,0 +1,86 @@
+import Synchronization
+
+/// A keychain: items in service directories, sealed in a store, usable as far as the lock state allows.
+///
+/// Every method can be called by several threads. Reads throw ``KeychainError/interactionNotAllowed`` for what the
+/// lock state forbids and ``KeychainError/decode`` for what is damaged; a change is atomic and durable when it returns.
+package final class Keychain: Sendable {
+    package let keys: KeyRing
+    let store: any RecordStore
+    let itemEnvelope: ItemEnvelope
+    let directoryEnvelope: DirectoryEnvelope
+    private let clock: @Sendable () -> KeychainDate
+    private let lastRowID: Atomic<Int64>
+    private let commits = Atomic<Int>(0)
+    /// A container's key never changes, so it is read once.
+    private let containers = Mutex<[RowID: ContainerKey]>([:])
+
+    /// Ids below this are left to what the tree shows beside rows.
+    package static let firstRowID: Int64 = 100
+
+    package init(
+        store: any RecordStore, keys: KeyRing, clock: @escaping @Sendable () -> KeychainDate
+    ) throws(KeychainError) {
+        self.store = store
+        self.keys = keys
+        self.clock = clock
+        itemEnvelope = ItemEnvelope(ring: keys)
+        directoryEnvelope = DirectoryEnvelope(ring: keys)
+        let highest = try store.read { (reader) throws(KeychainError) in try reader.highestRowID() }
+        lastRowID = Atomic(max(highest.rawValue, Self.firstRowID - 1))
+    }
+
+    /// Whether every change throws ``KeychainError/readOnly``.
+    package var isReadOnly: Bool { store.isReadOnly }
+
+    /// Now, by the clock that dates items.
+    package func now() -> KeychainDate { clock() }
+
+    /// A row number that nothing has had: what is created later under it stands there in listings from now on.
+    package func reserveRowID() -> RowID {
+        RowID(rawValue: lastRowID.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// How many items the store holds, whatever their class.
+    package func itemCount() throws(KeychainError) -> Int {
+        try store.read { (reader) throws(KeychainError) in try reader.itemCount() }
+    }
+
+    /// How many changes have been committed through this object.
+    package var commitCount: Int { commits.load(ordering: .relaxed) }
+
+    /// The key of a container's row, for the directories in it; nil for containers themselves.
+    func containerKey(_ row: RowID, _ reader: any RecordReader) throws(KeychainError) -> ContainerKey? {
+        if let key = containers.withLock({ $0[row] }) { return key }
+        guard let record = try reader.directory(id: row) else { return nil }
+        guard case .container(let key) = try directoryEnvelope.open(record).key else { throw .decode }
+        containers.withLock { $0[row] = key }
+        return key
+    }
+
+    /// Wipes every key and closes the store.
+    package func close() {
+        keys.close()
+        store.close()
+    }
+
+    /// Runs `body` in one transaction.
+    package func change<Result>(
+        _ body: (Change) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        let result = try store.write { (writer) throws(KeychainError) in
+            try body(Change(keychain: self, writer: writer))
+        }
+        commits.add(1, ordering: .relaxed)
+        return result
+    }
+}
+
+/// One entry of a listing.
+package enum Listed<Value: Sendable>: Sendable {
+    case available(Value)
+    /// There is a row, but the lock state (or the device) forbids its name.
+    case unavailable(RowID)
+    /// There is a row, and it is not what was written.
+    case damaged(RowID)
+}
