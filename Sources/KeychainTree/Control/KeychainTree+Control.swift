@@ -1,0 +1,27 @@
+import FileSystemCore
+import Keychain
+import Synchronization
+import SystemPackage
+
+extension KeychainTree {
+    /// A control file shows what it has at its open; its size is 0, and offsets mean nothing.
+    func open(_ file: ControlFile) throws(Errno) -> OpenedFile {
+        let answer = file == .status ? commands.status(of: self) : []
+        let handle = Handle.control(ControlHandle(file, answer: answer))
+        var opened = OpenedFile(handle: table.withLock { $0.open(handle) })
+        opened.nonSeekable = true
+        return opened
+    }
+
+    /// One write is one command; its answer replaces what the descriptor reads.
+    func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
+        guard handle.file == .control else { throw .badFileDescriptor }
+        do {
+            let answer = try commands.run(data, on: self, request: &request)
+            handle.set(answer)
+        } catch {
+            throw error.errno
+        }
+        return data.byteCount
+    }
+}

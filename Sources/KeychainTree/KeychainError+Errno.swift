@@ -1,0 +1,47 @@
+import FileSystemCore
+package import Keychain
+package import SystemPackage
+
+extension KeychainError {
+    /// The errno of a keychain status: design section 7, one row per case.
+    package var errno: Errno {
+        switch self {
+        case .itemNotFound: .noSuchFileOrDirectory
+        case .duplicateItem: .fileExists
+        case .interactionNotAllowed: .noKey
+        case .authFailed: .keyRejected
+        case .param: .invalidArgument
+        case .noSuchAttr: .operationNotSupported
+        case .readOnlyAttr: .notPermitted
+        case .dataTooLarge: .fileTooLarge
+        case .attributesTooLarge: .listTooLong
+        case .decode: .corrupt
+        case .diskFull: .noSpace
+        case .readOnly: .readOnlyFileSystem
+        case .notAvailable: .operationNotSupportedByDevice
+        case .allocate: .noMemory
+        case .directoryNotEmpty: .directoryNotEmpty
+        case .inUse: .resourceBusy
+        case .staleItem, .notAKeychain, .unknownFormat, .unacceptableCost, .io: .ioError
+        }
+    }
+}
+
+extension NameError {
+    /// The errno of a name that is refused.
+    var errno: Errno {
+        switch self {
+        case .notCanonical: .invalidArgument
+        case .notUTF8: .illegalSequence
+        }
+    }
+}
+
+/// Runs `body` and gives its error as an errno.
+func mapped<Result: ~Copyable>(_ body: () throws(KeychainError) -> Result) throws(Errno) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw error.errno
+    }
+}

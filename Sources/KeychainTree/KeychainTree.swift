@@ -1,0 +1,96 @@
+package import FileSystemCore
+package import Keychain
+import SecretCrypto
+import Synchronization
+import SystemPackage
+
+/// A keychain as a file system: classes and services are directories, an item is a file.
+///
+/// Works without a kernel. The operations are in `Operations/`, one file per group of system calls; the rules of when a
+/// written value counts are in ``CommitState``, the order of locks at ``ItemFile``.
+package final class KeychainTree: FileSystem {
+    package let keychain: Keychain
+    let options: TreeOptions
+    let host: any TreeHost
+    let commands: any ControlCommands
+    let stagingKeys = StagingKeys()
+    /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
+    let names = Mutex<Void>(())
+    let table: Mutex<TreeTable>
+    let fixed: FixedNodes
+    let started: KeychainDate
+
+    package init(
+        keychain: Keychain, options: TreeOptions, host: any TreeHost, commands: any ControlCommands
+    ) {
+        self.keychain = keychain
+        self.options = options
+        self.host = host
+        self.commands = commands
+        started = keychain.now()
+        var table = TreeTable(root: Node(id: .root, content: .root))
+        fixed = FixedNodes(&table)
+        self.table = Mutex(table)
+    }
+
+    /// Whether the mount or its store takes no changes.
+    package var isReadOnly: Bool { options.isReadOnly || keychain.isReadOnly }
+
+    /// The node of that number; ENOENT if the kernel should not know it.
+    func node(_ id: NodeID) throws(Errno) -> Node {
+        guard let node = table.withLock({ $0.nodes[id] }) else { throw .noSuchFileOrDirectory }
+        return node
+    }
+
+    /// The file of that node; `error` if it is no item.
+    func itemFile(_ id: NodeID, else error: Errno = .notPermitted) throws(Errno) -> ItemFile {
+        guard case .item(let file) = try node(id).content else { throw error }
+        return file
+    }
+
+    func handle(_ id: HandleID) throws(Errno) -> Handle {
+        guard let handle = table.withLock({ $0.handle(id) }) else { throw .badFileDescriptor }
+        return handle
+    }
+
+    /// EROFS on a mount or store that takes no changes.
+    func checkWritable() throws(Errno) {
+        if isReadOnly { throw .readOnlyFileSystem }
+    }
+
+    package func forget(_ node: NodeID, count: UInt64) {
+        table.withLock { $0.forget(node, count: count) }
+    }
+
+    package func destroy() {
+        stagingKeys.revoke(.unlocked)
+        stagingKeys.revoke(.firstUnlock)
+        stagingKeys.revoke(.always)
+    }
+}
+
+/// The nodes that are there whatever the keychain holds, and their inode numbers, all below ``Keychain/firstRowID``.
+struct FixedNodes: Sendable {
+    /// What stands in the root, in the order of a listing.
+    let classes: [(name: EntryName, key: ContainerKey, node: Node)]
+    let controlDirectory: Node
+    let controlFiles: [(name: EntryName, file: ControlFile, node: Node)]
+
+    static let controlName = Array(".keychainfs".utf8)
+    init(_ table: inout TreeTable) {
+        var classes: [(EntryName, ContainerKey, Node)] = []
+        for itemClass in ItemClass.allCases {
+            guard let name = EntryName(itemClass.folderName) else { continue }
+            let key = ContainerKey(itemClass: itemClass)
+            classes.append((name, key, table.addFixed(.classDirectory(key))))
+        }
+        self.classes = classes
+        controlDirectory = table.addFixed(.controlDirectory)
+        var files: [(EntryName, ControlFile, Node)] = []
+        for file in ControlFile.allCases {
+            guard let name = EntryName(file.rawValue) else { continue }
+            files.append((name, file, table.addFixed(.controlFile(file))))
+        }
+        controlFiles = files
+    }
+}

@@ -1,0 +1,63 @@
+import FileSystemCore
+import Keychain
+import Synchronization
+import SystemPackage
+
+/// What an open descriptor refers to.
+enum Handle: Sendable {
+    /// Read-only: one value, that of its open, still sealed (F3). Nil for an item without a secret.
+    case reader(ItemFile, SealedSecret?)
+    /// Read-only, of a name that was not committed yet at its open.
+    case snapshotReader(ItemFile, StagedSnapshot)
+    case writer(ItemFile, OpenFlags)
+    case control(ControlHandle)
+    case directory(ListingHandle)
+}
+
+/// An open directory: what its listing had to leave out so far.
+///
+/// A listing from which anything is left out ends with an error, never cleanly (L1); it is made in many calls, and the
+/// one that ends it is seldom the one that left something out.
+final class ListingHandle: Sendable {
+    private let error = Mutex<Errno?>(nil)
+
+    /// A listing begins, or begins again.
+    func restart() {
+        error.withLock { $0 = nil }
+    }
+
+    /// A locked item counts for more than a damaged one: unlocking may be all it takes.
+    func leaveOut(_ isDamaged: Bool) {
+        error.withLock { $0 = isDamaged ? $0 ?? .corrupt : .noKey }
+    }
+
+    /// The end of the directory.
+    func end() throws(Errno) {
+        if let error = error.withLock({ $0 }) { throw error }
+    }
+}
+
+/// An open control file.
+final class ControlHandle: Sendable {
+    let file: ControlFile
+    /// What reads have not given yet: of the status at the open, or of the answer of the last command.
+    private let rest: Mutex<ArraySlice<UInt8>>
+
+    init(_ file: ControlFile, answer: [UInt8]) {
+        self.file = file
+        rest = Mutex(answer[...])
+    }
+
+    /// A new answer takes the place of the last one.
+    func set(_ answer: [UInt8]) {
+        rest.withLock { $0 = answer[...] }
+    }
+
+    /// The next bytes; offsets mean nothing, as on a terminal.
+    func next(_ size: Int) -> [UInt8] {
+        rest.withLock { rest in
+            defer { rest = rest.dropFirst(size) }
+            return Array(rest.prefix(size))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import FileSystemCore
+import Keychain
+import Synchronization
+
+/// A file of an item: what descriptors and the kernel's node refer to.
+///
+/// The item in the store follows the name, the file follows POSIX: renaming one file over another gives the row of the
+/// name to the file that comes (F5). Lock order: `KeychainTree.names`, then files by ``node``, then
+/// ``ServiceDirectory/pending``, then `KeychainTree.table`, then the store. No lock is held while replying.
+final class ItemFile: Sendable {
+    let node: NodeID
+    let state: Mutex<State>
+
+    struct State {
+        /// The item's row; reserved but not yet in the store while ``isPending``.
+        var row: RowID
+        /// Where it lies; meaningless once detached.
+        var directory: ServiceDirectory
+        /// The item as last seen; nil if it has to be read. Never nil while pending or detached.
+        var item: Item?
+        /// Nothing of it has been committed yet (F2).
+        var isPending: Bool
+        /// Unlinked or replaced: lives on through its descriptors only (F6).
+        var isDetached = false
+        /// The committed value of a detached file.
+        var detachedSecret: SealedSecret?
+        var staging: Staging?
+        /// Open descriptors that can write.
+        var writerCount = 0
+        /// Open descriptors of any kind.
+        var openCount = 0
+
+        init(row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool) {
+            self.row = row
+            self.directory = directory
+            self.item = item
+            self.isPending = isPending
+        }
+
+        /// Whether there is staged content that differs from what is committed.
+        var hasUncommitted: Bool { staging?.state.isUncommitted == true }
+    }
+
+    init(node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool = false) {
+        self.node = node
+        state = Mutex(State(row: row, directory: directory, item: item, isPending: isPending))
+    }
+}

@@ -1,0 +1,207 @@
+package import FileSystemCore
+import Keychain
+import SecretCrypto
+import Synchronization
+package import SystemPackage
+
+extension KeychainTree {
+    package func getattr(
+        _ request: inout Request, node id: NodeID, handle: HandleID?
+    ) throws(Errno) -> TimedAttributes {
+        let node = try node(id)
+        switch node.content {
+        case .root, .classDirectory, .controlDirectory, .controlFile:
+            return TimedAttributes(attributes(ofFixed: node), timeout: 0)
+        case .service(let directory):
+            return TimedAttributes(attributes(of: try record(of: directory)), timeout: timeout(of: directory))
+        case .item(let file):
+            return try file.state.withLock { (state) throws(Errno) in
+                timedAttributes(state, item: try item(of: &state))
+            }
+        }
+    }
+
+    package func setattr(
+        _ request: inout Request, node id: NodeID, changes: AttributeChanges
+    ) throws(Errno) -> TimedAttributes {
+        let node = try node(id)
+        switch node.content {
+        case .controlFile:
+            // A shell's `> control` truncates what has no contents.
+            guard changes.onlyTruncates else { throw .notPermitted }
+            return TimedAttributes(attributes(ofFixed: node), timeout: 0)
+        case .root, .classDirectory, .controlDirectory: throw .notPermitted
+        case .service(let directory):
+            try checkWritable()
+            return TimedAttributes(attributes(of: try change(directory, changes)), timeout: timeout(of: directory))
+        case .item(let file):
+            try checkWritable()
+            return try file.state.withLock { (state) throws(Errno) in
+                if let size = changes.size { try truncate(&state, to: size, changes) }
+                if changes.changesFacts { try change(&state, changes) }
+                return timedAttributes(state, item: try item(of: &state))
+            }
+        }
+    }
+
+    // MARK: Items
+
+    /// The item of a file as it is now; read if need be. ENOKEY if the lock state forbids it.
+    func item(of state: inout ItemFile.State) throws(Errno) -> Item {
+        if let item = state.item {
+            guard keychain.keys.isAvailable(item.protection) else { throw .noKey }
+            return item
+        }
+        guard !state.isDetached else { throw .noSuchFileOrDirectory }
+        let row = state.row
+        let item = try mapped { () throws(KeychainError) in try keychain.item(id: row) }
+        guard let item else { throw .noSuchFileOrDirectory }
+        state.item = item
+        return item
+    }
+
+    /// What everyone sees of a file: what is staged, or else what is committed (F2).
+    func timedAttributes(_ state: borrowing ItemFile.State, item: Item) -> TimedAttributes {
+        var attributes = Attributes(
+            inode: InodeNumber(rawValue: item.file.inode), type: .regular, permissions: item.file.permissions,
+            linkCount: state.isDetached ? 0 : 1, userID: item.file.userID, groupID: item.file.groupID,
+            size: UInt64(item.secretCount ?? 0), accessTime: Timestamp(item.file.accessTime),
+            modificationTime: Timestamp(item.file.modificationTime), changeTime: Timestamp(item.modificationDate))
+        guard let staging = state.staging else {
+            return TimedAttributes(attributes, timeout: options.cacheTimeout)
+        }
+        attributes.size = UInt64(staging.count)
+        if staging.state.isUncommitted {
+            let times = staging.times
+            attributes.modificationTime = Timestamp(times.modification)
+            attributes.changeTime = max(attributes.changeTime, Timestamp(times.change))
+        }
+        return TimedAttributes(attributes, timeout: 0)
+    }
+
+    /// Mode, owner and times: at once, or with the first commit of a name that has none yet (F1).
+    private func change(_ state: inout ItemFile.State, _ changes: AttributeChanges) throws(Errno) {
+        let now = keychain.now()
+        try update(&state) { (item) throws(Errno) in item.file.apply(changes, now: now) }
+        if let time = changes.modificationTime, let staging = state.staging {
+            staging.setModificationTime(time.date(now))
+        }
+    }
+
+    /// Edits an item, and commits the edit unless there is no committed item (yet, or any more).
+    func update(
+        _ state: inout ItemFile.State, _ edit: (inout Item) throws(Errno) -> Void
+    ) throws(Errno) {
+        // Somebody else (the API) may change it in between: then edit what it is now.
+        for _ in 0..<8 {
+            var item = try item(of: &state)
+            let before = item
+            try edit(&item)
+            guard item != before else { return }
+            guard !state.isPending && !state.isDetached else {
+                item.modificationDate = keychain.now().after(item.modificationDate)
+                state.item = item
+                return
+            }
+            if let saved = try save(item) {
+                state.item = saved
+                return
+            }
+            state.item = nil
+        }
+        throw .resourceBusy
+    }
+
+    /// Commits an item; nil if it has been changed since it was read.
+    private func save(_ item: Item) throws(Errno) -> Item? {
+        do {
+            return try keychain.change { (change) throws(KeychainError) in try change.save(item) }
+        } catch .staleItem {
+            return nil
+        } catch {
+            throw error.errno
+        }
+    }
+
+    // MARK: Directories
+
+    /// The directory of a node as the store has it.
+    func record(of directory: ServiceDirectory) throws(Errno) -> Directory {
+        let record = try mapped { () throws(KeychainError) in try keychain.directory(id: directory.row) }
+        guard let record else { throw .noSuchFileOrDirectory }
+        return record
+    }
+
+    func attributes(of directory: Directory) -> Attributes {
+        Attributes(
+            inode: InodeNumber(rawValue: directory.file.inode), type: .directory,
+            permissions: directory.file.permissions, linkCount: 2, userID: directory.file.userID,
+            groupID: directory.file.groupID, size: 0, accessTime: Timestamp(directory.file.accessTime),
+            modificationTime: Timestamp(directory.file.modificationTime), changeTime: Timestamp(directory.changeDate))
+    }
+
+    /// Commits of pending names change the directory's times behind the kernel's back.
+    func timeout(of directory: ServiceDirectory) -> Double {
+        directory.pending.withLock { $0.rows.isEmpty } ? options.cacheTimeout : 0
+    }
+
+    private func change(_ directory: ServiceDirectory, _ changes: AttributeChanges) throws(Errno) -> Directory {
+        guard changes.size == nil else { throw .isDirectory }
+        let now = keychain.now()
+        return try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in
+                guard var record = try change.directory(id: directory.row) else { throw .itemNotFound }
+                record.file.apply(changes, now: now)
+                return try change.save(record)
+            }
+        }
+    }
+
+    func attributes(ofFixed node: Node) -> Attributes {
+        let (type, permissions): (FileType, UInt32) =
+            switch node.content {
+            case .controlFile(.status): (.regular, 0o400)
+            case .controlFile(.control): (.regular, 0o600)
+            default: (.directory, 0o700)
+            }
+        let time = Timestamp(started)
+        return Attributes(
+            inode: InodeNumber(rawValue: node.id.rawValue), type: type, permissions: permissions,
+            linkCount: type == .directory ? 2 : 1, userID: options.userID, groupID: options.groupID, size: 0,
+            accessTime: time, modificationTime: time, changeTime: time)
+    }
+}
+
+extension AttributeChanges {
+    /// Whether mode, owner or times are to change.
+    var changesFacts: Bool {
+        permissions != nil || userID != nil || groupID != nil || accessTime != nil || modificationTime != nil
+    }
+
+    var onlyTruncates: Bool { size != nil && !changesFacts }
+}
+
+extension FileFacts {
+    mutating func apply(_ changes: AttributeChanges, now: KeychainDate) {
+        permissions = changes.permissions ?? permissions
+        userID = changes.userID ?? userID
+        groupID = changes.groupID ?? groupID
+        accessTime = changes.accessTime?.date(now) ?? accessTime
+        modificationTime = changes.modificationTime?.date(now) ?? modificationTime
+    }
+}
+
+extension AttributeChanges.Time {
+    func date(_ now: KeychainDate) -> KeychainDate {
+        switch self {
+        case .now: now
+        case .at(let time): KeychainDate(seconds: time.seconds, nanoseconds: time.nanoseconds)
+        }
+    }
+}
+
+extension Timestamp {
+    init(_ date: KeychainDate) {
+        self.init(seconds: date.seconds, nanoseconds: date.nanoseconds)
+    }
+}

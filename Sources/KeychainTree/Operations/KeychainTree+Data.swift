@@ -1,0 +1,211 @@
+package import FileSystemCore
+import Keychain
+import SecretCrypto
+import Synchronization
+package import SystemPackage
+
+extension KeychainTree {
+    // MARK: Reading
+
+    package func read(
+        _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, size: Int,
+        body: (inout Request, RawSpan) -> Void
+    ) throws(Errno) {
+        let offset = Int(clamping: offset)
+        switch try handle(id) {
+        case .directory: throw .isDirectory
+        case .control(let handle):
+            let slab = try Self.slab(handle.next(size))
+            body(&request, slab.bytes)
+        case .reader(_, nil):
+            let slab = try Self.slab([])
+            body(&request, slab.bytes)
+        case .reader(_, let secret?):
+            let slab: SecretBytes = try mapped { () throws(KeychainError) in try secret.slab(at: offset, size: size) }
+            body(&request, slab.bytes)
+        case .snapshotReader(_, let snapshot):
+            let slab: SecretBytes = try mapped { () throws(KeychainError) in
+                try snapshot.contents.slab(at: offset, size: size)
+            }
+            body(&request, slab.bytes)
+        case .writer(let file, let flags):
+            guard flags.isReadable else { throw .badFileDescriptor }
+            let slab = try readShared(file, offset: offset, size: size)
+            body(&request, slab.bytes)
+        }
+    }
+
+    /// What the writers of an item share, or the committed value if nothing is staged (F3).
+    private func readShared(_ file: ItemFile, offset: Int, size: Int) throws(Errno) -> SecretBytes {
+        try file.state.withLock { (state) throws(Errno) in
+            if let staging = state.staging {
+                if let loss = staging.state.lossError { throw loss }
+                return try mapped { () throws(KeychainError) in try staging.read(at: offset, size: size) }
+            }
+            let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
+            guard let secret else { return try Self.slab([]) }
+            return try mapped { () throws(KeychainError) in try secret.slab(at: offset, size: size) }
+        }
+    }
+
+    private static func slab(_ bytes: [UInt8]) throws(Errno) -> SecretBytes {
+        do throws(CryptoError) { return try SecretBytes(copying: bytes.rawSpan) } catch {
+            throw KeychainError(error).errno
+        }
+    }
+
+    // MARK: Writing
+
+    package func write(
+        _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner
+    ) throws(Errno) -> Int {
+        switch try handle(id) {
+        case .reader, .snapshotReader, .directory: throw .badFileDescriptor
+        case .control(let handle): return try write(data, to: handle, request: &request)
+        case .writer(let file, let flags):
+            guard flags.isWritable else { throw .badFileDescriptor }
+            try checkWritable()
+            let count = data.byteCount
+            return try file.state.withLock { (state) throws(Errno) in
+                let staging = try stagedValue(&state)
+                let offset = flags.contains(.append) ? staging.count : Int(clamping: offset)
+                try refusing(staging) { () throws(Errno) in
+                    try checkLimit(offset, count)
+                    try checkRoom(for: max(staging.count, offset + count))
+                    try mapped { () throws(KeychainError) in try staging.write(data, at: offset) }
+                }
+                changed(staging, by: owner)
+                if flags.isSynchronous { try commit(&state) }
+                return count
+            }
+        }
+    }
+
+    /// truncate(2) commits at once: no close follows it. ftruncate(2) is like a write.
+    func truncate(_ state: inout ItemFile.State, to size: UInt64, _ changes: AttributeChanges) throws(Errno) {
+        let staging = try stagedValue(&state)
+        let size = Int(clamping: size)
+        try refusing(staging) { () throws(Errno) in
+            try checkLimit(size, 0)
+            try checkRoom(for: size)
+            try mapped { () throws(KeychainError) in try staging.truncate(to: size) }
+        }
+        changed(staging, by: changes.lockOwner)
+        guard changes.handle == nil else { return }
+        defer { if state.writerCount == 0 { state.staging = nil } }
+        try commit(&state)
+    }
+
+    /// The value that writers share, made from the committed one if nothing is staged. ENOKEY once it was lost.
+    private func stagedValue(_ state: inout ItemFile.State) throws(Errno) -> Staging {
+        if let staging = state.staging {
+            if let loss = staging.state.lossError { throw loss }
+            return staging
+        }
+        let item = try item(of: &state)
+        let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
+        let staging = try staging(for: item)
+        if let secret { try mapped { () throws(KeychainError) in try staging.load(secret) } }
+        state.staging = staging
+        return staging
+    }
+
+    private func changed(_ staging: Staging, by owner: LockOwner) {
+        staging.touch(keychain.now())
+        staging.note { $0.changed(by: owner) }
+    }
+
+    /// A refused write abandons the value, and close repeats its error (F1).
+    private func refusing(_ staging: Staging, _ body: () throws(Errno) -> Void) throws(Errno) {
+        do {
+            try body()
+        } catch {
+            if error == .fileTooLarge || error == .noSpace { staging.note { $0.refused(with: error) } }
+            throw error
+        }
+    }
+
+    private func checkLimit(_ offset: Int, _ count: Int) throws(Errno) {
+        guard offset <= options.valueLimit - count else { throw .fileTooLarge }
+    }
+
+    /// Whether a commit of that many bytes would find room: shells lose the error of close, so it has to be told here.
+    func checkRoom(for count: Int) throws(Errno) {
+        let statistics = try host.statistics()
+        let available = statistics.availableBlocks.multipliedReportingOverflow(by: statistics.blockSize)
+        // The value in the log and in the database, and the pages that a commit changes beside it.
+        let needed = UInt64(count) * 2 + 128 * 1024
+        guard available.overflow || available.partialValue >= needed else { throw .noSpace }
+    }
+
+    // MARK: Committing
+
+    package func flush(
+        _ request: inout Request, node: NodeID, handle id: HandleID, owner: LockOwner
+    ) throws(Errno) {
+        guard case .writer(let file, _) = try handle(id) else { return }
+        let caller = request.caller.processID
+        try file.state.withLock { (state) throws(Errno) in
+            guard let staging = state.staging, staging.state.needsFlush else { return }
+            let isDying = host.isDyingOfSignal(caller)
+            try decide(staging.note { $0.flush(by: owner, callerIsDying: isDying) }, &state)
+        }
+    }
+
+    package func fsync(
+        _ request: inout Request, node: NodeID, handle id: HandleID, dataOnly: Bool
+    ) throws(Errno) {
+        switch try handle(id) {
+        case .control, .directory: return
+        case .reader(let file, _), .snapshotReader(let file, _), .writer(let file, _):
+            try file.state.withLock { (state) throws(Errno) in
+                guard let staging = state.staging else { return }
+                try decide(staging.note { $0.sync() }, &state)
+            }
+        }
+    }
+
+    private func decide(_ decision: CommitState.Decision, _ state: inout ItemFile.State) throws(Errno) {
+        switch decision {
+        case .nothing, .drop: return
+        case .fail(let error): throw error
+        case .commit: try commit(&state)
+        }
+    }
+
+    /// Commits what is staged: item, attributes and directory together (F4). A detached file has nothing to commit.
+    func commit(_ state: inout ItemFile.State) throws(Errno) {
+        guard let staging = state.staging, staging.state.isUncommitted else { return }
+        guard !state.isDetached else { return staging.note { $0.committed() } }
+        do {
+            let row = state.row
+            let draft = state.isPending ? state.item : nil
+            let saved = try keychain.change { (change) throws(KeychainError) in
+                let saved = try staging.save(try stored(draft, row, change), in: change)
+                if draft != nil { try change.touchDirectory(saved.directory) }
+                return saved
+            }
+            committed(&state, saved)
+        } catch {
+            staging.note { $0.commitFailed(with: error.errno) }
+            throw error.errno
+        }
+    }
+
+    /// What the value is committed with: the draft of a new item, or the stored one.
+    private func stored(_ draft: Item?, _ row: RowID, _ change: Change) throws(KeychainError) -> Item {
+        if let draft { return draft }
+        guard let item = try change.item(id: row) else { throw .itemNotFound }
+        return item
+    }
+
+    /// What is staged is in the store now.
+    func committed(_ state: inout ItemFile.State, _ item: Item) {
+        if state.isPending {
+            state.isPending = false
+            state.directory.removePending(CanonicalName(account: item.account), state.row)
+        }
+        state.item = item
+        state.staging?.note { $0.committed() }
+    }
+}

@@ -1,0 +1,239 @@
+package import FileSystemCore
+import Keychain
+import Synchronization
+package import SystemPackage
+
+extension KeychainTree {
+    /// Offsets 1 and 2 are `.` and `..`; what follows stands at its row number (or place) plus this.
+    private static let offsetBase: UInt64 = 2
+    /// Rows are read so many at a time.
+    private static let pageSize = 128
+
+    package func opendir(_ request: inout Request, node id: NodeID) throws(Errno) -> HandleID {
+        switch try node(id).content {
+        case .item, .controlFile: throw .notDirectory
+        case .service(let directory): try checkListable(directory)
+        case .root, .classDirectory, .controlDirectory: break
+        }
+        return table.withLock { $0.open(.directory(ListingHandle())) }
+    }
+
+    package func releasedir(_ request: inout Request, node: NodeID, handle: HandleID) {
+        _ = table.withLock { $0.close(handle) }
+    }
+
+    /// Every change of a directory is durable when it returns.
+    package func fsyncdir(
+        _ request: inout Request, node: NodeID, handle: HandleID, dataOnly: Bool
+    ) throws(Errno) {}
+
+    package func statfs(_ request: inout Request, node: NodeID) throws(Errno) -> FileSystemStatistics {
+        try host.statistics()
+    }
+
+    package func readdir(
+        _ request: inout Request, node id: NodeID, handle: HandleID, offset: UInt64,
+        into sink: inout some DirectorySink
+    ) throws(Errno) {
+        let node = try node(id)
+        guard case .directory(let listing) = try self.handle(handle) else { throw .badFileDescriptor }
+        if offset == 0 { listing.restart() }
+        guard try addDots(node, offset, &sink) else { return }
+        let after = offset > Self.offsetBase ? offset - Self.offsetBase : 0
+        switch node.content {
+        case .root: listFixed(fixed.classes.map { ($0.name, $0.node) }, after, &sink)
+        case .controlDirectory: listFixed(fixed.controlFiles.map { ($0.name, $0.node) }, after, &sink)
+        case .classDirectory(let key):
+            try listDirectories(of: key, after: RowID(rawValue: Int64(clamping: after)), listing, &sink)
+        case .service(let directory):
+            try listItems(of: directory, after: RowID(rawValue: Int64(clamping: after)), listing, &sink)
+        case .item, .controlFile: throw .notDirectory
+        }
+    }
+
+    // MARK: What a listing is made of
+
+    /// False if the sink is full.
+    private func addDots(_ node: Node, _ offset: UInt64, _ sink: inout some DirectorySink) throws(Errno) -> Bool {
+        guard offset < Self.offsetBase, let dot = EntryName("."), let dots = EntryName("..") else { return true }
+        let inode = try inode(of: node)
+        if offset < 1, !sink.add(dot, inode: inode, type: .directory, offset: 1) { return false }
+        return sink.add(dots, inode: InodeNumber(rawValue: NodeID.root.rawValue), type: .directory, offset: 2)
+    }
+
+    private func inode(of node: Node) throws(Errno) -> InodeNumber {
+        guard case .service(let directory) = node.content else { return InodeNumber(rawValue: node.id.rawValue) }
+        return InodeNumber(rawValue: UInt64(directory.row.rawValue))
+    }
+
+    private func listFixed(_ entries: [(EntryName, Node)], _ after: UInt64, _ sink: inout some DirectorySink) {
+        for (index, (name, node)) in entries.enumerated().dropFirst(Int(clamping: after)) {
+            let offset = UInt64(index) + 1 + Self.offsetBase
+            let attributes = attributes(ofFixed: node)
+            let isAdded =
+                sink.wantsEntries
+                ? addEntry(&sink, name, offset, node.id) { self.entry(ofFixed: node) }
+                : sink.add(name, inode: attributes.inode, type: attributes.type, offset: offset)
+            guard isAdded else { return }
+        }
+    }
+
+    private func listDirectories(
+        of key: ContainerKey, after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
+    ) throws(Errno) {
+        let container = try mapped { () throws(KeychainError) in try keychain.container(key) }
+        guard let container else { return }
+        var after = after
+        while true {
+            let page = try mapped { () throws(KeychainError) in
+                try keychain.directories(in: container.id, after: after, limit: Self.pageSize)
+            }
+            for entry in page {
+                guard case .available(let directory) = entry else {
+                    listing.leaveOut(entry.isDamaged)
+                    continue
+                }
+                guard add(directory, in: key, &sink) else { return }
+            }
+            guard let last = page.last else { break }
+            after = last.id
+        }
+        try listing.end()
+    }
+
+    /// Rows and uncommitted names in one order, that of rows: a name keeps its place when it is committed (T6).
+    private func listItems(
+        of directory: ServiceDirectory, after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
+    ) throws(Errno) {
+        var after = after
+        while true {
+            // First what is uncommitted: a name that is committed in between is then in both, never in neither.
+            let pending = directory.pendingFiles(after: after)
+            let page = try mapped { () throws(KeychainError) in
+                try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
+            }
+            let end = page.count < Self.pageSize ? RowID(rawValue: .max) : page.last?.id ?? .none
+            let entries = merge(page, pending.filter { $0.row <= end })
+            for entry in entries {
+                switch entry {
+                case .committed(.available(let item)): guard add(item, in: directory, &sink) else { return }
+                case .committed(let listed): listing.leaveOut(listed.isDamaged)
+                case .pending(let row, let file):
+                    guard let item = item(of: file, stillIn: row) else { continue }
+                    if keychain.keys.isAvailable(item.protection) {
+                        guard try add(item, file, row, &sink) else { return }
+                    } else {
+                        listing.leaveOut(false)
+                    }
+                }
+            }
+            guard page.count == Self.pageSize else { break }
+            after = end
+        }
+        try listing.end()
+    }
+
+    private enum ListedItem {
+        case committed(Listed<Item>)
+        case pending(RowID, ItemFile)
+
+        var row: RowID {
+            switch self {
+            case .committed(let listed): listed.id
+            case .pending(let row, _): row
+            }
+        }
+    }
+
+    private func merge(_ page: [Listed<Item>], _ pending: [(row: RowID, file: ItemFile)]) -> [ListedItem] {
+        guard !pending.isEmpty else { return page.map { .committed($0) } }
+        let rows = Set(page.map(\.id))
+        let uncommitted = pending.filter { !rows.contains($0.row) }.map { ListedItem.pending($0.row, $0.file) }
+        return (page.map { .committed($0) } + uncommitted).sorted { $0.row < $1.row }
+    }
+
+    // MARK: Adding entries
+
+    private func add(_ directory: Directory, in key: ContainerKey, _ sink: inout some DirectorySink) -> Bool {
+        guard case .service(let service) = directory.key, let name = EntryName(CanonicalName(service: service).bytes)
+        else { return true }
+        let offset = UInt64(directory.id.rawValue) + Self.offsetBase
+        let inode = InodeNumber(rawValue: directory.file.inode)
+        guard sink.wantsEntries else { return sink.add(name, inode: inode, type: .directory, offset: offset) }
+        let entry = entry(of: directory, in: key)
+        return addEntry(&sink, name, offset, entry.node) { entry }
+    }
+
+    private func add(_ item: Item, in directory: ServiceDirectory, _ sink: inout some DirectorySink) -> Bool {
+        guard let name = EntryName(CanonicalName(account: item.account).bytes) else { return true }
+        let offset = UInt64(item.id.rawValue) + Self.offsetBase
+        let inode = InodeNumber(rawValue: item.file.inode)
+        guard sink.wantsEntries, let entry = try? entry(of: item, in: directory, keepItem: false) else {
+            return sink.add(name, inode: inode, type: .regular, offset: offset)
+        }
+        return addEntry(&sink, name, offset, entry.node) { entry }
+    }
+
+    /// The item of a name that was uncommitted a moment ago; nil if it has been dropped or moved since.
+    private func item(of file: ItemFile, stillIn row: RowID) -> Item? {
+        file.state.withLock { state in state.isDetached || state.row != row ? nil : state.item }
+    }
+
+    private func add(
+        _ item: Item, _ file: ItemFile, _ row: RowID, _ sink: inout some DirectorySink
+    ) throws(Errno) -> Bool {
+        guard let name = EntryName(CanonicalName(account: item.account).bytes) else { return true }
+        let offset = UInt64(row.rawValue) + Self.offsetBase
+        guard sink.wantsEntries else {
+            return sink.add(name, inode: InodeNumber(rawValue: item.file.inode), type: .regular, offset: offset)
+        }
+        let entry = try entry(ofPending: file)
+        return addEntry(&sink, name, offset, entry.node) { entry }
+    }
+
+    /// Takes the lookup back if the sink had no room for the entry.
+    private func addEntry(
+        _ sink: inout some DirectorySink, _ name: EntryName, _ offset: UInt64, _ node: NodeID, _ entry: () -> Entry
+    ) -> Bool {
+        guard sink.add(name, entry: entry(), offset: offset) else {
+            forget(node, count: 1)
+            return false
+        }
+        return true
+    }
+
+    /// ENOKEY for a directory with nothing in it but what is not available (L1).
+    private func checkListable(_ directory: ServiceDirectory) throws(Errno) {
+        guard keychain.keys.state != .unlocked else { return }
+        guard directory.pending.withLock({ $0.rows.isEmpty }) else { return }
+        var after = RowID.none
+        var isAnythingLeftOut = false
+        while true {
+            let page = try mapped { () throws(KeychainError) in
+                try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
+            }
+            for entry in page {
+                if case .available = entry { return }
+                isAnythingLeftOut = true
+            }
+            guard let last = page.last else { break }
+            after = last.id
+        }
+        if isAnythingLeftOut { throw .noKey }
+    }
+}
+
+extension Listed {
+    fileprivate var isDamaged: Bool {
+        if case .damaged = self { true } else { false }
+    }
+}
+
+extension Listed<Directory> {
+    fileprivate var id: RowID {
+        switch self {
+        case .available(let directory): directory.id
+        case .unavailable(let id), .damaged(let id): id
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package import FileSystemCore
+package import Keychain
+package import SecretCrypto
+import Synchronization
+import SystemPackage
+
+extension KeychainTree {
+    /// Locks: keys and staged values wiped, descriptors answer ENOKEY, the kernel is to forget what it knows (L2).
+    ///
+    /// Done when the returned notifications have been sent.
+    package func lock() -> [Notification] {
+        keychain.keys.lock()
+        stagingKeys.revoke(.unlocked)
+        let files = table.withLock { $0.allItems() }
+        for file in files { file.state.withLock { forgetUnavailable(&$0) } }
+        let inodes = files.map { Notification.inode($0.node, pages: true) }
+        return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes
+    }
+
+    /// Unlocks with a passphrase; ``KeychainError/authFailed`` if it opens no slot.
+    package func unlock(passphrase: borrowing SecretBytes) throws(KeychainError) {
+        try keychain.keys.unlock(passphrase: passphrase)
+    }
+
+    private func forgetUnavailable(_ state: inout ItemFile.State) {
+        guard let item = state.item, !keychain.keys.isAvailable(item.protection) else { return }
+        state.staging?.note { $0.lost(with: .noKey) }
+        // A pending or detached file has its item nowhere else; its attributes answer ENOKEY all the same.
+        if !state.isPending && !state.isDetached { state.item = nil }
+    }
+
+    /// Every name that the kernel may remember: for kernels that cannot be told to ask again for all.
+    private func namesHandedOut() -> [EntryReference] {
+        table.withLock { $0.allItems() }.compactMap { file in
+            file.state.withLock { state in
+                state.item.flatMap { EntryName(CanonicalName(account: $0.account).bytes) }
+                    .map { EntryReference(parent: state.directory.node, name: $0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package import FileSystemCore
+import Keychain
+import Synchronization
+package import SystemPackage
+
+extension KeychainTree {
+    package func mkdir(
+        _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32
+    ) throws(Errno) -> Entry {
+        let key = try classDirectory(parent)
+        try checkWritable()
+        let service = try whole(service(CanonicalName(typed: name.bytes), key))
+        let facts = newFacts(permissions & 0o700, request.caller)
+        let directory = try names.withLock { (_) throws(Errno) in
+            try mapped { () throws(KeychainError) in
+                try keychain.change { (change) throws(KeychainError) in
+                    let container = try change.container(key, file: containerFacts)
+                    let directory = try change.addDirectory(.service(service), in: container.id, file: facts)
+                    try change.touchDirectory(container.id)
+                    return directory
+                }
+            }
+        }
+        return entry(of: directory, in: key)
+    }
+
+    package func unlink(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) {
+        switch try node(parent).content {
+        case .classDirectory, .root: throw .isDirectory
+        case .service(let directory):
+            try checkWritable()
+            let name = CanonicalName(typed: name.bytes)
+            try names.withLock { (_) throws(Errno) in
+                if let file = directory.pendingFile(name) {
+                    file.state.withLock { detachPending(&$0) }
+                } else {
+                    try unlinkCommitted(name, in: directory)
+                }
+            }
+        default: throw .notPermitted
+        }
+    }
+
+    package func rmdir(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) {
+        let key = try classDirectory(parent)
+        try checkWritable()
+        try names.withLock { (_) throws(Errno) in
+            let directory = try existingDirectory(CanonicalName(typed: name.bytes), key)
+            try checkEmpty(directory.id)
+            let known = table.withLock { $0.service(directory.id) }
+            try removing(known) { () throws(Errno) in
+                try mapped { () throws(KeychainError) in
+                    try keychain.change { (change) throws(KeychainError) in
+                        try change.deleteDirectory(directory.id)
+                        try change.touchDirectory(directory.parent)
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Items
+
+    private func unlinkCommitted(_ name: CanonicalName, in directory: ServiceDirectory) throws(Errno) {
+        let row = try row(named: name, in: directory)
+        guard let file = table.withLock({ $0.item(row) }) else {
+            return try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
+        }
+        try file.state.withLock { (state) throws(Errno) in
+            let secret = try detachable(&state)
+            try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
+            detach(&state, secret: secret)
+        }
+    }
+
+    /// The row of a name, if it may be removed: ENOKEY while it is not available; damage is no obstacle.
+    private func row(named name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> RowID {
+        do {
+            guard let item = try keychain.item(named: name, in: directory.row) else {
+                throw Errno.noSuchFileOrDirectory
+            }
+            return item.id
+        } catch KeychainError.decode {
+            let row = try mapped { () throws(KeychainError) in
+                try keychain.row(named: name, in: directory.row)
+            }
+            guard let row else { throw .noSuchFileOrDirectory }
+            return row
+        } catch let error as KeychainError {
+            throw error.errno
+        } catch {
+            throw .noSuchFileOrDirectory
+        }
+    }
+
+    private func deleteItem(_ row: RowID, in directory: ServiceDirectory) throws(KeychainError) {
+        try keychain.change { (change) throws(KeychainError) in
+            try change.deleteItem(row)
+            try change.touchDirectory(directory.row)
+        }
+    }
+
+    /// What a file that is about to be detached needs to live on for its descriptors: its committed value (F6).
+    func detachable(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
+        guard state.openCount > 0 else { return nil }
+        do {
+            return try committedSecret(&state)
+        } catch .corrupt {
+            return nil
+        }
+    }
+
+    /// The item's row is gone from the store: the file lives on through its descriptors only.
+    func detach(_ state: inout ItemFile.State, secret: SealedSecret?) {
+        state.isDetached = true
+        state.detachedSecret = secret
+        let row = state.row
+        table.withLock { $0.detachItem(row) }
+    }
+
+    /// A name that was never committed is gone; what is still written to it is dropped.
+    func detachPending(_ state: inout ItemFile.State) {
+        guard let item = state.item else { return }
+        state.directory.removePending(CanonicalName(account: item.account), state.row)
+        state.isPending = false
+        detach(&state, secret: nil)
+    }
+
+    // MARK: Directories
+
+    /// The class whose directories can be made and removed in a node; EPERM elsewhere (T5).
+    func classDirectory(_ parent: NodeID) throws(Errno) -> ContainerKey {
+        guard case .classDirectory(let key) = try node(parent).content else { throw .notPermitted }
+        return key
+    }
+
+    func existingDirectory(_ name: CanonicalName, _ key: ContainerKey) throws(Errno) -> Directory {
+        let found = try mapped { () throws(KeychainError) in
+            try keychain.directory(named: name, in: key)
+        }
+        guard let found else { throw .noSuchFileOrDirectory }
+        return found
+    }
+
+    /// ENOTEMPTY for a directory with an entry, ENOKEY if it holds one that is not available (L1).
+    func checkEmpty(_ directory: RowID) throws(Errno) {
+        let pending = table.withLock { $0.service(directory) }?.pending.withLock { !$0.rows.isEmpty }
+        if pending == true { throw .directoryNotEmpty }
+        let first = try mapped { () throws(KeychainError) in
+            try keychain.items(in: directory, after: .none, limit: 1).first
+        }
+        switch first {
+        case nil: return
+        case .unavailable: throw .noKey
+        case .available, .damaged: throw .directoryNotEmpty
+        }
+    }
+
+    /// Keeps names from being made in a directory while its row is removed.
+    func removing(_ directory: ServiceDirectory?, _ body: () throws(Errno) -> Void) throws(Errno) {
+        guard let directory else { return try body() }
+        let isEmpty = directory.pending.withLock { pending in
+            guard pending.rows.isEmpty else { return false }
+            pending.isRemoved = true
+            return true
+        }
+        guard isEmpty else { throw .directoryNotEmpty }
+        do {
+            try body()
+        } catch {
+            directory.pending.withLock { $0.isRemoved = false }
+            throw error
+        }
+        table.withLock { $0.detachService(directory.row) }
+    }
+
+    func newFacts(_ permissions: UInt32, _ caller: Caller) -> FileFacts {
+        let now = keychain.now()
+        return FileFacts(
+            inode: 0, permissions: permissions, userID: caller.userID, groupID: caller.groupID, modificationTime: now,
+            accessTime: now)
+    }
+
+    /// What a class's container gets when its first directory is made.
+    var containerFacts: FileFacts {
+        newFacts(0o700, Caller(userID: options.userID, groupID: options.groupID, processID: 0))
+    }
+}

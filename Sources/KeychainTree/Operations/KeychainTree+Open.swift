@@ -1,0 +1,244 @@
+package import FileSystemCore
+import Keychain
+import Logging
+import SecretCrypto
+import Synchronization
+package import SystemPackage
+
+extension KeychainTree {
+    // MARK: Making names
+
+    package func create(
+        _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32, flags: OpenFlags
+    ) throws(Errno) -> (Entry, OpenedFile) {
+        let directory = try serviceDirectory(parent)
+        do {
+            let file = try makePending(name, in: directory, permissions: permissions, caller: request.caller).file
+            let opened = OpenedFile(handle: table.withLock { $0.open(.writer(file, flags)) })
+            return (try entry(of: file), opened)
+        } catch .fileExists where !flags.contains(.exclusive) {
+            return try openExisting(&request, parent, name, flags)
+        }
+    }
+
+    /// Somebody else (the API) has made the name since the kernel asked for it.
+    private func openExisting(
+        _ request: inout Request, _ parent: NodeID, _ name: EntryName, _ flags: OpenFlags
+    ) throws(Errno) -> (Entry, OpenedFile) {
+        guard case .found(let entry) = try lookup(&request, parent: parent, name: name) else { throw .fileExists }
+        do {
+            return (entry, try open(&request, node: entry.node, flags: flags))
+        } catch {
+            forget(entry.node, count: 1)
+            throw error
+        }
+    }
+
+    /// `tar --xattrs` makes files so: a create and a commit of an empty item (T5).
+    package func mknod(
+        _ request: inout Request, parent: NodeID, name: EntryName, type: FileType, permissions: UInt32
+    ) throws(Errno) -> Entry {
+        guard type == .regular else { throw .notPermitted }
+        let directory = try serviceDirectory(parent)
+        let made = try makePending(name, in: directory, permissions: permissions, caller: request.caller)
+        do {
+            try made.file.state.withLock { (state) throws(Errno) in
+                state.writerCount = 0
+                state.openCount = 0
+                try commit(&state)
+                state.staging = nil
+            }
+        } catch {
+            directory.removePending(CanonicalName(typed: name.bytes), made.row)
+            forget(made.file.node, count: 1)
+            throw error
+        }
+        return try entry(of: made.file)
+    }
+
+    /// The directory in which items can be made; EPERM elsewhere (T5).
+    func serviceDirectory(_ parent: NodeID) throws(Errno) -> ServiceDirectory {
+        guard case .service(let directory) = try node(parent).content else { throw .notPermitted }
+        return directory
+    }
+
+    /// A name that exists for everyone from now on, with nothing of it in the store (F2).
+    ///
+    /// Opened for writing once, and looked up once.
+    private func makePending(
+        _ name: EntryName, in directory: ServiceDirectory, permissions: UInt32, caller: Caller
+    ) throws(Errno) -> (file: ItemFile, row: RowID) {
+        try checkWritable()
+        let name = CanonicalName(typed: name.bytes)
+        let account = try whole(account(name))
+        let record = try record(of: directory)
+        guard keychain.keys.isAvailable(record.defaultProtection) else { throw .noKey }
+        let draft = newItem(account, in: record, permissions: permissions & 0o700, caller: caller)
+        let staging = try staging(for: draft)
+        try checkRoom(for: 0)
+        staging.note { $0.opened() }
+        return try names.withLock { (_) throws(Errno) in
+            let existing = try mapped { () throws(KeychainError) in
+                try keychain.item(named: name, in: directory.row)
+            }
+            guard existing == nil else { throw .fileExists }
+            let node = table.withLock { $0.nodes.makeID() }
+            let file = ItemFile(node: node, row: draft.id, directory: directory, item: draft, isPending: true)
+            file.state.withLock { state in
+                state.staging = staging
+                state.writerCount = 1
+                state.openCount = 1
+            }
+            table.withLock { $0.add(file, as: draft.id) }
+            guard directory.addPending(file, name, draft.id) else {
+                forget(node, count: 1)
+                throw .fileExists
+            }
+            return (file, draft.id)
+        }
+    }
+
+    private func newItem(
+        _ account: AttributeValue, in directory: Directory, permissions: UInt32, caller: Caller
+    ) -> Item {
+        let row = keychain.reserveRowID()
+        let now = keychain.now()
+        let file = FileFacts(
+            inode: UInt64(row.rawValue), permissions: permissions, userID: caller.userID, groupID: caller.groupID,
+            modificationTime: now, accessTime: now)
+        return Item(
+            id: row, directory: directory.id, protection: directory.defaultProtection, account: account,
+            creationDate: now, persistentReference: SecureRandom.bytes(16), file: file)
+    }
+
+    // MARK: Opening
+
+    package func open(_ request: inout Request, node id: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile {
+        switch try node(id).content {
+        case .root, .classDirectory, .service, .controlDirectory: throw .isDirectory
+        case .controlFile(let file): return try open(file)
+        case .item(let file):
+            let changes = flags.isWritable || flags.contains(.truncate)
+            return changes ? try openForWriting(file, flags) : try openForReading(file, flags)
+        }
+    }
+
+    private func openForReading(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
+        let handle = try file.state.withLock { (state) throws(Errno) in
+            let item = try item(of: &state)
+            let handle: Handle
+            if state.isPending, let staging = state.staging {
+                handle = .snapshotReader(file, try snapshot(of: staging, item))
+            } else if state.isDetached {
+                handle = .reader(file, state.detachedSecret)
+            } else {
+                handle = .reader(file, try committedSecret(&state))
+            }
+            state.openCount += 1
+            return handle
+        }
+        var opened = OpenedFile(handle: table.withLock { $0.open(handle) })
+        opened.noFlush = true
+        return opened
+    }
+
+    private func openForWriting(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
+        try checkWritable()
+        try file.state.withLock { (state) throws(Errno) in
+            let item = try item(of: &state)
+            if flags.contains(.truncate) { try truncateByOpen(&state, item) }
+            state.writerCount += 1
+            state.openCount += 1
+        }
+        return OpenedFile(handle: table.withLock { $0.open(.writer(file, flags)) })
+    }
+
+    /// O_TRUNC: the staged value is empty from now on; the committed one stays until the commit (F2).
+    private func truncateByOpen(_ state: inout ItemFile.State, _ item: Item) throws(Errno) {
+        try checkRoom(for: 0)
+        let staging: Staging
+        if let shared = state.staging { staging = shared } else { staging = try self.staging(for: item) }
+        if let loss = staging.state.lossError { throw loss }
+        try mapped { () throws(KeychainError) in try staging.truncate(to: 0) }
+        staging.touch(keychain.now())
+        staging.note { $0.opened() }
+        state.staging = staging
+    }
+
+    /// The secret in the store, still sealed; and the item that goes with it.
+    func committedSecret(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
+        let row = state.row
+        let found = try mapped { () throws(KeychainError) in try keychain.itemWithSecret(id: row) }
+        guard let found else { throw .noSuchFileOrDirectory }
+        state.item = found.item
+        return found.secret
+    }
+
+    private func snapshot(of staging: Staging, _ item: Item) throws(Errno) -> StagedSnapshot {
+        if let loss = staging.state.lossError { throw loss }
+        return try mapped { () throws(KeychainError) in
+            try staging.snapshot(key: try stagingKeys.key(for: item.protection.availability))
+        }
+    }
+
+    /// An empty staged value for an item.
+    func staging(for item: Item) throws(Errno) -> Staging {
+        try mapped { () throws(KeychainError) in
+            Staging(
+                key: try stagingKeys.key(for: item.protection.availability), limit: options.valueLimit,
+                now: keychain.now())
+        }
+    }
+
+    // MARK: Closing
+
+    package func release(_ request: inout Request, node: NodeID, handle id: HandleID) {
+        guard let handle = table.withLock({ $0.close(id) }) else { return }
+        switch handle {
+        case .control, .directory: break
+        case .reader(let file, _), .snapshotReader(let file, _):
+            file.state.withLock { $0.closed(writer: false) }
+        case .writer(let file, _):
+            let dropped = file.state.withLock { state in
+                state.closed(writer: true)
+                return state.writerCount == 0 ? lastClose(&state) : nil
+            }
+            if let dropped { request.notifications.append(.entry(dropped)) }
+        }
+    }
+
+    /// The last writer is gone: commits what is staged, or drops it if it was abandoned (F1).
+    ///
+    /// Returns the name that is gone with a dropped creation.
+    private func lastClose(_ state: inout ItemFile.State) -> EntryReference? {
+        guard let staging = state.staging else { return nil }
+        if staging.state.lastClose() == .commit {
+            do {
+                try commit(&state)
+            } catch {
+                log.error("the last close of an item could not commit it", metadata: ["errno": "\(error.rawValue)"])
+            }
+        }
+        state.staging = nil
+        guard state.isPending, let item = state.item else { return nil }
+        return dropPending(&state, item)
+    }
+
+    /// A creation that was never committed is gone, as if it had not been.
+    private func dropPending(_ state: inout ItemFile.State, _ item: Item) -> EntryReference? {
+        let name = CanonicalName(account: item.account)
+        state.directory.removePending(name, state.row)
+        state.isPending = false
+        state.isDetached = true
+        let row = state.row
+        table.withLock { $0.detachItem(row) }
+        return EntryName(name.bytes).map { EntryReference(parent: state.directory.node, name: $0) }
+    }
+}
+
+extension ItemFile.State {
+    mutating func closed(writer: Bool) {
+        openCount -= 1
+        if writer { writerCount -= 1 }
+    }
+}

@@ -1,0 +1,294 @@
+package import FileSystemCore
+import Keychain
+import Synchronization
+package import SystemPackage
+
+extension KeychainTree {
+    package func rename(
+        _ request: inout Request, parent: NodeID, name: EntryName, newParent: NodeID, newName: EntryName,
+        flags: RenameFlags
+    ) throws(Errno) {
+        guard flags.isEmpty || flags == .noReplace || flags == .exchange else { throw .invalidArgument }
+        let (from, to) = (CanonicalName(typed: name.bytes), CanonicalName(typed: newName.bytes))
+        switch (try node(parent).content, try node(newParent).content) {
+        case (.service(let directory), .service(let newDirectory)):
+            guard directory.container.itemClass == newDirectory.container.itemClass else { throw .crossDevice }
+            try checkWritable()
+            try renameItem(from, in: directory, to: to, in: newDirectory, flags)
+        case (.classDirectory(let key), .classDirectory(let newKey)):
+            guard key.itemClass == newKey.itemClass else { throw .crossDevice }
+            try checkWritable()
+            try renameDirectory(from, in: key, to: to, in: newKey, flags)
+        default: throw .notPermitted
+        }
+    }
+
+    // MARK: Items
+
+    private func renameItem(
+        _ from: CanonicalName, in directory: ServiceDirectory, to: CanonicalName, in newDirectory: ServiceDirectory,
+        _ flags: RenameFlags
+    ) throws(Errno) {
+        let name = try account(to)
+        try names.withLock { (_) throws(Errno) in
+            if from == to && directory.row == newDirectory.row { return }
+            guard let source = try file(named: from, in: directory) else { throw .noSuchFileOrDirectory }
+            let target = try file(named: to, in: newDirectory)
+            if flags == .exchange {
+                guard let target else { throw .noSuchFileOrDirectory }
+                return try withBoth(source, target) { (a, b) throws(Errno) in try exchange(&a, &b) }
+            }
+            guard let target else {
+                let account = try whole(name)
+                return try source.state.withLock { (state) throws(Errno) in
+                    try move(&state, to: account, in: newDirectory)
+                }
+            }
+            if flags == .noReplace { throw .fileExists }
+            guard target !== source else { return }
+            try withBoth(source, target) { (state, targetState) throws(Errno) in
+                try replace(&targetState, with: source, &state, in: newDirectory)
+            }
+        }
+    }
+
+    /// The file of a name, known to the kernel or not; counts no lookup of its own.
+    private func file(named name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> ItemFile? {
+        if let file = directory.pendingFile(name) { return file }
+        let item = try mapped { () throws(KeychainError) in try keychain.item(named: name, in: directory.row) }
+        guard let item else { return nil }
+        if let file = table.withLock({ $0.item(item.id) }) { return file }
+        return ItemFile(
+            node: table.withLock { $0.nodes.makeID() }, row: item.id, directory: directory, item: item)
+    }
+
+    /// Both files' locks, in the order of their nodes.
+    private func withBoth(
+        _ first: ItemFile, _ second: ItemFile,
+        _ body: (inout ItemFile.State, inout ItemFile.State) throws(Errno) -> Void
+    ) throws(Errno) {
+        if first.node.rawValue < second.node.rawValue {
+            try first.state.withLock { (a) throws(Errno) in
+                try second.state.withLock { (b) throws(Errno) in try body(&a, &b) }
+            }
+        } else {
+            try second.state.withLock { (b) throws(Errno) in
+                try first.state.withLock { (a) throws(Errno) in try body(&a, &b) }
+            }
+        }
+    }
+
+    /// To a name that is free. What the source has staged is committed with it (F5).
+    func move(
+        _ state: inout ItemFile.State, to account: AttributeValue, in newDirectory: ServiceDirectory
+    ) throws(Errno) {
+        try move(&state, to: account) { _ in newDirectory.row }
+        state.directory = newDirectory
+    }
+
+    /// The same, to a directory that is found or made within the transaction.
+    func move(
+        _ state: inout ItemFile.State, to account: AttributeValue, directory: (Change) throws(KeychainError) -> RowID
+    ) throws(Errno) {
+        let source = try item(of: &state)
+        let staging = try stagingToCommit(state)
+        let isPending = state.isPending
+        let saved = try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in
+                var item = isPending ? source : try change.current(source)
+                (item.directory, item.account) = (try directory(change), account)
+                let saved = try change.save(item, staged: staging)
+                try change.touchDirectories(source.directory, saved.directory)
+                return saved
+            }
+        }
+        if isPending { state.directory.removePending(CanonicalName(account: source.account), state.row) }
+        state.isPending = false
+        committed(&state, saved)
+    }
+
+    /// Over an existing item: the file follows POSIX, the item follows the name (F5).
+    private func replace(
+        _ target: inout ItemFile.State, with file: ItemFile, _ source: inout ItemFile.State,
+        in newDirectory: ServiceDirectory
+    ) throws(Errno) {
+        let (sourceItem, targetItem) = (try item(of: &source), try item(of: &target))
+        guard !target.isPending else {
+            // The name was never committed: there is no item to follow.
+            detachPending(&target)
+            return try move(&source, to: targetItem.account, in: newDirectory)
+        }
+        let staging = try stagingToCommit(source)
+        let (isPending, oldRow, newRow) = (source.isPending, source.row, target.row)
+        let targetSecret = try detachable(&target)
+        let saved = try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in
+                let from = isPending ? sourceItem : try change.current(sourceItem)
+                let saved = try change.replace(targetItem, with: from, isStored: !isPending, staged: staging)
+                try change.touchDirectories(from.directory, newDirectory.row)
+                return saved
+            }
+        }
+        if isPending { source.directory.removePending(CanonicalName(account: sourceItem.account), oldRow) }
+        detach(&target, secret: targetSecret)
+        (source.row, source.directory, source.isPending) = (newRow, newDirectory, false)
+        table.withLock { $0.rebind(file, from: oldRow, to: newRow) }
+        committed(&source, saved)
+    }
+
+    /// RENAME_EXCHANGE: swaps the names, nothing else.
+    private func exchange(_ a: inout ItemFile.State, _ b: inout ItemFile.State) throws(Errno) {
+        for isFirst in [true, false] {
+            let isPending = isFirst ? a.isPending : b.isPending
+            guard isPending else { continue }
+            if isFirst { try commit(&a) } else { try commit(&b) }
+        }
+        let (rowA, rowB) = (a.row, b.row)
+        let (itemA, itemB) = (try item(of: &a), try item(of: &b))
+        let saved = try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in
+                let saved = try change.exchange(rowA, rowB)
+                try change.touchDirectories(itemA.directory, itemB.directory)
+                return saved
+            }
+        }
+        (a.item, b.item) = (saved.0, saved.1)
+        (a.directory, b.directory) = (b.directory, a.directory)
+    }
+
+    /// What is staged and has to be committed with a rename; ENOKEY if it was lost to a lock.
+    private func stagingToCommit(_ state: borrowing ItemFile.State) throws(Errno) -> Staging? {
+        guard let staging = state.staging else { return nil }
+        if let loss = staging.state.lossError { throw loss }
+        return staging.state.isUncommitted ? staging : nil
+    }
+
+    // MARK: Directories
+
+    private func renameDirectory(
+        _ from: CanonicalName, in key: ContainerKey, to: CanonicalName, in newKey: ContainerKey, _ flags: RenameFlags
+    ) throws(Errno) {
+        let name = try service(to, newKey)
+        try names.withLock { (_) throws(Errno) in
+            var source = try existingDirectory(from, key)
+            try checkAvailable(source.id)
+            let target = try optional { () throws(Errno) in try existingDirectory(to, newKey) }
+            if flags == .exchange {
+                guard let target else { throw .noSuchFileOrDirectory }
+                try checkAvailable(target.id)
+                return try exchangeDirectories(source, target)
+            }
+            guard let target else {
+                source.key = .service(try whole(name))
+                return try saveRenamed(source, removing: nil)
+            }
+            if flags == .noReplace { throw .fileExists }
+            guard target.id != source.id else { return }
+            try checkEmpty(target.id)
+            source.key = target.key
+            let known = table.withLock { $0.service(target.id) }
+            try removing(known) { () throws(Errno) in try saveRenamed(source, removing: target.id) }
+        }
+    }
+
+    private func saveRenamed(_ directory: Directory, removing target: RowID?) throws(Errno) {
+        try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in
+                if let target { try change.deleteDirectory(target) }
+                _ = try change.save(directory)
+                try change.touchDirectory(directory.parent)
+            }
+        }
+    }
+
+    private func exchangeDirectories(_ first: Directory, _ second: Directory) throws(Errno) {
+        try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in
+                _ = try change.exchangeDirectories(first.id, second.id)
+                try change.touchDirectory(first.parent)
+            }
+        }
+    }
+
+    /// ENOKEY for a directory that holds an item which is not available (L1).
+    private func checkAvailable(_ directory: RowID) throws(Errno) {
+        guard keychain.keys.state != .unlocked else { return }
+        var after = RowID.none
+        while true {
+            let page = try mapped { () throws(KeychainError) in
+                try keychain.items(in: directory, after: after, limit: 256)
+            }
+            for entry in page {
+                if case .unavailable = entry { throw .noKey }
+            }
+            guard let last = page.last else { return }
+            after = last.id
+        }
+    }
+
+    /// Nil instead of ENOENT.
+    private func optional<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result? {
+        do {
+            return try body()
+        } catch .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+}
+
+extension Listed<Item> {
+    /// The row, whatever can be said of it.
+    var id: RowID {
+        switch self {
+        case .available(let item): item.id
+        case .unavailable(let id), .damaged(let id): id
+        }
+    }
+}
+
+extension Change {
+    /// The item as the store has it now; it may have changed since it was read.
+    func current(_ item: Item) throws(KeychainError) -> Item {
+        guard let item = try self.item(id: item.id) else { throw .itemNotFound }
+        return item
+    }
+
+    /// With what is staged, or with the secret that it has.
+    func save(_ item: Item, staged staging: Staging?) throws(KeychainError) -> Item {
+        guard let staging else { return try save(item) }
+        return try staging.save(item, in: self)
+    }
+
+    /// Gives a name the file of another item; its own row goes, if it has one yet.
+    func replace(
+        _ target: Item, with source: Item, isStored: Bool, staged staging: Staging?
+    ) throws(KeychainError) -> Item {
+        let sourceDefault = try directory(id: source.directory)?.defaultProtection ?? .whenUnlocked
+        let item = try current(target).taking(source, sourceDefault: sourceDefault)
+        if staging == nil { return try replace(item, secretOf: source.id) }
+        if isStored { try deleteItem(source.id) }
+        return try save(item, staged: staging)
+    }
+
+    func touchDirectories(_ first: RowID, _ second: RowID) throws(KeychainError) {
+        try touchDirectory(first)
+        if second != first { try touchDirectory(second) }
+    }
+}
+
+extension Item {
+    /// This item with another one's file: contents, mode, owner, times and inode number are the source's.
+    ///
+    /// The attributes stay if the source lists none of its own; otherwise the listed ones replace them, the class only
+    /// if it is listed. Creation date and persistent reference stay with the name.
+    func taking(_ source: Item, sourceDefault: Protection) -> Item {
+        var item = self
+        item.file = source.file
+        let listsProtection = source.protection != sourceDefault
+        guard listsProtection || !source.attributes.isEmpty || !source.extraAttributes.isEmpty else { return item }
+        item.attributes = source.attributes
+        item.extraAttributes = source.extraAttributes
+        if listsProtection { item.protection = source.protection }
+        return item
+    }
+}

@@ -1,0 +1,148 @@
+package import FileSystemCore
+import Keychain
+import SecretCrypto
+import Synchronization
+package import SystemPackage
+
+extension KeychainTree {
+    private static let namespace = Array("user.".utf8)
+
+    package func getxattr(_ request: inout Request, node id: NodeID, name: [UInt8]) throws(Errno) -> [UInt8] {
+        try checkNamespace(name)
+        let file = try itemFile(id, else: .noAttribute)
+        return try xattrs(of: file).get(name)
+    }
+
+    package func listxattr(_ request: inout Request, node id: NodeID) throws(Errno) -> [[UInt8]] {
+        guard case .item(let file) = try node(id).content else { return [] }
+        return try xattrs(of: file).list()
+    }
+
+    package func setxattr(
+        _ request: inout Request, node id: NodeID, name: [UInt8], value: RawSpan, flags: XattrFlags
+    ) throws(Errno) {
+        try checkNamespace(name)
+        let file = try itemFile(id, else: .operationNotSupported)
+        try checkWritable()
+        let bytes = [UInt8](copying: value)
+        var move: Move?
+        try file.state.withLock { (state) throws(Errno) in
+            move = try apply(bytes, to: name, flags, &state)
+        }
+        guard let move else { return }
+        try relocate(file, to: move, &request)
+    }
+
+    package func removexattr(_ request: inout Request, node id: NodeID, name: [UInt8]) throws(Errno) {
+        try checkNamespace(name)
+        let file = try itemFile(id, else: .noAttribute)
+        try checkWritable()
+        try file.state.withLock { (state) throws(Errno) in
+            let directory = try record(of: state.directory)
+            let container = state.directory.container
+            try update(&state) { (item) throws(Errno) in
+                item = try ItemXattrs(item, directory, container).remove(name)
+            }
+        }
+    }
+
+    /// Answered without the store: the kernel asks for these before each write (X4).
+    private func checkNamespace(_ name: [UInt8]) throws(Errno) {
+        guard name.starts(with: Self.namespace) else { throw .operationNotSupported }
+    }
+
+    private func xattrs(of file: ItemFile) throws(Errno) -> ItemXattrs {
+        let found: (item: Item, directory: ServiceDirectory) = try file.state.withLock { (state) throws(Errno) in
+            (try item(of: &state), state.directory)
+        }
+        return ItemXattrs(found.item, try record(of: found.directory), found.directory.container)
+    }
+
+    // MARK: Renaming through an attribute
+
+    /// Where a primary-key attribute takes an item.
+    private struct Move {
+        let account: AttributeValue
+        let service: ServiceKey
+    }
+
+    private func apply(
+        _ bytes: [UInt8], to name: [UInt8], _ flags: XattrFlags, _ state: inout ItemFile.State
+    ) throws(Errno) -> Move? {
+        let directory = try record(of: state.directory)
+        let container = state.directory.container
+        var move: Move?
+        try update(&state) { (item) throws(Errno) in
+            switch try ItemXattrs(item, directory, container).set(name, to: bytes, flags: flags) {
+            case .nothing: break
+            case .item(let edited): item = edited
+            case .move(let account, let service): move = Move(account: account, service: service)
+            }
+        }
+        return move
+    }
+
+    /// A rename through setxattr: EEXIST if the name is taken; the kernel is told of both names (F10).
+    private func relocate(_ file: ItemFile, to move: Move, _ request: inout Request) throws(Errno) {
+        let caller = request.caller
+        let moved = try names.withLock { (_) throws(Errno) in
+            try file.state.withLock { (state) throws(Errno) in try relocate(&state, to: move, caller) }
+        }
+        request.notifications += moved.map { .entry($0) }
+    }
+
+    private func relocate(
+        _ state: inout ItemFile.State, to move: Move, _ caller: Caller
+    ) throws(Errno) -> [EntryReference] {
+        guard !state.isDetached else { throw .noSuchFileOrDirectory }
+        let old = (name: CanonicalName(account: try item(of: &state).account), directory: state.directory)
+        let name = CanonicalName(account: move.account)
+        let key = old.directory.container
+        let known = try knownDirectory(of: move.service, key)
+        if known?.pendingFile(name) != nil { throw .fileExists }
+        let facts = newFacts(0o700, caller)
+        try self.move(&state, to: move.account) { (change) throws(KeychainError) in
+            let container = try change.container(key, file: containerFacts)
+            if let directory = try change.directory(named: CanonicalName(service: move.service), in: key) {
+                return directory.id
+            }
+            let directory = try change.addDirectory(.service(move.service), in: container.id, file: facts)
+            try change.touchDirectory(container.id)
+            return directory.id
+        }
+        let row = try item(of: &state).directory
+        state.directory = known ?? unknownDirectory(row, key)
+        let places = [(old.directory.node, old.name), (state.directory.node, name)]
+        return places.compactMap { node, name in
+            EntryName(name.bytes).map { EntryReference(parent: node, name: $0) }
+        }
+    }
+
+    /// The directory of a service, if there is one and the kernel knows it.
+    private func knownDirectory(of service: ServiceKey, _ key: ContainerKey) throws(Errno) -> ServiceDirectory? {
+        let found = try mapped { () throws(KeychainError) in
+            try keychain.directory(named: CanonicalName(service: service), in: key)
+        }
+        return found.flatMap { directory in table.withLock { $0.service(directory.id) } }
+    }
+
+    /// A directory that the kernel does not know: a number that it will answer ENOENT to.
+    private func unknownDirectory(_ row: RowID, _ key: ContainerKey) -> ServiceDirectory {
+        table.withLock { table in
+            table.service(row) ?? ServiceDirectory(node: table.nodes.makeID(), row: row, container: key)
+        }
+    }
+}
+
+extension ItemXattrs {
+    init(_ item: Item, _ directory: Directory, _ container: ContainerKey) {
+        self.item = item
+        self.container = container
+        if case .service(let service) = directory.key {
+            self.service = service
+        } else {
+            service = .generic(service: .text([]))
+        }
+        defaultProtection = directory.defaultProtection
+    }
+}

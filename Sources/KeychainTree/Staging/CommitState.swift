@@ -1,0 +1,98 @@
+import FileSystemCore
+import SystemPackage
+
+/// When a staged value is committed, refused or dropped: the rules of F1 as a pure value.
+///
+/// One per staged value, shared by all descriptors of the item. It is told what happened and says what to do.
+struct CommitState: Equatable, Sendable {
+    /// There is something to commit: a creation, a truncation or a write.
+    private(set) var isUncommitted = false
+    /// A caller died, or a write was refused, and nobody has taken the value up since.
+    private(set) var isAbandoned = false
+    /// Who has written or truncated since the last commit.
+    private var writers: Set<LockOwner> = []
+    /// The error of a refused write, which close repeats.
+    private var refusal: Errno?
+    /// The error of the last commit, which every close tries to get over.
+    private var failure: Errno?
+    /// The value has been taken away (lock): nothing of it can be committed any more.
+    private var loss: Errno?
+
+    /// What FLUSH or the last close comes to.
+    enum Decision: Equatable {
+        case nothing
+        case commit
+        case drop
+        case fail(Errno)
+    }
+
+    /// The error that a lost value answers to every use; nil while there is a value.
+    var lossError: Errno? { loss }
+
+    /// Whether a FLUSH has anything to decide on: there is no need to ask about its caller otherwise.
+    var needsFlush: Bool { isUncommitted || refusal != nil || loss != nil }
+
+    /// O_CREAT made the name, or O_TRUNC emptied the value: to be committed, but at the last close only.
+    mutating func opened() {
+        isUncommitted = true
+    }
+
+    /// A write or an ftruncate succeeded.
+    mutating func changed(by owner: LockOwner) {
+        isUncommitted = true
+        writers.insert(owner)
+        takeUp()
+    }
+
+    /// A write failed for a reason that closing will not mend (EFBIG, ENOSPC).
+    mutating func refused(with error: Errno) {
+        refusal = error
+        isAbandoned = true
+    }
+
+    /// A descriptor is being closed.
+    mutating func flush(by owner: LockOwner, callerIsDying: Bool) -> Decision {
+        if let loss { return .fail(loss) }
+        guard needsFlush else { return .nothing }
+        if callerIsDying {
+            writers.remove(owner)
+            isAbandoned = true
+            return .nothing
+        }
+        if let refusal { return .fail(refusal) }
+        return writers.contains(owner) || failure != nil ? .commit : .nothing
+    }
+
+    /// fsync or fdatasync, by anybody.
+    mutating func sync() -> Decision {
+        if let loss { return .fail(loss) }
+        guard isUncommitted else { return .nothing }
+        takeUp()
+        return .commit
+    }
+
+    /// The last descriptor is gone; nobody hears of an error.
+    func lastClose() -> Decision {
+        if loss != nil { return .drop }
+        guard isUncommitted else { return .nothing }
+        return isAbandoned ? .drop : .commit
+    }
+
+    mutating func committed() {
+        self = CommitState()
+    }
+
+    mutating func commitFailed(with error: Errno) {
+        failure = error
+    }
+
+    /// The value is gone; descriptors answer `error` from now on.
+    mutating func lost(with error: Errno) {
+        loss = error
+    }
+
+    private mutating func takeUp() {
+        isAbandoned = false
+        refusal = nil
+    }
+}

@@ -1,0 +1,149 @@
+import FileSystemCore
+import Keychain
+import SecretCrypto
+import Synchronization
+
+/// A value that is being written, with the rules of when it counts.
+///
+/// Belongs to one ``ItemFile`` and is used under its lock; its own lock comes after that one.
+final class Staging: Sendable {
+    private struct Fields: ~Copyable {
+        var contents: SealedBuffer
+        var state = CommitState()
+        var times: Times
+    }
+
+    struct Times: Sendable {
+        /// mtime as it will be committed.
+        var modification: KeychainDate
+        /// ctime as everyone sees it meanwhile.
+        var change: KeychainDate
+    }
+
+    private let fields: Mutex<Fields>
+    private let limit: Int
+
+    /// A slab's worth of plaintext at a time passes from a committed value into a staged one.
+    private static let copySize = 16_384
+
+    /// Empty. `limit` is the longest value in bytes.
+    init(key: RevocableSecret, limit: Int, now: KeychainDate) {
+        self.limit = limit
+        let times = Times(modification: now, change: now)
+        fields = Mutex(Fields(contents: SealedBuffer(key: key, limit: limit), times: times))
+    }
+
+    /// In bytes.
+    var count: Int { fields.withLock { $0.contents.count } }
+
+    var state: CommitState { fields.withLock { $0.state } }
+
+    var times: Times { fields.withLock { $0.times } }
+
+    /// Something happened to the value: what is to be done about it.
+    func note<Decision: Sendable>(_ event: (inout CommitState) -> Decision) -> Decision {
+        fields.withLock { event(&$0.state) }
+    }
+
+    /// The contents have changed.
+    func touch(_ now: KeychainDate) {
+        fields.withLock { $0.times = Times(modification: now, change: now) }
+    }
+
+    /// utimens(2).
+    func setModificationTime(_ time: KeychainDate) {
+        fields.withLock { $0.times.modification = time }
+    }
+
+    /// Takes over a committed value.
+    func load(_ secret: SealedSecret) throws(KeychainError) {
+        var offset = 0
+        while offset < secret.count {
+            let slab = try secret.slab(at: offset, size: Self.copySize)
+            try write(slab.bytes, at: offset)
+            offset += slab.count
+        }
+    }
+
+    /// The value as it is now, in a buffer of its own: what an open for reading of an uncommitted name keeps.
+    func snapshot(key: RevocableSecret) throws(KeychainError) -> StagedSnapshot {
+        var copy = SealedBuffer(key: key, limit: limit)
+        var offset = 0
+        while offset < count {
+            let slab = try read(at: offset, size: Self.copySize)
+            do throws(CryptoError) { try copy.write(slab.bytes, at: offset) } catch { throw KeychainError(error) }
+            offset += slab.count
+        }
+        return StagedSnapshot(copy)
+    }
+
+    func write(_ data: RawSpan, at offset: Int) throws(KeychainError) {
+        do throws(CryptoError) {
+            try fields.withLock { (fields) throws(CryptoError) in try fields.contents.write(data, at: offset) }
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    func truncate(to count: Int) throws(KeychainError) {
+        do throws(CryptoError) {
+            try fields.withLock { (fields) throws(CryptoError) in try fields.contents.truncate(to: count) }
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    /// At most `size` bytes from `offset`, in locked memory; empty at the end.
+    func read(at offset: Int, size: Int) throws(KeychainError) -> SecretBytes {
+        try fields.withLock { (fields) throws(KeychainError) in try fields.contents.slab(at: offset, size: size) }
+    }
+
+    /// Commits an item with this value as its secret.
+    func save(_ item: Item, in change: Change) throws(KeychainError) -> Item {
+        try fields.withLock { (fields) throws(KeychainError) in
+            var item = item
+            item.file.modificationTime = fields.times.modification
+            return try change.save(item, secret: fields.contents)
+        }
+    }
+}
+
+/// One value of a name that had not been committed when it was opened for reading.
+final class StagedSnapshot: Sendable {
+    let contents: SealedBuffer
+
+    init(_ contents: consuming SealedBuffer) {
+        self.contents = contents
+    }
+}
+
+extension SealedBuffer {
+    /// At most `size` bytes from `offset`, in locked memory; empty at the end.
+    func slab(at offset: Int, size: Int) throws(KeychainError) -> SecretBytes {
+        do throws(CryptoError) {
+            var slab = try SecretBytes(count: max(0, min(size, count - offset)))
+            guard slab.count > 0 else { return slab }
+            var output = slab.mutableBytes
+            _ = try read(at: offset, into: &output)
+            return slab
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+}
+
+extension SealedSecret {
+    /// At most `size` bytes from `offset`, in locked memory; empty at the end.
+    func slab(at offset: Int, size: Int) throws(KeychainError) -> SecretBytes {
+        var slab: SecretBytes
+        do throws(CryptoError) {
+            slab = try SecretBytes(count: max(0, min(size, count - offset)))
+        } catch {
+            throw KeychainError(error)
+        }
+        guard slab.count > 0 else { return slab }
+        var output = slab.mutableBytes
+        _ = try read(at: offset, into: &output)
+        return slab
+    }
+}

@@ -1,0 +1,41 @@
+package import FileSystemCore
+package import Keychain
+package import SystemPackage
+
+/// What a tree is told when it is made.
+package struct TreeOptions: Sendable {
+    /// Who owns the directories that nobody has made: the mounting user.
+    package var userID: UInt32
+    package var groupID: UInt32
+    package var isReadOnly = false
+    /// F9: the longest value, in bytes.
+    package var valueLimit = 1 << 20
+    /// For how many seconds the kernel may answer by itself.
+    package var cacheTimeout: Double = 86_400
+
+    package init(userID: UInt32, groupID: UInt32) {
+        self.userID = userID
+        self.groupID = groupID
+    }
+}
+
+/// What a tree asks of the system it runs on.
+package protocol TreeHost: Sendable {
+    /// Whether that thread is being ended by a signal (F1).
+    func isDyingOfSignal(_ processID: Int32) -> Bool
+    /// The store's file system: room for commits, and what statfs(2) shows.
+    func statistics() throws(Errno) -> FileSystemStatistics
+}
+
+/// What the control files do (design section 9).
+package protocol ControlCommands: Sendable {
+    /// The contents of `.keychainfs/status`.
+    func status(of tree: KeychainTree) -> [UInt8]
+    /// Runs one command line; what it answers is read from the same descriptor.
+    ///
+    /// `command` may end in a newline; what follows the first one is the command's secret input.
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8]
+}
+
+/// SystemPackage has a `FileType` too.
+package typealias FileType = FileSystemCore.FileType

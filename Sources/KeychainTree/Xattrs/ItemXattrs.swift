@@ -1,0 +1,157 @@
+import FileSystemCore
+import Keychain
+import SystemPackage
+
+/// An item's attributes as extended attributes: pure functions of the item and where it lies.
+struct ItemXattrs {
+    let item: Item
+    /// The directory it lies in.
+    let service: ServiceKey
+    let container: ContainerKey
+    let defaultProtection: Protection
+
+    private var itemClass: ItemClass { container.itemClass }
+
+    // MARK: Reading
+
+    /// What somebody set and the path does not carry (X1).
+    func list() -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        if CanonicalName(account: item.account).isCut { names.append(XattrName.name(of: .account)) }
+        if item.protection != defaultProtection { names.append(XattrName.name(of: .accessible)) }
+        for key in AttributeKey.allCases where item.attributes[key] != nil { names.append(XattrName.name(of: key)) }
+        let extras = item.extraAttributes.keys.sorted { $0.lexicographicallyPrecedes($1) }
+        return names + extras.map(XattrName.name(ofExtra:))
+    }
+
+    /// ENODATA for what is not set, EOPNOTSUPP outside `user.`.
+    func get(_ name: [UInt8]) throws(Errno) -> [UInt8] {
+        switch XattrName(name, in: itemClass) {
+        case .unsupported: throw .operationNotSupported
+        case .foreign: throw .noAttribute
+        case .itemClass: return Array(itemClass.suffix.utf8)
+        case .extra(let rest):
+            guard let value = item.extraAttributes[rest] else { throw .noAttribute }
+            return value
+        case .attribute(.accessible): return Array(item.protection.suffix.utf8)
+        case .attribute(let key):
+            guard let value = value(of: key) else { throw .noAttribute }
+            return AttributeText.encode(value, for: key)
+        }
+    }
+
+    /// The value of an attribute, wherever it is kept; nil if it is not set.
+    func value(of key: AttributeKey) -> AttributeValue? {
+        switch key {
+        case .account: item.account
+        case .accessGroup: .text(container.accessGroup)
+        case .synchronizable: .number(container.isSynchronizable ? 1 : 0)
+        case .accessible: .string(item.protection.code)
+        case .creationDate: .date(item.creationDate)
+        case .modificationDate: .date(item.modificationDate)
+        case .persistentReference: .data(item.persistentReference)
+        default: service[key] ?? item.attributes[key]
+        }
+    }
+
+    // MARK: Changing
+
+    /// What setting an attribute comes to.
+    enum Edit {
+        /// The item with the attribute set.
+        case item(Item)
+        /// The name already stands for this value.
+        case nothing
+        /// The item gets another place: an account in a service.
+        case move(account: AttributeValue, service: ServiceKey)
+    }
+
+    /// X3 and X4: EPERM for what the system keeps, EOPNOTSUPP for what the class has not, EINVAL for a bad value.
+    func set(_ name: [UInt8], to bytes: [UInt8], flags: XattrFlags) throws(Errno) -> Edit {
+        switch XattrName(name, in: itemClass) {
+        case .unsupported, .foreign: throw .operationNotSupported
+        case .itemClass: throw .notPermitted
+        case .extra(let rest):
+            try check(flags, exists: item.extraAttributes[rest] != nil)
+            var edited = item
+            edited.extraAttributes[rest] = bytes
+            return .item(edited)
+        case .attribute(let key): return try set(key, to: bytes, flags: flags)
+        }
+    }
+
+    /// ENODATA for what is not set or kept by the system.
+    func remove(_ name: [UInt8]) throws(Errno) -> Item {
+        var edited = item
+        switch XattrName(name, in: itemClass) {
+        case .unsupported: throw .operationNotSupported
+        case .foreign, .itemClass: throw .noAttribute
+        case .extra(let rest):
+            guard edited.extraAttributes.removeValue(forKey: rest) != nil else { throw .noAttribute }
+        case .attribute(.accessible):
+            guard item.protection != defaultProtection else { throw .noAttribute }
+            edited.protection = defaultProtection
+        case .attribute(let key) where key.definition.role == .primaryKey: throw .notPermitted
+        case .attribute(let key):
+            guard edited.attributes.removeValue(forKey: key) != nil else { throw .noAttribute }
+        }
+        return edited
+    }
+
+    private func set(_ key: AttributeKey, to bytes: [UInt8], flags: XattrFlags) throws(Errno) -> Edit {
+        let current = value(of: key)
+        if key.definition.role == .refused { throw .invalidArgument }
+        if key.definition.role == .system && key != .creationDate { throw .notPermitted }
+        try check(flags, exists: current != nil)
+        guard let value = AttributeText.decode(bytes, for: key, current: current) else { throw .invalidArgument }
+        var edited = item
+        switch (key, value) {
+        case (.creationDate, .date(let date)): edited.creationDate = date
+        case (.accessible, .text(let code)):
+            let text = String(decoding: code, as: UTF8.self)
+            guard let protection = AttributeText.protection(text) else { throw .invalidArgument }
+            edited.protection = protection
+        case (_, _) where key.definition.role == .primaryKey: return try move(key, to: value)
+        default: edited.attributes[key] = value
+        }
+        return .item(edited)
+    }
+
+    /// A primary-key attribute: nothing if the name already stands for the value, else another place.
+    private func move(_ key: AttributeKey, to value: AttributeValue) throws(Errno) -> Edit {
+        if key == .account {
+            let same = CanonicalName(account: value) == CanonicalName(account: item.account)
+            return same ? .nothing : .move(account: value, service: service)
+        }
+        if key == .accessGroup || key == .synchronizable {
+            guard value == self.value(of: key) else { throw .operationNotSupported }
+            return .nothing
+        }
+        let moved = service.setting(key, to: value)
+        let same = CanonicalName(service: moved) == CanonicalName(service: service)
+        return same ? .nothing : .move(account: item.account, service: moved)
+    }
+
+    private func check(_ flags: XattrFlags, exists: Bool) throws(Errno) {
+        if flags.contains(.create) && exists { throw .fileExists }
+        if flags.contains(.replace) && !exists { throw .noAttribute }
+    }
+}
+
+extension ServiceKey {
+    /// The same key with one attribute changed; a default value is "not set".
+    func setting(_ key: AttributeKey, to value: AttributeValue) -> ServiceKey {
+        guard case .internet(var service) = self else { return .generic(service: value) }
+        switch key {
+        case .server: service.server = value
+        case .protocol: service.protocol = value
+        case .port:
+            if case .number(let port) = value { service.port = port }
+        case .path: service.path = value
+        case .securityDomain: service.securityDomain = value
+        case .authenticationType: service.authenticationType = value
+        default: break
+        }
+        return .internet(service.normalized)
+    }
+}

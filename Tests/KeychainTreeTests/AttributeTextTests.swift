@@ -1,0 +1,69 @@
+import Keychain
+import Testing
+
+@testable import KeychainTree
+
+private func encode(_ value: AttributeValue, _ key: AttributeKey) -> String {
+    String(decoding: AttributeText.encode(value, for: key), as: UTF8.self)
+}
+
+private func decode(_ text: String, _ key: AttributeKey, current: AttributeValue? = nil) -> AttributeValue? {
+    AttributeText.decode(Array(text.utf8), for: key, current: current)
+}
+
+@Suite struct AttributeTextTests {
+    @Test("X2: an enumeration is written by its suffix, and read by suffix, full name and code")
+    func enumerations() {
+        #expect(encode(.string("htps"), .protocol) == "HTTPS")
+        for text in ["HTTPS", "kSecAttrProtocolHTTPS", "htps"] { #expect(decode(text, .protocol) == .string("htps")) }
+        #expect(encode(.string("http"), .authenticationType) == "HTTPBasic")
+        for text in ["HTTPBasic", "kSecAttrAuthenticationTypeHTTPBasic", "http"] {
+            #expect(decode(text, .authenticationType) == .string("http"))
+        }
+        for text in ["AfterFirstUnlock", "kSecAttrAccessibleAfterFirstUnlock", "ck"] {
+            #expect(decode(text, .accessible) == .string("ck"))
+        }
+        #expect(decode("Sometimes", .accessible) == nil)
+    }
+
+    @Test("X2: numbers are decimal, booleans 0 and 1, codes may be four characters")
+    func numbers() {
+        #expect(decode("8443", .port) == .number(8443))
+        #expect(decode("0x10", .port) == nil)
+        #expect(decode(" 1", .port) == nil)
+        #expect(decode("1", .isInvisible) == .number(1))
+        #expect(decode("yes", .isInvisible) == nil)
+        #expect(decode("aapl", .creator) == .number(0x6161_706C))
+        #expect(encode(.number(0x6161_706C), .creator) == "1633775724")
+    }
+
+    @Test("T2: a blob that is UTF-8 becomes a string unless it already holds data; kSecAttrGeneric is always data")
+    func blobs() {
+        #expect(decode("Home", .label) == .string("Home"))
+        #expect(decode("Home", .label, current: .data([1])) == .data(Array("Home".utf8)))
+        #expect(AttributeText.decode([0xFF], for: .label, current: nil) == .data([0xFF]))
+        #expect(decode("id", .generic) == .data(Array("id".utf8)))
+    }
+
+    @Test(
+        "X2: dates are RFC 3339 in UTC",
+        arguments: [
+            ("1970-01-01T00:00:00Z", KeychainDate(seconds: 0)),
+            ("2026-11-21T01:54:59.123456789Z", KeychainDate(seconds: 1_795_226_099, nanoseconds: 123_456_789)),
+            ("2000-02-29T23:59:59.5Z", KeychainDate(seconds: 951_868_799, nanoseconds: 500_000_000)),
+            ("1969-12-31T23:59:59Z", KeychainDate(seconds: -1)),
+            ("0001-01-01T00:00:00Z", KeychainDate(seconds: -62_135_596_800)),
+        ])
+    func dates(text: String, date: KeychainDate) {
+        #expect(encode(.date(date), .creationDate) == text)
+        #expect(decode(text, .creationDate) == .date(date))
+    }
+
+    @Test("X2: an offset is taken into account; nonsense is refused")
+    func dateForms() {
+        #expect(decode("1970-01-01T01:00:00+01:00", .creationDate) == .date(KeychainDate(seconds: 0)))
+        for text in ["1970-01-01", "2023-02-29T00:00:00Z", "1970-13-01T00:00:00Z", "1970-01-01T24:00:00Z", "now", ""] {
+            #expect(decode(text, .creationDate) == nil)
+        }
+    }
+}

@@ -1,0 +1,332 @@
+import FileSystemCore
+import Keychain
+import KeychainTesting
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// Sections 1 to 3 of the contract on a tree without a kernel.
+@Suite struct FileTests {
+    private let fixture: TreeFixture
+    private let shell: TreeProcess
+    private let dir = "generic-passwords/s"
+
+    init() throws {
+        fixture = try TreeFixture()
+        shell = TreeProcess(fixture)
+        try shell.mkdir(dir)
+    }
+
+    private func path(_ name: String) -> String { "\(dir)/\(name)" }
+
+    // MARK: F1, F2
+
+    @Test("F1: a redirection commits once, at the FLUSH after the write")
+    func redirection() throws {
+        let file = try shell.open(path("a"), [.writeOnly, .create, .truncate])
+        #expect(try fixture.commits { try shell.flush(file) } == 0)
+        try shell.write(file, "x")
+        #expect(try fixture.commits { try shell.flush(file) } == 1)
+        #expect(fixture.commits { shell.release(file) } == 0)
+        #expect(try shell.cat(path("a")) == "x")
+    }
+
+    @Test("F1: a creation alone commits at the last close; so does O_TRUNC")
+    func touch() throws {
+        let file = try shell.open(path("a"), [.writeOnly, .create])
+        #expect(try fixture.commits { try shell.flush(file) } == 0)
+        #expect(fixture.commits { shell.release(file) } == 1)
+        try shell.put(path("a"), "full")
+        let truncated = try shell.open(path("a"), [.writeOnly, .truncate])
+        #expect(try shell.cat(path("a")) == "full")
+        #expect(try fixture.commits { try shell.close(truncated) } == 1)
+        #expect(try shell.cat(path("a")) == "")
+    }
+
+    @Test("F1: a writer that dies of a signal leaves the old value, and a new name is gone and told to the kernel")
+    func dying() throws {
+        try shell.put(path("a"), "precious")
+        let child = TreeProcess(fixture, 2)
+        fixture.host.dying.withLock { _ = $0.insert(2) }
+        for name in ["a", "new"] {
+            let file = try child.open(path(name), [.writeOnly, .create, .truncate])
+            try child.write(file, "half")
+            #expect(try fixture.commits { try child.close(file) } == 0)
+        }
+        #expect(try shell.cat(path("a")) == "precious")
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path("new")) }
+        #expect(try shell.list(dir) == ["a"])
+        guard case .entry(let dropped) = child.notifications.last else { Issue.record("nothing told"); return }
+        #expect(dropped.name == EntryName("new"))
+    }
+
+    @Test("F1, F9: a value over the limit is refused, close says so again, and the old value stays")
+    func tooLarge() throws {
+        try shell.put(path("a"), "precious")
+        let file = try shell.open(path("a"), [.writeOnly, .truncate])
+        try shell.write(file, bytes: Array(repeating: 1, count: 1 << 20))
+        #expect(throws: Errno.fileTooLarge) { try shell.write(file, "x", at: 1 << 20) }
+        #expect(throws: Errno.fileTooLarge) { try shell.close(file) }
+        #expect(try shell.cat(path("a")) == "precious")
+    }
+
+    @Test("F9: a full disk is told at the write, the old value stays, and all is well once there is room")
+    func fullDisk() throws {
+        try shell.put(path("a"), "precious")
+        let file = try shell.open(path("a"), [.writeOnly])
+        fixture.host.freeBlocks.withLock { $0 = 0 }
+        #expect(throws: Errno.noSpace) { try shell.write(file, "x") }
+        #expect(throws: Errno.noSpace) { try shell.close(file) }
+        #expect(throws: Errno.noSpace) { try shell.open(path("new"), [.writeOnly, .create]) }
+        fixture.host.freeBlocks.withLock { $0 = 1 << 30 }
+        #expect(try shell.cat(path("a")) == "precious")
+        try shell.put(path("a"), "better")
+        #expect(try shell.cat(path("a")) == "better")
+    }
+
+    @Test("F1: a failed commit is tried again at each FLUSH")
+    func failedCommit() throws {
+        let file = try shell.open(path("a"), [.writeOnly, .create])
+        try shell.write(file, "x")
+        fixture.store.failNextWrite(with: .diskFull)
+        #expect(throws: Errno.noSpace) { try shell.flush(file) }
+        try TreeProcess(fixture, 9).flush(file)
+        #expect(try shell.cat(path("a")) == "x")
+        shell.release(file)
+    }
+
+    @Test("F1: O_SYNC commits each write, fsync what is staged, truncate(2) at once")
+    func durable() throws {
+        let file = try shell.open(path("a"), [.writeOnly, .create, .sync])
+        #expect(try fixture.commits { try shell.write(file, "a") } == 1)
+        #expect(try fixture.commits { try shell.write(file, "b", at: 1) } == 1)
+        #expect(try fixture.commits { try shell.close(file) } == 0)
+        let plain = try shell.open(path("b"), [.writeOnly, .create])
+        try shell.write(plain, "abc")
+        #expect(try fixture.commits { try shell.fsync(plain) } == 1)
+        try shell.close(plain)
+        #expect(try fixture.commits { try shell.setattr(path("b")) { $0.size = 2 } } == 1)
+        #expect(try shell.cat(path("b")) == "ab")
+    }
+
+    @Test("F2: until the commit readers get the old value, everyone the staged size, and nobody may cache it")
+    func staged() throws {
+        try shell.put(path("a"), "old")
+        let file = try shell.open(path("a"), [.writeOnly, .truncate])
+        try shell.write(file, "newer")
+        #expect(try shell.cat(path("a")) == "old")
+        #expect(try shell.stat(path("a")).size == 5)
+        #expect(try shell.fstat(file).timeout == 0)
+        try shell.close(file)
+        #expect(try shell.cat(path("a")) == "newer")
+    }
+
+    @Test("F2: a new name exists for everyone from its creation, and reads as what is staged at the open")
+    func pending() throws {
+        let file = try shell.open(path("a"), [.writeOnly, .create, .exclusive])
+        #expect(try shell.list(dir) == ["a"])
+        #expect(throws: Errno.fileExists) { try shell.open(path("a"), [.writeOnly, .create, .exclusive]) }
+        try shell.write(file, "a")
+        let reader = try shell.open(path("a"))
+        try shell.write(file, "b", at: 1)
+        #expect(try shell.read(reader) == Array("a".utf8))
+        try shell.setxattr(path("a"), "kSecAttrLabel", "L")
+        try shell.setattr(path("a")) { $0.permissions = 0o640 }
+        #expect(try fixture.commits { try shell.close(file) } == 1)
+        #expect(try shell.read(reader) == Array("a".utf8))
+        #expect(try shell.getxattr(path("a"), "kSecAttrLabel") == "L")
+        #expect(try shell.stat(path("a")).permissions == 0o640)
+        try shell.close(reader)
+    }
+
+    @Test("F3: writers share one staged value, so appends of two descriptors lose nothing")
+    func appends() throws {
+        try shell.put(path("a"), "0")
+        let one = try shell.open(path("a"), [.writeOnly, .append])
+        let two = try shell.open(path("a"), [.writeOnly, .append])
+        for _ in 0..<3 {
+            try shell.write(one, "1")
+            try shell.write(two, "2")
+        }
+        try shell.close(one)
+        try shell.close(two)
+        #expect(try shell.cat(path("a")) == "0121212")
+    }
+
+    // MARK: F5, F6
+
+    @Test("F5: rename over an item: the file comes, label, creation date and reference stay with the name")
+    func replace() throws {
+        try shell.put(path("a"), "old")
+        try shell.setxattr(path("a"), "kSecAttrLabel", "L")
+        let kept = ["kSecAttrCreationDate", "kSecAttrPersistentReference", "kSecAttrLabel"]
+        let before = try kept.map { try shell.getxattr(path("a"), $0) }
+        try shell.put(path("tmp"), "new")
+        let inode = try shell.stat(path("tmp")).inode
+        #expect(try fixture.commits { try shell.rename(path("tmp"), path("a")) } == 1)
+        #expect(try shell.cat(path("a")) == "new")
+        #expect(try kept.map { try shell.getxattr(path("a"), $0) } == before)
+        #expect(try shell.stat(path("a")).inode == inode)
+        #expect(try shell.list(dir) == ["a"])
+    }
+
+    @Test("F5: os.replace before the close commits what is staged in one transaction")
+    func replaceBeforeClose() throws {
+        try shell.put(path("a"), "old")
+        let file = try shell.open(path("tmp"), [.writeOnly, .create])
+        try shell.write(file, "new")
+        #expect(try fixture.commits { try shell.rename(path("tmp"), path("a")) } == 1)
+        #expect(try shell.cat(path("a")) == "new")
+        try shell.write(file, "!", at: 3)
+        try shell.close(file)
+        #expect(try shell.cat(path("a")) == "new!")
+        #expect(try shell.list(dir) == ["a"])
+    }
+
+    @Test("F5: listed attributes replace the target's, the class only if listed")
+    func replaceWithAttributes() throws {
+        try shell.put(path("a"), "old")
+        try shell.setxattr(path("a"), "kSecAttrLabel", "L")
+        try shell.setxattr(path("a"), "kSecAttrAccessible", "AfterFirstUnlock")
+        try shell.put(path("b"), "new")
+        try shell.setxattr(path("b"), "kSecAttrComment", "C")
+        try shell.rename(path("b"), path("a"))
+        #expect(throws: Errno.noAttribute) { try shell.getxattr(path("a"), "kSecAttrLabel") }
+        #expect(try shell.getxattr(path("a"), "kSecAttrComment") == "C")
+        #expect(try shell.getxattr(path("a"), "kSecAttrAccessible") == "AfterFirstUnlock")
+    }
+
+    @Test("F5: NOREPLACE, EXCHANGE, other flags")
+    func renameFlags() throws {
+        try shell.put(path("a"), "1")
+        try shell.put(path("b"), "2")
+        try shell.setxattr(path("a"), "kSecAttrLabel", "L")
+        let inodes = (try shell.stat(path("a")).inode, try shell.stat(path("b")).inode)
+        #expect(throws: Errno.fileExists) { try shell.rename(path("a"), path("b"), .noReplace) }
+        #expect(throws: Errno.invalidArgument) { try shell.rename(path("a"), path("b"), RenameFlags(rawValue: 4)) }
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.rename(path("a"), path("c"), .exchange) }
+        try shell.rename(path("a"), path("b"), .exchange)
+        #expect(try shell.cat(path("a")) == "2")
+        #expect(try shell.getxattr(path("b"), "kSecAttrLabel") == "L")
+        #expect(try (shell.stat(path("b")).inode, shell.stat(path("a")).inode) == inodes)
+    }
+
+    @Test("F6: what is unlinked or replaced lives on through its descriptors and is never committed")
+    func detached() throws {
+        try shell.put(path("a"), "old")
+        let writer = try shell.open(path("a"), [.readWrite])
+        let reader = try shell.open(path("a"))
+        try shell.unlink(path("a"))
+        #expect(try shell.read(writer) == Array("old".utf8))
+        try shell.write(writer, "late")
+        #expect(try shell.read(writer) == Array("late".utf8))
+        #expect(try shell.fstat(writer).attributes.linkCount == 0)
+        try shell.put(path("a"), "other")
+        #expect(try fixture.commits { try shell.close(writer) } == 0)
+        #expect(try shell.read(reader) == Array("old".utf8))
+        #expect(try shell.cat(path("a")) == "other")
+        try shell.close(reader)
+    }
+
+    @Test("F5: a rename over a name that was never committed, and of one")
+    func pendingRenames() throws {
+        try shell.put(path("a"), "committed")
+        let target = try shell.open(path("t"), [.writeOnly, .create])
+        try shell.write(target, "dropped")
+        try shell.rename(path("a"), path("t"))
+        try shell.close(target)
+        #expect(try shell.cat(path("t")) == "committed")
+        #expect(try shell.list(dir) == ["t"])
+    }
+
+    // MARK: T, X, L
+
+    @Test("T4: a renamed service takes all its items along, in one commit of one row")
+    func renameService() throws {
+        for number in 0..<20 { try shell.put(path("n\(number)"), "x") }
+        #expect(try fixture.commits { try shell.rename(dir, "generic-passwords/t") } == 1)
+        #expect(try shell.list("generic-passwords/t").count == 20)
+        #expect(try shell.getxattr("generic-passwords/t/n3", "kSecAttrService") == "t")
+        #expect(throws: Errno.directoryNotEmpty) { try shell.rmdir("generic-passwords/t") }
+    }
+
+    @Test("T6: a listing in pieces neither repeats nor hides while names come, go and are committed")
+    func listing() throws {
+        for number in 0..<40 { try shell.put(path("n\(number)"), "x") }
+        let open = try shell.open(path("pending"), [.writeOnly, .create])
+        #expect(try shell.list(dir).count == 41)
+        try shell.write(open, "x")
+        try shell.close(open)
+        #expect(Set(try shell.list(dir)) == Set((0..<40).map { "n\($0)" } + ["pending"]))
+    }
+
+    @Test("X3: setting the account renames, and tells the kernel of both names")
+    func renameByAttribute() throws {
+        try shell.put(path("a"), "x")
+        try shell.setxattr(path("a"), "kSecAttrAccount", "b")
+        #expect(try shell.list(dir) == ["b"])
+        let told = shell.notifications.compactMap { notification -> EntryName? in
+            if case .entry(let reference) = notification { reference.name } else { nil }
+        }
+        #expect(told == [EntryName("a"), EntryName("b")])
+        try shell.put(path("a"), "y")
+        #expect(throws: Errno.fileExists) { try shell.setxattr(path("a"), "kSecAttrAccount", "b") }
+        try shell.setxattr(path("b"), "kSecAttrService", "elsewhere")
+        #expect(try shell.cat("generic-passwords/elsewhere/b") == "x")
+    }
+
+    @Test("L1, L2: locked items answer ENOKEY, open descriptors too, and a listing ends with it")
+    func locked() throws {
+        try shell.put(path("a"), "x")
+        try shell.put(path("b"), "y")
+        try shell.setxattr(path("b"), "kSecAttrAccessible", "AfterFirstUnlock")
+        let reader = try shell.open(path("a"))
+        let writer = try shell.open(path("a"), [.writeOnly])
+        try shell.write(writer, "staged")
+        _ = fixture.tree.lock()
+        #expect(throws: Errno.noKey) { try shell.cat(path("a")) }
+        #expect(throws: Errno.noKey) { try shell.stat(path("a")) }
+        #expect(throws: Errno.noKey) { try shell.unlink(path("a")) }
+        #expect(throws: Errno.noKey) { try shell.rename(path("b"), path("a")) }
+        #expect(throws: Errno.noKey) { try shell.open(path("new"), [.writeOnly, .create]) }
+        #expect(throws: Errno.noKey) { try shell.read(reader) }
+        #expect(throws: Errno.noKey) { try shell.write(writer, "x") }
+        #expect(throws: Errno.noKey) { try shell.close(writer) }
+        #expect(throws: Errno.noKey) { try shell.list(dir) }
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path("none")) }
+        #expect(throws: Errno.noKey) { try shell.rename(dir, "generic-passwords/t") }
+        #expect(try shell.cat(path("b")) == "y")
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try shell.cat(path("a")) == "x")
+        #expect(try shell.list(dir) == ["a", "b"])
+    }
+
+    @Test("S4: a damaged item is EBADMSG, the others go on, and it can be removed")
+    func damaged() throws {
+        try shell.put(path("a"), "x")
+        try shell.put(path("b"), "y")
+        let row = RowID(rawValue: Int64(try shell.stat(path("a")).inode.rawValue))
+        try fixture.store.write { (writer) throws(KeychainError) in
+            guard var record = try writer.item(id: row) else { throw .itemNotFound }
+            record.metadata.ciphertext[0] ^= 1
+            try writer.put(record, secret: nil)
+        }
+        shell.tree.table.withLock { $0.allItems() }.forEach { $0.state.withLock { $0.item = nil } }
+        #expect(throws: Errno.corrupt) { try shell.cat(path("a")) }
+        #expect(try shell.cat(path("b")) == "y")
+        #expect(throws: Errno.corrupt) { try shell.list(dir) }
+        try shell.unlink(path("a"))
+        #expect(try shell.list(dir) == ["b"])
+    }
+
+    @Test("F10: the kernel's lookups are given back: no node is kept without one")
+    func lookups() throws {
+        for number in 0..<30 { try shell.put(path("n\(number)"), "x") }
+        _ = try shell.list(dir)
+        let fixedNodes = 6
+        // The service directory itself has been looked up once more than it was given back, by each path walk.
+        #expect(shell.tree.table.withLock { $0.nodes.count } <= fixedNodes + 1)
+    }
+}

@@ -1,0 +1,119 @@
+import FileSystemCore
+import Keychain
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+@Suite struct ItemXattrsTests {
+    private func xattrs(_ edit: (inout Item) -> Void = { _ in }) -> ItemXattrs {
+        let date = KeychainDate(seconds: 1000)
+        let file = FileFacts(
+            inode: 7, permissions: 0o600, userID: 1, groupID: 1, modificationTime: date, accessTime: date)
+        var item = Item(
+            id: RowID(rawValue: 100), directory: RowID(rawValue: 101), protection: .whenUnlocked,
+            account: .string("alice"), creationDate: date, persistentReference: Array(0..<16), file: file)
+        edit(&item)
+        return ItemXattrs(
+            item: item, service: .generic(service: .string("wifi")),
+            container: ContainerKey(itemClass: .genericPassword), defaultProtection: .whenUnlocked)
+    }
+
+    private func name(_ text: String) -> [UInt8] { Array(("user." + text).utf8) }
+
+    private func get(_ xattrs: ItemXattrs, _ text: String) throws(Errno) -> String {
+        String(decoding: try xattrs.get(name(text)), as: UTF8.self)
+    }
+
+    @Test("X1: every attribute is readable under its constant's name")
+    func readable() throws {
+        let xattrs = xattrs { $0.attributes[.label] = .string("Home Wi-Fi") }
+        #expect(try get(xattrs, "kSecAttrLabel") == "Home Wi-Fi")
+        #expect(try get(xattrs, "kSecAttrAccount") == "alice")
+        #expect(try get(xattrs, "kSecAttrService") == "wifi")
+        #expect(try get(xattrs, "kSecAttrAccessible") == "WhenUnlocked")
+        #expect(try get(xattrs, "kSecAttrAccessGroup") == "default")
+        #expect(try get(xattrs, "kSecAttrSynchronizable") == "0")
+        #expect(try get(xattrs, "kSecAttrCreationDate") == "1970-01-01T00:16:40Z")
+        #expect(try get(xattrs, "kSecClass") == "GenericPassword")
+        #expect(try xattrs.get(name("kSecAttrPersistentReference")) == Array(0..<16))
+    }
+
+    @Test("X1: listed is what somebody set and the path does not carry")
+    func listed() {
+        #expect(xattrs().list().isEmpty)
+        let set = xattrs {
+            $0.attributes = [.label: .string("x"), .comment: .string("y")]
+            $0.extraAttributes[Array("color".utf8)] = [1]
+            $0.protection = .afterFirstUnlock
+        }
+        #expect(
+            set.list() == [
+                name("kSecAttrAccessible"), name("kSecAttrLabel"), name("kSecAttrComment"), name("color"),
+            ])
+        let cut = xattrs { $0.account = .string(String(repeating: "a", count: 300)) }
+        #expect(cut.list() == [name("kSecAttrAccount")])
+    }
+
+    @Test(
+        "X3: errors of setting",
+        arguments: [
+            ("kSecAttrModificationDate", "x", Errno.notPermitted), ("kSecAttrPersistentReference", "x", .notPermitted),
+            ("kSecClass", "genp", .notPermitted), ("kSecAttrServer", "x", .operationNotSupported),
+            ("kSecAttrNonsense", "x", .operationNotSupported), ("kSecAttrAccessible", "Never", .invalidArgument),
+            ("kSecAttrIsInvisible", "maybe", .invalidArgument), ("kSecAttrCreationDate", "today", .invalidArgument),
+            ("kSecAttrTokenID", "x", .invalidArgument), ("kSecAttrSynchronizable", "1", .operationNotSupported),
+        ])
+    func setErrors(text: String, value: String, errno: Errno) {
+        #expect(throws: errno) { try xattrs().set(name(text), to: Array(value.utf8), flags: []) }
+    }
+
+    @Test("X3: reading and removing what is not set is ENODATA; so is removing what the system keeps")
+    func absent() {
+        for text in ["kSecAttrLabel", "kSecAttrServer", "kSecAttrNonsense", "color"] {
+            #expect(throws: Errno.noAttribute) { try xattrs().get(name(text)) }
+            #expect(throws: Errno.noAttribute) { try xattrs().remove(name(text)) }
+        }
+        #expect(throws: Errno.noAttribute) { try xattrs().remove(name("kSecAttrModificationDate")) }
+        #expect(throws: Errno.noAttribute) { try xattrs().remove(name("kSecAttrAccessible")) }
+    }
+
+    @Test("X3: a primary key set to what the name stands for does nothing; to another value it moves the item")
+    func primaryKey() throws {
+        guard case .nothing = try xattrs().set(name("kSecAttrAccount"), to: Array("alice".utf8), flags: []) else {
+            Issue.record("not a no-op"); return
+        }
+        guard
+            case .move(let account, let service) = try xattrs().set(
+                name("kSecAttrService"), to: Array("home".utf8), flags: [])
+        else { Issue.record("no move"); return }
+        #expect(account == .string("alice"))
+        #expect(service == .generic(service: .string("home")))
+    }
+
+    @Test("X3: kSecAttrCreationDate can be set; removing Accessible sets the directory's default")
+    func settable() throws {
+        guard
+            case .item(let dated) = try xattrs().set(
+                name("kSecAttrCreationDate"), to: Array("2001-01-01T00:00:00Z".utf8), flags: [])
+        else { Issue.record("no edit"); return }
+        #expect(dated.creationDate == KeychainDate(seconds: 978_307_200))
+        let always = xattrs { $0.protection = .always }
+        #expect(try always.remove(name("kSecAttrAccessible")).protection == .whenUnlocked)
+    }
+
+    @Test("X4: other user names are kept; outside user. nothing exists; CREATE and REPLACE work")
+    func others() throws {
+        guard case .item(let item) = try xattrs().set(name("color"), to: [0, 255], flags: [.create]) else {
+            Issue.record("no edit"); return
+        }
+        #expect(item.extraAttributes == [Array("color".utf8): [0, 255]])
+        let set = xattrs { $0.extraAttributes[Array("color".utf8)] = [1] }
+        #expect(throws: Errno.fileExists) { try set.set(name("color"), to: [2], flags: [.create]) }
+        #expect(throws: Errno.noAttribute) { try xattrs().set(name("color"), to: [2], flags: [.replace]) }
+        for other in ["security.capability", "trusted.x", "system.posix_acl_access", "user."] {
+            #expect(throws: Errno.operationNotSupported) { try set.get(Array(other.utf8)) }
+            #expect(throws: Errno.operationNotSupported) { try set.set(Array(other.utf8), to: [], flags: []) }
+        }
+    }
+}

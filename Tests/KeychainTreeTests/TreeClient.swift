@@ -1,0 +1,309 @@
+import FileSystemCore
+import Keychain
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import SystemPackage
+
+@testable import KeychainTree
+
+/// A tree over a keychain in memory: no kernel, no libfuse, no disk.
+struct TreeFixture: Sendable {
+    let store: InMemoryRecordStore
+    let keychain: Keychain
+    let tree: KeychainTree
+    let host = FakeHost()
+
+    static let passphrase = Array("correct horse".utf8)
+
+    init(valueLimit: Int = 1 << 20) throws {
+        store = InMemoryRecordStore()
+        let device = try SecretBytes(randomCount: 32)
+        try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: device)
+        let keys = try KeyRing(store: store, device: device)
+        try keys.unlock(passphrase: try Self.secret())
+        let clock = FakeClock()
+        keychain = try Keychain(store: store, keys: keys) { clock.tick() }
+        var options = TreeOptions(userID: 1000, groupID: 1000)
+        options.valueLimit = valueLimit
+        tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
+    }
+
+    static func secret() throws -> SecretBytes {
+        let bytes = passphrase
+        return try SecretBytes(copying: bytes.rawSpan)
+    }
+
+    /// How many commits `body` makes.
+    func commits<Result>(_ body: () throws -> Result) rethrows -> Int {
+        let before = keychain.commitCount
+        _ = try body()
+        return keychain.commitCount - before
+    }
+}
+
+/// A clock that moves a second each time it is looked at.
+final class FakeClock: Sendable {
+    private let seconds = Atomic<Int64>(1_700_000_000)
+
+    func tick() -> KeychainDate { KeychainDate(seconds: seconds.add(1, ordering: .relaxed).newValue) }
+}
+
+/// A system whose disk and callers do as a test says.
+final class FakeHost: TreeHost {
+    let dying = Mutex<Set<Int32>>([])
+    let freeBlocks = Mutex<UInt64>(1 << 30)
+
+    func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
+
+    func statistics() throws(Errno) -> FileSystemStatistics {
+        let free = freeBlocks.withLock { $0 }
+        return FileSystemStatistics(
+            blockSize: 4096, blocks: 1 << 30, freeBlocks: free, availableBlocks: free, files: 0, freeFiles: 0,
+            maximumNameLength: 255)
+    }
+}
+
+struct NoCommands: ControlCommands {
+    func status(of tree: KeychainTree) -> [UInt8] { Array("{}\n".utf8) }
+
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+        guard [UInt8](copying: command) == Array("lock\n".utf8) else { throw .param }
+        request.notifications += tree.lock()
+        return Array("locked\n".utf8)
+    }
+}
+
+/// The calls of one process on a tree: paths are walked as the kernel does, lookups are given back.
+final class TreeProcess {
+    let tree: KeychainTree
+    let owner: LockOwner
+    let processID: Int32
+    /// What the tree wanted the kernel to be told, in order.
+    private(set) var notifications: [Notification] = []
+
+    init(_ fixture: TreeFixture, _ number: Int32 = 1) {
+        tree = fixture.tree
+        owner = LockOwner(rawValue: UInt64(number))
+        processID = number
+    }
+
+    struct Descriptor {
+        let node: NodeID
+        let opened: OpenedFile
+        let flags: OpenFlags
+    }
+
+    /// One request; its notifications are kept.
+    func ask<Result>(_ body: (inout Request) throws(Errno) -> Result) throws(Errno) -> Result {
+        var request = Request(caller: Caller(userID: 1000, groupID: 1000, processID: processID))
+        defer { notifications += request.notifications }
+        return try body(&request)
+    }
+
+    func name(_ text: String) throws(Errno) -> EntryName {
+        guard let name = EntryName(text) else { throw .fileNameTooLong }
+        return name
+    }
+
+    /// The node of a path, with one lookup that the caller gives back.
+    func entry(_ path: String) throws(Errno) -> Entry {
+        var node = NodeID.root
+        var found: Entry?
+        for part in path.split(separator: "/") {
+            let name = try name(String(part))
+            let result = try ask { (request) throws(Errno) in
+                try tree.lookup(&request, parent: node, name: name)
+            }
+            if node != .root { tree.forget(node, count: 1) }
+            guard case .found(let entry) = result else { throw .noSuchFileOrDirectory }
+            (node, found) = (entry.node, entry)
+        }
+        guard let found else { throw .invalidArgument }
+        return found
+    }
+
+    /// The directory of a path, and the last name of it.
+    func parent(_ path: String) throws(Errno) -> (node: NodeID, name: EntryName) {
+        let parts = path.split(separator: "/").map(String.init)
+        let name = try name(parts.last ?? "")
+        guard parts.count > 1 else { return (.root, name) }
+        return (try entry(parts.dropLast().joined(separator: "/")).node, name)
+    }
+
+    func mkdir(_ path: String) throws(Errno) {
+        let (node, name) = try parent(path)
+        let entry = try ask { (request) throws(Errno) in
+            try tree.mkdir(&request, parent: node, name: name, permissions: 0o755)
+        }
+        tree.forget(entry.node, count: 1)
+    }
+
+    func rmdir(_ path: String) throws(Errno) {
+        let (node, name) = try parent(path)
+        try ask { (request) throws(Errno) in try tree.rmdir(&request, parent: node, name: name) }
+    }
+
+    func unlink(_ path: String) throws(Errno) {
+        let (node, name) = try parent(path)
+        try ask { (request) throws(Errno) in try tree.unlink(&request, parent: node, name: name) }
+    }
+
+    func rename(_ path: String, _ newPath: String, _ flags: RenameFlags = []) throws(Errno) {
+        let (from, to) = (try parent(path), try parent(newPath))
+        try ask { (request) throws(Errno) in
+            try tree.rename(
+                &request, parent: from.node, name: from.name, newParent: to.node, newName: to.name, flags: flags)
+        }
+    }
+
+    /// open(2), with O_CREAT as the kernel does it: a lookup first.
+    func open(_ path: String, _ flags: OpenFlags = []) throws(Errno) -> Descriptor {
+        do throws(Errno) {
+            let entry = try entry(path)
+            guard !flags.contains([.create, .exclusive]) else { throw .fileExists }
+            let opened = try ask { (request) throws(Errno) in
+                try tree.open(&request, node: entry.node, flags: flags)
+            }
+            return Descriptor(node: entry.node, opened: opened, flags: flags)
+        } catch .noSuchFileOrDirectory where flags.contains(.create) {
+            let (node, name) = try parent(path)
+            let (entry, opened) = try ask { (request) throws(Errno) in
+                try tree.create(&request, parent: node, name: name, permissions: 0o666, flags: flags)
+            }
+            return Descriptor(node: entry.node, opened: opened, flags: flags)
+        }
+    }
+
+    func write(_ file: Descriptor, _ text: String, at offset: Int = 0) throws(Errno) {
+        try write(file, bytes: Array(text.utf8), at: offset)
+    }
+
+    func write(_ file: Descriptor, bytes: [UInt8], at offset: Int = 0) throws(Errno) {
+        _ = try ask { (request) throws(Errno) in
+            try tree.write(
+                &request, node: file.node, handle: file.opened.handle, offset: UInt64(offset), data: bytes.rawSpan,
+                owner: owner)
+        }
+    }
+
+    func read(_ file: Descriptor, at offset: Int = 0, size: Int = 131_072) throws(Errno) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try ask { (request) throws(Errno) in
+            try tree.read(
+                &request, node: file.node, handle: file.opened.handle, offset: UInt64(offset), size: size
+            ) { _, span in bytes = [UInt8](copying: span) }
+        }
+        return bytes
+    }
+
+    func flush(_ file: Descriptor) throws(Errno) {
+        try ask { (request) throws(Errno) in
+            try tree.flush(&request, node: file.node, handle: file.opened.handle, owner: owner)
+        }
+    }
+
+    func fsync(_ file: Descriptor) throws(Errno) {
+        try ask { (request) throws(Errno) in
+            try tree.fsync(&request, node: file.node, handle: file.opened.handle, dataOnly: true)
+        }
+    }
+
+    func release(_ file: Descriptor) {
+        try? ask { (request) throws(Errno) in
+            tree.release(&request, node: file.node, handle: file.opened.handle)
+        }
+        tree.forget(file.node, count: 1)
+    }
+
+    /// close(2) of the last duplicate: FLUSH, then RELEASE, whatever the first says.
+    func close(_ file: Descriptor) throws(Errno) {
+        defer { release(file) }
+        if !file.opened.noFlush { try flush(file) }
+    }
+
+    func setattr(_ path: String, _ edit: (inout AttributeChanges) -> Void) throws(Errno) {
+        let node = try entry(path).node
+        var changes = AttributeChanges()
+        edit(&changes)
+        _ = try ask { (request) throws(Errno) in try tree.setattr(&request, node: node, changes: changes) }
+        tree.forget(node, count: 1)
+    }
+
+    func stat(_ path: String) throws(Errno) -> Attributes {
+        let entry = try entry(path)
+        tree.forget(entry.node, count: 1)
+        return entry.attributes
+    }
+
+    func fstat(_ file: Descriptor) throws(Errno) -> TimedAttributes {
+        try ask { (request) throws(Errno) in
+            try tree.getattr(&request, node: file.node, handle: file.opened.handle)
+        }
+    }
+
+    func setxattr(_ path: String, _ key: String, _ value: String, _ flags: XattrFlags = []) throws(Errno) {
+        let (node, bytes) = (try entry(path).node, Array(value.utf8))
+        defer { tree.forget(node, count: 1) }
+        try ask { (request) throws(Errno) in
+            try tree.setxattr(&request, node: node, name: Array("user.\(key)".utf8), value: bytes.rawSpan, flags: flags)
+        }
+    }
+
+    func getxattr(_ path: String, _ key: String) throws(Errno) -> String {
+        let node = try entry(path).node
+        defer { tree.forget(node, count: 1) }
+        return String(
+            decoding: try ask { (request) throws(Errno) in
+                try tree.getxattr(&request, node: node, name: Array("user.\(key)".utf8))
+            }, as: UTF8.self)
+    }
+
+    func list(_ path: String) throws(Errno) -> [String] {
+        let node = path.isEmpty ? NodeID.root : try entry(path).node
+        var names: [String] = []
+        var offset: UInt64 = 0
+        let handle = try ask { (request) throws(Errno) in try tree.opendir(&request, node: node) }
+        while true {
+            var sink = ListSink()
+            try ask { (request) throws(Errno) in
+                try tree.readdir(&request, node: node, handle: handle, offset: offset, into: &sink)
+            }
+            guard let last = sink.lastOffset else { return names.filter { $0 != "." && $0 != ".." } }
+            names += sink.names
+            offset = last
+        }
+    }
+
+    // MARK: What shells do
+
+    /// `printf text > path`
+    func put(_ path: String, _ text: String) throws(Errno) {
+        let file = try open(path, [.writeOnly, .create, .truncate])
+        try write(file, text)
+        try close(file)
+    }
+
+    /// `cat path`
+    func cat(_ path: String) throws(Errno) -> String {
+        let file = try open(path)
+        defer { try? close(file) }
+        return String(decoding: try read(file), as: UTF8.self)
+    }
+}
+
+/// Takes seven names at a time: listings have to go on where they stopped.
+struct ListSink: DirectorySink {
+    var names: [String] = []
+    var lastOffset: UInt64?
+    let wantsEntries = false
+
+    mutating func add(_ name: EntryName, inode: InodeNumber, type: FileSystemCore.FileType, offset: UInt64) -> Bool {
+        guard names.count < 7 else { return false }
+        names.append(name.text)
+        lastOffset = offset
+        return true
+    }
+
+    mutating func add(_ name: EntryName, entry: Entry, offset: UInt64) -> Bool { false }
+}
