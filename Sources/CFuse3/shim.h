@@ -17,19 +17,24 @@
 #include <syslog.h>
 
 typedef void (*cfuse3_log_sink_t)(int level, const char *text);
-static cfuse3_log_sink_t cfuse3_log_sink;
+/* Inside a function: Swift emits the functions of a header that it uses, but not its variables. */
+static inline cfuse3_log_sink_t *cfuse3_log_sink(void)
+{
+    static cfuse3_log_sink_t sink;
+    return &sink;
+}
 
 static void cfuse3_log_formatted(enum fuse_log_level level, const char *format, va_list arguments)
 {
     char text[512];
     if (vsnprintf(text, sizeof(text), format, arguments) >= 0)
-        cfuse3_log_sink((int)level, text);
+        (*cfuse3_log_sink())((int)level, text);
 }
 
 /* fuse_set_log_func hands its function a va_list, which a Swift closure cannot format. */
 static inline void cfuse3_set_log_sink(cfuse3_log_sink_t sink)
 {
-    cfuse3_log_sink = sink;
+    *cfuse3_log_sink() = sink;
     fuse_set_log_func(cfuse3_log_formatted);
 }
 
@@ -74,3 +79,6 @@ static inline void cfuse3_close_from(posix_spawn_file_actions_t *actions, int fi
 static const int cfuse3_spawn_setsid = 0x80; /* POSIX_SPAWN_SETSID */
 static const int cfuse3_umount_detach = 2;   /* MNT_DETACH */
 static const int cfuse3_umount_nofollow = 8; /* UMOUNT_NOFOLLOW */
+
+/* Extended attributes: not in the Glibc module. */
+#include <sys/xattr.h>
