@@ -1,0 +1,99 @@
+package import SecretCrypto
+import SystemPackage
+
+/// A mounted keychain, through its control files (design section 9).
+package struct MountClient: Sendable {
+    private let mountPoint: String
+
+    /// No answer is longer than this.
+    private static let answerLimit = 1 << 20
+
+    package init(mountPoint: String) {
+        self.mountPoint = mountPoint
+    }
+
+    package func status() throws(Failure) -> StatusReport {
+        let file = try open("status", .readOnly)
+        defer { try? file.close() }
+        do {
+            return try StatusReport(json: try Self.answer(from: file))
+        } catch {
+            throw Failure(.failure, "\(mountPoint) gives no status that this version understands.")
+        }
+    }
+
+    /// Runs a command of `.keychainfs/control`; returns its answer.
+    package func run(_ command: String) throws(Failure) -> [UInt8] {
+        try send(try Self.message(command, count: 0))
+    }
+
+    /// The same, with secret input after the command; one write, straight from locked memory.
+    package func run(_ command: String, secret: borrowing SecretBytes) throws(Failure) -> [UInt8] {
+        var message = try Self.message(command, count: secret.count)
+        let end = message.count - secret.count
+        var output = message.mutableBytes
+        _ = output.write(secret.bytes, at: end)
+        return try send(message)
+    }
+
+    /// The command's line, and room for `count` bytes after it.
+    private static func message(_ command: String, count: Int) throws(Failure) -> SecretBytes {
+        let line = Array((command + "\n").utf8)
+        guard var message = try? SecretBytes(count: line.count + count) else {
+            throw Failure(.failure, "There is no locked memory left for the passphrase.")
+        }
+        var output = message.mutableBytes
+        _ = output.write(line.rawSpan)
+        return message
+    }
+
+    private func send(_ message: borrowing SecretBytes) throws(Failure) -> [UInt8] {
+        let file = try open("control", .readWrite)
+        defer { try? file.close() }
+        do {
+            try message.write(to: file.rawValue)
+            return try Self.answer(from: file)
+        } catch {
+            throw refusal(error)
+        }
+    }
+
+    private static func answer(from file: FileDescriptor) throws -> [UInt8] {
+        let answer = try SecretBytes.read(from: file.rawValue, limit: answerLimit)
+        return [UInt8](copying: answer.bytes)
+    }
+
+    private func open(_ name: String, _ mode: FileDescriptor.AccessMode) throws(Failure) -> FileDescriptor {
+        do {
+            return try FileDescriptor.open(
+                FilePath(mountPoint).appending(".keychainfs").appending(name), mode, options: .closeOnExec)
+        } catch Errno.permissionDenied {
+            throw Failure(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
+        } catch {
+            throw Failure(.notMounted, "No keychain is mounted at \(mountPoint). Mount one with 'keychainfs mount'.")
+        }
+    }
+
+    private func refusal(_ error: any Error) -> Failure {
+        let errno = (error as? Errno) ?? (error as? CryptoError)?.errno
+        switch errno {
+        case Errno(rawValue: 129):
+            return Failure(.wrongPassphrase, "The passphrase does not open the keychain at \(mountPoint). Try again.")
+        case Errno(rawValue: 126):
+            return Failure(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
+        case Errno.noMemory:
+            return Failure(.failure, "The daemon has not enough memory for the key derivation.")
+        default:
+            return Failure(
+                .failure,
+                "The keychain at \(mountPoint) refused the command (\(errno.map(String.init(describing:)) ?? "unknown error"))."
+            )
+        }
+    }
+}
+
+extension CryptoError {
+    fileprivate var errno: Errno? {
+        if case .io(let code) = self { Errno(rawValue: code) } else { nil }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Fuse
+
+/// `keychainfs unmount`: takes a mount away and waits until its daemon has ended.
+package struct Unmounting: Sendable {
+    private let mountPoint: String
+    /// A daemon that has lost its mount has commits to finish, at most.
+    private static let patience: TimeInterval = 30
+
+    package init(mountPoint: String) {
+        self.mountPoint = mountPoint
+    }
+
+    package func run() throws(Failure) {
+        guard MountedKeychains.isMounted(at: mountPoint) else { throw notMounted }
+        if (try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)) == true { return }
+        let daemon = try MountClient(mountPoint: mountPoint).status().pid
+        do throws(FuseError) {
+            try Session.unmount(at: mountPoint)
+        } catch .busy {
+            throw Failure(
+                .failure,
+                "\(mountPoint) is in use: a program has a file or its working directory there. Close it first.")
+        } catch .notMounted {
+            throw notMounted
+        } catch {
+            throw Failure(.failure, "\(mountPoint) cannot be unmounted: \(error).")
+        }
+        try waitForEnd(of: daemon)
+    }
+
+    private var notMounted: Failure {
+        Failure(.notMounted, "No keychain is mounted at \(mountPoint).")
+    }
+
+    private func waitForEnd(of daemon: Int32) throws(Failure) {
+        let deadline = Date(timeIntervalSinceNow: Self.patience)
+        while FileManager.default.fileExists(atPath: "/proc/\(daemon)/stat"), !isZombie(daemon) {
+            guard Date() < deadline else {
+                throw Failure(.failure, "\(mountPoint) is unmounted, but its daemon (process \(daemon)) has not ended.")
+            }
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+    }
+
+    /// A daemon whose parent does not wait for it has ended all the same.
+    private func isZombie(_ process: Int32) -> Bool {
+        guard let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
+        return line.split(separator: ")").last?.hasPrefix(" Z") == true
+    }
+}

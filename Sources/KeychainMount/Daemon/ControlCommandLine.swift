@@ -1,0 +1,65 @@
+package import FileSystemCore
+package import Keychain
+package import KeychainTree
+import SecretCrypto
+
+/// The commands of `.keychainfs/control`, and what `.keychainfs/status` shows.
+package struct ControlCommandLine: ControlCommands {
+    private let processID: Int32
+    private let keychainPath: String
+    private let mountPoint: String
+
+    package init(processID: Int32, keychainPath: String, mountPoint: String) {
+        self.processID = processID
+        self.keychainPath = keychainPath
+        self.mountPoint = mountPoint
+    }
+
+    package func status(of tree: KeychainTree) -> [UInt8] {
+        let items = (try? tree.keychain.itemCount()) ?? 0
+        return StatusReport(
+            processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
+            isReadOnly: tree.isReadOnly, items: items,
+            commits: tree.keychain.commitCount, hardening: ProcessHardening.report()
+        ).json
+    }
+
+    package func run(
+        _ command: RawSpan, on tree: KeychainTree, request: inout Request
+    ) throws(KeychainError) -> [UInt8] {
+        let (verb, end) = Self.firstLine(of: command)
+        switch verb {
+        case "lock":
+            request.notifications += tree.lock()
+            return Array("locked\n".utf8)
+        case "unlock":
+            let passphrase = try Self.secret(command, from: end)
+            try tree.unlock(passphrase: passphrase)
+            return Array("unlocked\n".utf8)
+        case "check":
+            return CheckAnswer(try tree.keychain.check()).json
+        default:
+            throw .param
+        }
+    }
+
+    /// The command, and where its secret input begins. No command is longer than a few words.
+    private static func firstLine(of command: RawSpan) -> (verb: String, end: Int) {
+        var verb: [UInt8] = []
+        for offset in 0..<min(command.byteCount, 256) {
+            let byte = command.octets[offset]
+            if byte == UInt8(ascii: "\n") { return (String(decoding: verb, as: UTF8.self), offset + 1) }
+            verb.append(byte)
+        }
+        return (String(decoding: verb, as: UTF8.self), command.byteCount)
+    }
+
+    private static func secret(_ command: RawSpan, from start: Int) throws(KeychainError) -> SecretBytes {
+        guard start < command.byteCount else { throw .param }
+        do throws(CryptoError) {
+            return try SecretBytes(copying: command.extracting(start..<command.byteCount))
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Fuse
+import Logging
+
+/// Where the program logs to: standard error, or the system's log (syslog(3), which journald reads).
+enum LogTarget: Sendable {
+    case standardError
+    case system
+
+    /// Called once, before anything is logged. libfuse's own messages go the same way.
+    func start() {
+        switch self {
+        case .standardError: LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+        case .system:
+            SystemLog.open(identity: "keychainfs")
+            LoggingSystem.bootstrap { _ in SystemLogHandler() }
+        }
+        let logger = Logger(label: "keychainfs.fuse")
+        FuseLog.setHandler { level, message in logger.log(level: Logger.Level(level), "\(message)") }
+    }
+}
+
+/// Writes what is logged to the system's log.
+private struct SystemLogHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .info
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+        SystemLog.write(FuseLog.Level(event.level), "\(event.message)" + pairs.joined())
+    }
+}
+
+extension Logger.Level {
+    fileprivate init(_ level: FuseLog.Level) {
+        self =
+            switch level {
+            case .emergency, .alert, .critical: .critical
+            case .error: .error
+            case .warning: .warning
+            case .notice: .notice
+            case .info: .info
+            case .debug: .debug
+            }
+    }
+}
+
+extension FuseLog.Level {
+    fileprivate init(_ level: Logger.Level) {
+        self =
+            switch level {
+            case .critical: .critical
+            case .error: .error
+            case .warning: .warning
+            case .notice: .notice
+            case .info: .info
+            case .debug, .trace: .debug
+            }
+    }
+}

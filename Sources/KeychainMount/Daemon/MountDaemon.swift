@@ -1,0 +1,129 @@
+import Foundation
+import Fuse
+import Keychain
+import KeychainTree
+import Logging
+import SecretCrypto
+import SystemPackage
+
+/// The process that serves one mount.
+struct MountDaemon {
+    private let plan: MountPlan
+    private let log = Logger(label: "keychainfs")
+
+    init(_ plan: MountPlan) {
+        self.plan = plan
+    }
+
+    /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind.
+    ///
+    /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open.
+    func serve(passphrase: consuming SecretBytes, ready: () -> Void) throws(Failure) {
+        reportHardening(ProcessHardening.apply())
+        let place = try prepare()
+        let watch = try startGuard()
+        do throws(Failure) {
+            let keychain = try openKeychain(passphrase)
+            defer { keychain.close() }
+            try serve(keychain, at: place, ready: ready)
+        } catch {
+            watch.dismiss()
+            try? place.seal()
+            throw error
+        }
+        watch.dismiss()
+        try? place.seal()
+    }
+
+    private func serve(_ keychain: Keychain, at place: borrowing MountPoint, ready: () -> Void) throws(Failure) {
+        let tree = makeTree(keychain)
+        do throws(FuseError) {
+            let session = try Session(tree, options: sessionOptions)
+            try session.mount(at: plan.mountPoint)
+            try? place.seal()
+            endOnSignals(session)
+            log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
+            ready()
+            try session.run()
+            log.info("unmounted")
+        } catch {
+            throw Failure(error, mountPoint: plan.mountPoint)
+        }
+    }
+
+    // MARK: Parts
+
+    private func prepare() throws(Failure) -> MountPoint {
+        do throws(MountPointError) {
+            let place = try MountPoint(at: plan.mountPoint)
+            try place.prepare()
+            return place
+        } catch {
+            throw Failure(error, mountPoint: plan.mountPoint)
+        }
+    }
+
+    private func startGuard() throws(Failure) -> MountGuard {
+        do throws(FuseError) {
+            return try MountGuard.start(arguments: ["guard", "--", plan.mountPoint])
+        } catch {
+            throw Failure(.failure, "The guard of the mount cannot be started: \(error).")
+        }
+    }
+
+    private func openKeychain(_ passphrase: consuming SecretBytes) throws(Failure) -> Keychain {
+        let keychain = try plan.file.open(isReadOnly: plan.options.isReadOnly)
+        do throws(KeychainError) {
+            try keychain.keys.unlock(passphrase: passphrase)
+            return keychain
+        } catch {
+            keychain.close()
+            throw Failure(error, keychain: plan.file.path)
+        }
+    }
+
+    private func makeTree(_ keychain: Keychain) -> KeychainTree {
+        var options = TreeOptions(userID: getuid(), groupID: getgid())
+        options.isReadOnly = plan.options.isReadOnly
+        let directory = FilePath(plan.file.path).removingLastComponent().string
+        let commands = ControlCommandLine(
+            processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint)
+        return KeychainTree(
+            keychain: keychain, options: options, host: StoreHost(directory: directory), commands: commands)
+    }
+
+    private var sessionOptions: SessionOptions {
+        var options = SessionOptions(source: plan.file.path, subtype: MountPlan.subtype)
+        options.isReadOnly = plan.options.isReadOnly
+        return options
+    }
+
+    /// An orderly end: the commits under way are finished, and who still has a file open does not hold the end up.
+    private func endOnSignals(_ session: Session) {
+        do throws(Errno) {
+            try Signals.onEnding { [log] number in
+                log.notice("ending", metadata: ["signal": "\(number)"])
+                do throws(FuseError) {
+                    try session.unmount()
+                } catch .busy {
+                    try? session.unmount(lazily: true)
+                    session.exit()
+                } catch {
+                    session.exit()
+                }
+            }
+        } catch {
+            log.warning("signals are not handled", metadata: ["errno": "\(error.rawValue)"])
+        }
+    }
+
+    private func reportHardening(_ report: ProcessHardening.Report) {
+        guard !report.isComplete else { return }
+        log.warning(
+            "the process is not fully protected",
+            metadata: [
+                "memory-locked": "\(report.memoryLocked)", "undumpable": "\(report.undumpable)",
+                "core-dumps-disabled": "\(report.coreDumpsDisabled)",
+            ])
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Fuse
+import SecretCrypto
+
+/// One mount from the command line to its end: what `keychainfs mount` does.
+package struct MountPlan: Sendable {
+    /// What mount(8) shows after `fuse.`.
+    package static let subtype = "keychainfs"
+    /// The option by which the process that was started in the background knows itself.
+    package static let backgroundOption = "--in-background"
+
+    let file: KeychainFile
+    let mountPoint: String
+    let options: MountOptionList
+    let isForeground: Bool
+    let makesKeychain: Bool
+
+    package init(
+        keychain: String, mountPoint: String, options: MountOptionList, isForeground: Bool, makesKeychain: Bool
+    ) {
+        file = KeychainFile(path: keychain)
+        self.mountPoint = mountPoint
+        self.options = options
+        self.isForeground = isForeground
+        self.makesKeychain = makesKeychain
+    }
+
+    /// In the process that somebody has started: asks for the passphrase, then serves, or starts the daemon and returns
+    /// when the mount is ready.
+    package func run(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) {
+        CrashReports.disable()
+        try checkPlace()
+        let secret = try keychainSecret(passphrase, say)
+        if isForeground {
+            Signals.block()
+            LogTarget.standardError.start()
+            try MountDaemon(self).serve(passphrase: secret) {}
+        } else {
+            try startDaemon(secret)
+        }
+    }
+
+    /// In the process that ``run(passphrase:say:)`` has started.
+    package func runInBackground() {
+        Signals.block()
+        LogTarget.system.start()
+        let report = ReportOnce(ReadyReport())
+        do throws(Failure) {
+            try MountDaemon(self).serve(passphrase: try inheritedSecret()) { report.ready() }
+        } catch {
+            report.failed(error)
+        }
+    }
+
+    /// In the process that cleans up after a daemon that has died.
+    package static func guardMount(mountPoint: String) {
+        MountGuard.run(pipe: MountGuard.pipeDescriptor, mountPoint: mountPoint, type: MountedKeychains.type)
+    }
+
+    // MARK: Before the daemon
+
+    /// What can be told before the passphrase is asked for.
+    private func checkPlace() throws(Failure) {
+        _ = try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)
+        do throws(MountPointError) {
+            _ = try MountPoint(at: mountPoint)
+        } catch {
+            throw Failure(error, mountPoint: mountPoint)
+        }
+        guard file.exists || makesKeychain else {
+            throw Failure(
+                .noKeychain,
+                "There is no keychain at \(file.path). Make one with 'keychainfs create', or mount --create.")
+        }
+        if let other = MountedKeychains.mountPoint(of: file.path), file.exists {
+            throw file.inUse(mountedAt: other)
+        }
+    }
+
+    private func keychainSecret(_ source: PassphraseSource, _ say: (String) -> Void) throws(Failure) -> SecretBytes {
+        guard !file.exists else { return try source.read(say: say) }
+        let secret = try source.readNew(say: say)
+        try file.create(passphrase: secret, cost: CostChoice.standard.cost)
+        say("made \(file.path).")
+        return secret
+    }
+
+    private func startDaemon(_ secret: borrowing SecretBytes) throws(Failure) {
+        let report: BackgroundReport
+        do {
+            report = try BackgroundStart.start(arguments: daemonArguments, secret: secret.bytes)
+        } catch {
+            throw Failure(.failure, "The daemon cannot be started: \(error).")
+        }
+        switch report {
+        case .ready: return
+        case .failed(let code, let message): throw Failure(ExitCode(rawValue: code) ?? .failure, message)
+        case .died(let status):
+            throw Failure(
+                .failure, "The daemon ended without a word (status \(status)). Try --foreground, or look in the log.")
+        }
+    }
+
+    private var daemonArguments: [String] {
+        ["mount", "--keychain", file.path, Self.backgroundOption] + (options.isReadOnly ? ["-o", "ro"] : [])
+            + ["--", mountPoint]
+    }
+
+    private func inheritedSecret() throws(Failure) -> SecretBytes {
+        do {
+            return try SecretBytes.read(
+                from: BackgroundStart.secretDescriptor, limit: BackgroundStart.maximumSecret)
+        } catch {
+            throw Failure(.failure, "The daemon was not given a passphrase.")
+        }
+    }
+}
+
+extension Failure {
+    /// Why a directory cannot be mounted on, and what to do.
+    init(_ error: MountPointError, mountPoint: String) {
+        let advice =
+            switch error {
+            case .missing: "\(mountPoint) does not exist. Make it with 'mkdir'."
+            case .notDirectory: "\(mountPoint) is not a directory. Name an empty one."
+            case .notEmpty: "\(mountPoint) is not empty. Name an empty directory: a mount would hide what is in it."
+            case .alreadyMounted(let type):
+                "Something is mounted at \(mountPoint) already (\(type)). Unmount it first, or name another directory."
+            case .notOwned: "\(mountPoint) belongs to another user. Name a directory of your own."
+            case .system(let error, _): "\(mountPoint) cannot be mounted on: \(error)."
+            }
+        self.init(.badMountPoint, advice)
+    }
+
+    /// Why the kernel did not mount, and what to do.
+    init(_ error: FuseError, mountPoint: String) {
+        switch error {
+        case .deviceMissing, .deviceDenied, .helperMissing: self.init(.noFuse, "Cannot mount: \(error).")
+        default: self.init(.noFuse, "\(mountPoint) cannot be mounted: \(error).")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Fuse
+import Synchronization
+
+/// Tells the process that started this one how it went: ready or failed, once.
+final class ReportOnce: Sendable {
+    private let report: Mutex<ReadyReport?>
+
+    init(_ report: consuming ReadyReport) {
+        self.report = Mutex(report)
+    }
+
+    func ready() {
+        take()?.ready()
+    }
+
+    /// After ``ready()`` nobody listens any more.
+    func failed(_ failure: Failure) {
+        take()?.failed(exitCode: failure.exitCode.rawValue, message: failure.message)
+    }
+
+    private func take() -> ReadyReport? {
+        report.withLock { $0.take() }
+    }
+}

@@ -1,0 +1,84 @@
+package import Keychain
+
+/// The exit codes of `keychainfs`: stable, listed in the README, never renumbered.
+package enum ExitCode: Int32, CaseIterable, Sendable {
+    case success = 0
+    /// Anything that has no code of its own.
+    case failure = 1
+    /// The passphrase opens no key slot.
+    case wrongPassphrase = 10
+    /// There is no keychain there.
+    case noKeychain = 11
+    /// The file is no keychain, or is damaged.
+    case badKeychain = 12
+    /// The keychain has a format, or key derivation costs, that this version does not accept.
+    case unknownFormat = 13
+    /// Another process has the keychain open.
+    case inUse = 14
+    /// The mount point is missing, not empty, no directory, or mounted already.
+    case badMountPoint = 15
+    /// No `/dev/fuse`, no `fusermount3`, or the kernel refused the mount.
+    case noFuse = 16
+    /// Nothing of ours is mounted there.
+    case notMounted = 17
+    /// No passphrase was given, or its file cannot be used.
+    case noPassphrase = 18
+    /// The disk is full.
+    case diskFull = 19
+    /// There is a keychain already.
+    case exists = 20
+    /// `check` found damage.
+    case damaged = 21
+    /// The keychain or its medium is read-only.
+    case readOnly = 22
+    /// The item is locked.
+    case locked = 23
+    /// A command line that makes no sense; EX_USAGE of sysexits(3).
+    case usage = 64
+}
+
+/// Why a command ends: one message that says what to do, and an exit code.
+package struct Failure: Error, Sendable {
+    package let exitCode: ExitCode
+    package let message: String
+
+    package init(_ exitCode: ExitCode, _ message: String) {
+        self.exitCode = exitCode
+        self.message = message
+    }
+}
+
+extension Failure {
+    /// What a keychain's error means to somebody at a terminal.
+    package init(_ error: KeychainError, keychain path: String) {
+        switch error {
+        case .authFailed:
+            self.init(.wrongPassphrase, "The passphrase does not open \(path). Try again.")
+        case .notAKeychain:
+            self.init(.badKeychain, "\(path) is not a keychain. Name another file with --keychain.")
+        case .unknownFormat(let format):
+            self.init(
+                .unknownFormat,
+                "\(path) has format \(format), which this version does not know. Use a newer keychainfs.")
+        case .unacceptableCost:
+            self.init(
+                .unknownFormat,
+                "\(path) asks for a key derivation outside the accepted limits (4 GiB, 20 passes). It may be forged.")
+        case .decode:
+            self.init(.badKeychain, "\(path) is damaged. Run 'keychainfs check' and restore a backup.")
+        case .inUse(let processID):
+            let holder = processID > 0 ? "process \(processID)" : "another process"
+            self.init(.inUse, "\(path) is in use by \(holder). Unmount it there first ('keychainfs status' shows it).")
+        case .diskFull:
+            self.init(.diskFull, "The disk that holds \(path) is full. Make room and try again; nothing was changed.")
+        case .readOnly:
+            self.init(.readOnly, "\(path) or its medium is read-only. Mount it with '-o ro'.")
+        case .allocate:
+            self.init(.failure, "There is not enough memory for the key derivation or for locked memory.")
+        case .io(let code):
+            self.init(.failure, "\(path) cannot be read or written (error \(code)). Look at the disk.")
+        default:
+            self.init(.failure, "\(path): \(error).")
+        }
+    }
+}

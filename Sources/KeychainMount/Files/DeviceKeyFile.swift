@@ -1,0 +1,66 @@
+import Foundation
+package import SecretCrypto
+import SystemPackage
+
+/// The key of this device: 32 random bytes in a file that only its owner can read (S3).
+package struct DeviceKeyFile: Sendable {
+    private static let byteCount = 32
+    private let path: FilePath
+
+    package init(path: String) {
+        self.path = FilePath(path)
+    }
+
+    /// The key; made when first asked for.
+    package func read() throws(Failure) -> SecretBytes {
+        if let key = try existing() { return key }
+        try create()
+        guard let key = try existing() else { throw unusable("cannot be made") }
+        return key
+    }
+
+    private func existing() throws(Failure) -> SecretBytes? {
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow])
+        } catch Errno.noSuchFileOrDirectory {
+            return nil
+        } catch {
+            throw unusable("cannot be read: \(error)")
+        }
+        defer { try? file.close() }
+        do {
+            let key = try SecretBytes.read(from: file.rawValue, limit: Self.byteCount)
+            guard key.count == Self.byteCount else { throw CryptoError.invalidParameter }
+            return key
+        } catch {
+            throw unusable("is damaged")
+        }
+    }
+
+    /// Written under another name and linked, so that nobody ever reads half a key or replaces one.
+    private func create() throws(Failure) {
+        let directory = path.removingLastComponent()
+        let temporary = directory.appending("device.key.\(UInt64.random(in: 0 ... .max))")
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let file = try FileDescriptor.open(
+                temporary, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
+            try file.closeAfter {
+                let key = try SecretBytes(randomCount: Self.byteCount)
+                try key.write(to: file.rawValue)
+                try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false).synchronize()
+            }
+            defer { try? FileManager.default.removeItem(atPath: temporary.string) }
+            // Another process may have been faster: then its key is the device's.
+            try? FileManager.default.linkItem(atPath: temporary.string, toPath: path.string)
+        } catch {
+            throw unusable("cannot be made: \(error)")
+        }
+    }
+
+    private func unusable(_ reason: String) -> Failure {
+        Failure(.failure, "The device key \(path.string) \(reason).")
+    }
+}

@@ -1,0 +1,137 @@
+import FileSystemCore
+import Foundation
+import Fuse
+package import Keychain
+import KeychainStorage
+package import SecretCrypto
+
+/// A keychain's file: made, opened and verified.
+package struct KeychainFile: Sendable {
+    package let path: String
+    private let locations: Locations
+
+    package init(path: String, locations: Locations = Locations()) {
+        self.path = path
+        self.locations = locations
+    }
+
+    /// Makes a new keychain; asks for its passphrase first.
+    package func create(
+        passphrase: PassphraseSource, cost: CostChoice, say: (String) -> Void = { _ in }
+    ) throws(Failure) {
+        guard !exists else { throw Self.exists(path) }
+        let secret = try passphrase.readNew(say: say)
+        try create(passphrase: secret, cost: cost.cost)
+    }
+
+    /// The same with what is there already. Leaves nothing behind if it fails.
+    package func create(passphrase: borrowing SecretBytes, cost: Argon2id.Cost) throws(Failure) {
+        let device = try DeviceKeyFile(path: locations.deviceKey).read()
+        do throws(StoreOpenError) {
+            let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
+                try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
+                return store
+            }
+            store.close()
+        } catch {
+            throw Failure(error, keychain: path)
+        }
+    }
+
+    /// Whether there is something of that name.
+    package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path)) != nil }
+
+    /// Opens it, still locked.
+    package func open(isReadOnly: Bool) throws(Failure) -> Keychain {
+        let device = try DeviceKeyFile(path: locations.deviceKey).read()
+        let store: SQLiteRecordStore
+        do throws(StoreOpenError) {
+            store = try SQLiteRecordStore.open(path: path, access: isReadOnly ? .readOnly : .readWrite)
+        } catch {
+            throw Failure(error, keychain: path)
+        }
+        do throws(KeychainError) {
+            return try Keychain(
+                store: store, keys: try KeyRing(store: store, device: device),
+                clock: { KeychainDate(SystemClock.now()) })
+        } catch {
+            store.close()
+            throw Failure(error, keychain: path)
+        }
+    }
+
+    /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
+    package func check(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
+        if let mountPoint = MountedKeychains.mountPoint(of: path) {
+            let answer = try MountClient(mountPoint: mountPoint).run("check")
+            guard let result = try? CheckAnswer(json: answer) else {
+                throw Failure(
+                    .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")
+            }
+            return result
+        }
+        let keychain = try open(isReadOnly: true)
+        defer { keychain.close() }
+        let secret = try passphrase.read(say: say)
+        do throws(KeychainError) {
+            try keychain.keys.unlock(passphrase: secret)
+            return CheckAnswer(try keychain.check())
+        } catch {
+            throw Failure(error, keychain: path)
+        }
+    }
+
+    /// It is mounted, and says where and by whom.
+    func inUse(mountedAt mountPoint: String) -> Failure {
+        let daemon = (try? MountClient(mountPoint: mountPoint).status().pid).map { "by process \($0)" } ?? "there"
+        return Failure(
+            .inUse, "\(path) is mounted at \(mountPoint) \(daemon). Use it there, or 'keychainfs unmount' it.")
+    }
+
+    static func exists(_ path: String) -> Failure {
+        Failure(.exists, "\(path) is there already. Remove it first, or name another file with --keychain.")
+    }
+}
+
+extension Failure {
+    /// What a store that cannot be opened means to somebody at a terminal.
+    init(_ error: StoreOpenError, keychain path: String) {
+        switch error {
+        case .notFound:
+            self.init(.noKeychain, "There is no keychain at \(path). Make one with 'keychainfs create'.")
+        case .alreadyExists: self = KeychainFile.exists(path)
+        case .notRegularFile, .notAKeychain: self.init(KeychainError.notAKeychain, keychain: path)
+        case .damaged: self.init(.badKeychain, "\(path) is truncated or damaged. Restore a backup.")
+        case .unknownFormat(let format): self.init(KeychainError.unknownFormat(format), keychain: path)
+        case .inUse(let processID):
+            self.init(
+                KeychainError.inUse(processID: processID), keychain: path, mount: MountedKeychains.mountPoint(of: path))
+        case .permissionDenied:
+            self.init(.failure, "\(path) or its directory cannot be read and written by this user.")
+        case .readOnlyFileSystem: self.init(KeychainError.readOnly, keychain: path)
+        case .needsRecovery:
+            self.init(
+                .readOnly,
+                "\(path) was not closed properly and has to be opened for writing once: mount it without '-o ro'.")
+        case .diskFull: self.init(KeychainError.diskFull, keychain: path)
+        case .io(let code): self.init(KeychainError.io(code), keychain: path)
+        case .initialization(let error): self.init(error, keychain: path)
+        }
+    }
+
+    /// A keychain that is mounted says where.
+    private init(_ error: KeychainError, keychain path: String, mount: String?) {
+        guard let mount, case .inUse(let processID) = error else {
+            self.init(error, keychain: path)
+            return
+        }
+        self.init(
+            .inUse, "\(path) is mounted at \(mount) by process \(processID). Use it there, or 'keychainfs unmount' it.")
+    }
+}
+
+extension KeychainDate {
+    init(_ time: Timestamp) {
+        self.init(seconds: time.seconds, nanoseconds: time.nanoseconds)
+    }
+}

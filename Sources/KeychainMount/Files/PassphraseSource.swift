@@ -1,0 +1,54 @@
+package import SecretCrypto
+import SystemPackage
+
+/// Where a passphrase is read from: a file, standard input, or the terminal.
+package struct PassphraseSource: Sendable {
+    private let file: String?
+
+    /// `-` is standard input, nil the terminal.
+    package init(file: String?) {
+        self.file = file
+    }
+
+    /// Reads it once; `say` gets warnings. Nothing is read from an argument or a plain variable, ever.
+    package func read(
+        prompt: String = "Passphrase: ", say: (String) -> Void
+    ) throws(Failure) -> SecretBytes {
+        do throws(PassphraseError) {
+            guard let file else { return try PassphraseReader.ask(prompt) }
+            let input = try PassphraseReader.read(file: file)
+            if input.isExposed { say("warning: \(file) can be read by others. 'chmod 600' it.") }
+            return input.take()
+        } catch {
+            throw Failure(error, file: file)
+        }
+    }
+
+    /// For a new keychain: asks twice on a terminal.
+    package func readNew(say: (String) -> Void) throws(Failure) -> SecretBytes {
+        let first = try read(prompt: "New passphrase: ", say: say)
+        guard file == nil else { return first }
+        let second = try read(prompt: "Again: ", say: say)
+        guard first.isEqual(to: second) else {
+            throw Failure(.noPassphrase, "The two passphrases differ. Nothing was made.")
+        }
+        return first
+    }
+}
+
+extension Failure {
+    /// Why there is no passphrase, and what to do about it.
+    fileprivate init(_ error: PassphraseError, file: String?) {
+        let place = file.map { $0 == "-" ? "Standard input" : "The passphrase file \($0)" } ?? "The terminal"
+        let advice = "Use --passphrase-file FILE or the variable KEYCHAINFS_PASSPHRASE_FILE."
+        switch error {
+        case .empty: self.init(.noPassphrase, "\(place) gave an empty passphrase.")
+        case .tooLong: self.init(.noPassphrase, "\(place) gave more than 64 KiB: that is no passphrase.")
+        case .noTerminal: self.init(.noPassphrase, "There is no terminal to ask for the passphrase. \(advice)")
+        case .interrupted, .endOfFile: self.init(.noPassphrase, "No passphrase was given.")
+        case .crypto(.io(let code)):
+            self.init(.noPassphrase, "\(place) cannot be read: \(Errno(rawValue: code)).")
+        case .crypto: self.init(.failure, "There is no locked memory left for the passphrase.")
+        }
+    }
+}
