@@ -91,13 +91,17 @@ let package = Package(
             swiftSettings: testing),
         .testTarget(
             name: "KeychainTreeTests",
-            dependencies: ["KeychainTree", "KeychainStorage", "KeychainTesting", "FileSystemTesting"],
+            dependencies: [
+                "KeychainTree", "KeychainTesting", "FileSystemCore", "Keychain", "SecretCrypto", system,
+            ],
             swiftSettings: testing),
         .testTarget(
             name: "ConformanceTests",
-            dependencies: ["KeychainTree", "KeychainStorage", "KeychainMount", "FileSystemTesting"],
+            dependencies: [
+                "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "Keychain",
+                "SecretCrypto", system,
+            ],
             swiftSettings: testing),
-        .testTarget(
-            name: "MountTests", dependencies: ["KeychainMount", "FileSystemTesting"], swiftSettings: testing),
+        .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),
     ]
 )

@@ -1,0 +1,88 @@
+import ArgumentParser
+import KeychainMount
+
+struct Unmount: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Unmount a keychain and wait until its daemon has ended.")
+
+    @OptionGroup var mountPoint: MountPointArgument
+
+    func run() throws {
+        try reporting { () throws(Failure) in try Unmounting(mountPoint: mountPoint.path).run() }
+    }
+}
+
+struct Lock: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lock a mounted keychain: its items answer 'Required key not available'.")
+
+    @OptionGroup var mountPoint: MountPointArgument
+
+    func run() throws {
+        try reporting { () throws(Failure) in _ = try MountClient(mountPoint: mountPoint.path).run("lock") }
+    }
+}
+
+struct Unlock: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Unlock a mounted keychain.")
+
+    @OptionGroup var mountPoint: MountPointArgument
+    @OptionGroup var passphrase: PassphraseOption
+
+    func run() throws {
+        try reporting { () throws(Failure) in
+            let client = MountClient(mountPoint: mountPoint.path)
+            _ = try client.status()
+            let secret = try passphrase.source.read(say: Report.message)
+            _ = try client.run("unlock", secret: secret)
+        }
+    }
+}
+
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show the state of a mounted keychain.")
+
+    @OptionGroup var mountPoint: MountPointArgument
+    @Flag(help: "As JSON, for scripts.")
+    var json = false
+
+    func run() throws {
+        try reporting { () throws(Failure) in
+            let status = try MountClient(mountPoint: mountPoint.path).status()
+            Report.result(json ? status.jsonText : status.text)
+        }
+    }
+}
+
+struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show all attributes of an item, never its secret.")
+
+    @Argument(help: "The item's file in a mount.")
+    var file: String
+
+    func run() throws {
+        try reporting { () throws(Failure) in
+            for line in try ItemDescription(file: file).lines() { Report.result(line) }
+        }
+    }
+}
+
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Verify every row of a keychain.",
+        discussion: "A mounted keychain is checked by its daemon. Also lists files that editors left behind.")
+
+    @OptionGroup var keychain: KeychainOption
+    @OptionGroup var passphrase: PassphraseOption
+    @Flag(help: "As JSON, for scripts.")
+    var json = false
+
+    func run() throws {
+        try reporting { () throws(Failure) in
+            let answer = try KeychainFile(path: keychain.path).check(passphrase: passphrase.source, say: Report.message)
+            Report.result(json ? answer.jsonText : answer.text)
+            if !answer.isSound { throw Failure(.damaged, "\(keychain.path) is damaged.") }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import KeychainMount
+
+struct Create: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a new, empty keychain.",
+        discussion: "Asks twice for a passphrase. There is no way to it without the passphrase: keep it well.")
+
+    @OptionGroup var keychain: KeychainOption
+    @OptionGroup var passphrase: PassphraseOption
+    @Option(help: "The cost of a guess: \(CostChoice.names).")
+    var kdf: CostChoice = .moderate
+
+    func run() throws {
+        try reporting { () throws(Failure) in
+            try KeychainFile(path: keychain.path).create(passphrase: passphrase.source, cost: kdf)
+            Report.message("made \(keychain.path). Mount it with 'keychainfs mount'.")
+        }
+    }
+}
+
+extension CostChoice: ExpressibleByArgument {}

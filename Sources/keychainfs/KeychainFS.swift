@@ -1,0 +1,49 @@
+import ArgumentParser
+import KeychainMount
+
+/// `keychainfs`: the commands of design section 8.
+@main
+struct KeychainFS: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keychainfs",
+        abstract: "An encrypted keychain that you can ls.",
+        discussion: """
+            A mount shows the items of a keychain as files: MOUNTPOINT/generic-passwords/SERVICE/ACCOUNT. Their contents \
+            are the secrets, their extended attributes (getfattr, setfattr) the keychain attributes. Writing adds or \
+            updates an item, unlinking deletes it.
+
+            A passphrase is read from the terminal, from --passphrase-file FILE ('-' for standard input; one trailing \
+            newline is dropped), or from the file that KEYCHAINFS_PASSPHRASE_FILE names.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            Create.self, Mount.self, Unmount.self, Lock.self, Unlock.self, Status.self, Show.self, Check.self,
+            Guard.self,
+        ])
+}
+
+/// Where the keychain is.
+struct KeychainOption: ParsableArguments {
+    @Option(
+        name: .customLong("keychain"), help: "The keychain file. (default: ~/.local/share/keychainfs/login.keychain)")
+    var file: String?
+
+    var path: String { Locations.absolute(file ?? Locations().keychain) }
+}
+
+/// Where the keychain is mounted.
+struct MountPointArgument: ParsableArguments {
+    @Argument(help: "Where the keychain is mounted. (default: ~/Keychain)")
+    var mountPoint: String?
+
+    var path: String { Locations.absolute(mountPoint ?? Locations().mountPoint) }
+}
+
+/// Where the passphrase comes from.
+struct PassphraseOption: ParsableArguments {
+    @Option(name: .customLong("passphrase-file"), help: "Read the passphrase from this file; '-' is standard input.")
+    var file: String?
+
+    /// What it is read from, once: the option, the variable, or the terminal.
+    var source: PassphraseSource { PassphraseSource(file: file ?? Locations().passphraseFile) }
+}
