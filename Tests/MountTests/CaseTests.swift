@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+/// The cases in `Cases/`: shell scripts that use a mount as people do, each as root and as an ordinary user.
+///
+/// A case's name begins with the contract lines that it proves.
+@Suite(.serialized) struct CaseTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let file: URL
+        let account: Account
+        var testDescription: String { "\(file.deletingPathExtension().lastPathComponent) \(account.testDescription)" }
+    }
+
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Cases")
+
+    /// The program that was built with the tests.
+    private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appendingPathComponent("keychainfs")
+
+    /// `# users: root` or `# users: user` in a case restricts who runs it.
+    static let cases: [Case] = {
+        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        let scripts = files.filter { $0.pathExtension == "sh" && $0.lastPathComponent != "lib.sh" }
+        return scripts.sorted { $0.path < $1.path }.flatMap { file in
+            let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+            let wanted = Account.allCases.filter { account in
+                !text.contains("users: ") || text.contains("users: \(account.rawValue)")
+            }
+            return Account.available.filter(wanted.contains).map { Case(file: file, account: $0) }
+        }
+    }()
+
+    @Test("There are cases, and the program to try them on")
+    func prepared() {
+        #expect(Self.cases.count >= 12)
+        #expect(FileManager.default.isExecutableFile(atPath: Self.program.path))
+    }
+
+    @Test("Case", arguments: cases)
+    func run(_ test: Case) throws {
+        let directory = try WorkDirectory(for: test.account)
+        defer { directory.remove() }
+        let script = try directory.add(test.file)
+        _ = try directory.add(Self.folder.appendingPathComponent("lib.sh"))
+        let program = try directory.add(Self.program)
+        let result = try Command.run(
+            try test.account.running(["bash", script]),
+            environment: ["KEYCHAINFS": program, "CASE_DIR": directory.path], directory: directory.path, seconds: 150)
+        #expect(result.code == 0, "\(test.testDescription): exit code \(result.code)\n\(result.output)")
+    }
+}
+
+/// A directory outside /tmp that belongs to the account, with copies of what it needs: the checkout may be out of reach.
+struct WorkDirectory {
+    let path: String
+
+    init(for account: Account) throws {
+        path = "/var/tmp/keychainfs-case-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        guard account == .user, Account.isRoot else { return }
+        let user = try Account.ensureUser()
+        let result = try Command.run(["chown", user, path])
+        guard result.code == 0 else { throw CommandError(message: result.output) }
+    }
+
+    /// A hard link where possible, else a copy.
+    func add(_ file: URL) throws -> String {
+        let copy = path + "/" + file.lastPathComponent
+        try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+        return copy
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

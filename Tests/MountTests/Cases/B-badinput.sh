@@ -1,0 +1,38 @@
+# Bad input: each one clear message, a documented exit code, and nothing changed.
+. "${0%/*}/lib.sh"
+expect_code 11 "$KEYCHAINFS" mount "$MNT" > /dev/null
+[ ! -e "$KEYCHAIN" ] || fail "a keychain was made"
+create_keychain; sum=$(sha256sum < "$KEYCHAIN")
+expect_code 20 "$KEYCHAINFS" create --kdf test > /dev/null
+printf 'wrong' > "$CASE_DIR/wrong"; chmod 600 "$CASE_DIR/wrong"
+expect_code 10 "$KEYCHAINFS" mount --passphrase-file "$CASE_DIR/wrong" "$MNT" > /dev/null
+expect_code 18 "$KEYCHAINFS" mount --passphrase-file "$CASE_DIR/none" "$MNT" > /dev/null
+: > "$CASE_DIR/empty"; expect_code 18 "$KEYCHAINFS" mount --passphrase-file "$CASE_DIR/empty" "$MNT" > /dev/null
+expect_code 15 "$KEYCHAINFS" mount "$CASE_DIR/missing" > /dev/null
+: > "$CASE_DIR/file"; expect_code 15 "$KEYCHAINFS" mount "$CASE_DIR/file" > /dev/null
+mkdir "$CASE_DIR/full"; : > "$CASE_DIR/full/x"; expect_code 15 "$KEYCHAINFS" mount "$CASE_DIR/full" > /dev/null
+expect_code 64 "$KEYCHAINFS" mount -o nonsense "$MNT" > /dev/null
+expect_code 64 "$KEYCHAINFS" nonsense > /dev/null
+for command in lock unlock status unmount; do expect_code 17 "$KEYCHAINFS" $command "$MNT" > /dev/null; done
+expect "$sum" "$(sha256sum < "$KEYCHAIN")" "the keychain after refusals"
+# What is no keychain.
+bad() { expect_code "$1" "$KEYCHAINFS" mount --keychain "$CASE_DIR/bad" "$MNT" > "$CASE_DIR/said"; }
+printf 'this is no keychain, just some text that is long enough to be looked at' > "$CASE_DIR/bad"; bad 12
+: > "$CASE_DIR/bad"; bad 12
+head -c 6000 "$KEYCHAIN" > "$CASE_DIR/bad"; bad 12
+cp "$KEYCHAIN" "$CASE_DIR/bad"; python3 -c "
+import sqlite3; db = sqlite3.connect('$CASE_DIR/bad'); db.execute('PRAGMA user_version = 99'); db.commit()"; bad 13
+grep -q 99 "$CASE_DIR/said" || fail "the message does not name the format"
+rm "$CASE_DIR/bad"; mkdir "$CASE_DIR/bad"; bad 12; rmdir "$CASE_DIR/bad"
+# A passphrase file that others can read is a warning.
+chmod 644 "$PASSPHRASE"
+"$KEYCHAINFS" mount "$MNT" 2> "$CASE_DIR/said"; grep -qi 'read by others' "$CASE_DIR/said" || fail "no warning"
+expect_code 15 "$KEYCHAINFS" mount "$MNT" > /dev/null
+unmount_keychain
+# H3: nothing is written below it by mistake.
+if [ "$(id -u)" != 0 ]; then expect_errno EACCES touch "$MNT/x"; fi
+expect_code 17 "$KEYCHAINFS" unmount "$MNT" > /dev/null
+# --create makes what is missing; standard input is a passphrase file too.
+printf 'other\n' | "$KEYCHAINFS" mount --keychain "$CASE_DIR/new.keychain" --passphrase-file - --create "$MNT"
+unmount_keychain; [ -s "$CASE_DIR/new.keychain" ] || fail "--create made nothing"
+for command in create mount unmount lock unlock status show check; do "$KEYCHAINFS" $command --help | grep -q USAGE || fail "$command --help"; done

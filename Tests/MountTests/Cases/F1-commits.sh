@@ -1,0 +1,54 @@
+# F1, F2: when a value counts, told by the number of commits and by what a reader sees.
+. "${0%/*}/lib.sh"
+create_keychain; mount_keychain
+D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"
+
+for shell in bash dash; do
+    commits_of 1 "$shell -c 'printf x > a-$shell'"; expect x "$(cat a-$shell)" "a-$shell"
+    commits_of 1 "$shell -c '/usr/bin/printf y > b-$shell'"; expect y "$(cat b-$shell)" "b-$shell"
+    commits_of 1 "$shell -c 'printf z >> b-$shell'"; expect yz "$(cat b-$shell)" "b-$shell after >>"
+    commits_of 1 "$shell -c ': > b-$shell'"; expect '' "$(cat b-$shell)" "b-$shell after :"
+    commits_of 1 "$shell -c '/bin/cat /dev/null > c-$shell'"; expect 0 "$(stat -c %s c-$shell)" "size of c-$shell"
+    # Each external command that wrote commits at its exit; true inherits the descriptor and writes nothing.
+    commits_of 2 "$shell -c '{ /usr/bin/printf 1; /bin/true; /usr/bin/printf 2; } > d-$shell'"
+    expect 12 "$(cat d-$shell)" "d-$shell"
+done
+commits_of 1 "touch t"; expect 0 "$(stat -c %s t)" "size after touch"
+commits_of 1 "printf one | tee u > /dev/null"; expect one "$(cat u)" tee
+commits_of 1 "printf two | tee -a u > /dev/null"; expect onetwo "$(cat u)" "tee -a"
+commits_of 3 "printf abc | dd of=v bs=1 oflag=sync status=none"; expect abc "$(cat v)" "dd oflag=sync"
+commits_of 3 "printf abc | dd of=v bs=1 oflag=dsync status=none"
+commits_of 1 "printf abc | dd of=v bs=1 conv=fsync status=none"
+commits_of 1 "truncate -s 2 v"; expect ab "$(cat v)" "truncate(1)"
+commits_of 0 "cat v u t > /dev/null; ls -l > /dev/null; stat v > /dev/null"
+
+# Until the commit readers get the old value (F2), and everyone sees the staged size.
+printf old > w
+python3 - <<'PY'
+import os
+fd = os.open("w", os.O_WRONLY | os.O_TRUNC)
+assert open("w").read() == "old"
+os.write(fd, b"newer")
+assert open("w").read() == "old", "a reader saw an uncommitted value"
+assert os.stat("w").st_size == 5 and os.fstat(fd).st_size == 5
+os.fsync(fd)
+assert open("w").read() == "newer"
+os.write(fd, b"!")
+os.close(fd)
+assert open("w").read() == "newer!"
+# A new name exists for everyone from its creation, and reads as what is staged at the open.
+fd = os.open("x", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+assert "x" in os.listdir(".") and os.stat("x").st_size == 0
+os.write(fd, b"a")
+snapshot = os.open("x", os.O_RDONLY)
+os.write(fd, b"b")
+assert os.read(snapshot, 9) == b"a", "one value per descriptor (F3)"
+os.close(fd)
+assert os.pread(snapshot, 9, 0) == b"a" and open("x").read() == "ab"
+# Concurrent appends lose nothing (F3).
+a, b = (os.open("x", os.O_WRONLY | os.O_APPEND) for _ in range(2))
+for i in range(50):
+    os.write(a, b"A"); os.write(b, b"B")
+os.close(a); os.close(b)
+assert sorted(open("x").read()) == sorted("ab" + "AB" * 50)
+PY

@@ -1,0 +1,50 @@
+# F1: ^C in the middle of a write destroys nothing, before the first byte and after it.
+. "${0%/*}/lib.sh"
+create_keychain; mount_keychain
+D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"
+printf precious > a
+
+# killed SIGNAL FILE BYTES: a writer that has written BYTES is killed while it waits; then its last descriptor is gone.
+killed() {
+    local fifo="$CASE_DIR/fifo" pid
+    rm -f "$fifo"; mkfifo "$fifo"
+    bash -c "exec python3 -c '
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)    # a background job of a shell ignores it
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+os.write(fd, b\"x\" * int(sys.argv[2]))
+open(sys.argv[3], \"w\").write(\"ready\")
+import time; time.sleep(60)
+' '$2' $3 '$fifo'" &
+    pid=$!
+    read -r _ < "$fifo" || true
+    kill -"$1" "$pid"; wait "$pid" 2>/dev/null || true
+}
+for signal in INT TERM KILL; do
+    before=$(commits)
+    killed $signal a 0;    expect precious "$(cat a)" "SIG$signal before the first byte"
+    killed $signal a 5000; expect precious "$(cat a)" "SIG$signal after some bytes"
+    killed $signal new 7;  [ ! -e new ] || fail "SIG$signal left a new name behind"
+    ! ls | grep -q new || fail "SIG$signal left a new name in the listing"
+    expect "$before" "$(commits)" "commits of killed writers"
+done
+# What the shell's redirection opened and a killed child wrote.
+(ulimit -c 0; bash -c 'sh -c "printf half; kill -INT \$\$" > a' || true)
+expect precious "$(cat a)" "a killed child of a shell"
+# A normal exit after a kill by somebody else's hand still commits.
+{ sh -c 'printf x; kill -TERM $$' || true; printf whole; } > b 2>/dev/null || true
+case "$(cat b)" in *whole) ;; *) fail "a later writer did not take the value up: $(cat b)" ;; esac
+# A refused write keeps the old value too, and close says so.
+python3 - <<'PY'
+import errno, os
+fd = os.open("a", os.O_WRONLY | os.O_TRUNC)
+os.write(fd, b"y" * (1 << 20))
+for call in (lambda: os.write(fd, b"y"), lambda: os.close(fd)):
+    try: call()
+    except OSError as e: assert e.errno == errno.EFBIG, e
+    else: raise SystemExit("F9: more than 1 MiB was taken")
+PY
+expect precious "$(cat a)" "after a refused write"
+head -c 1048576 /dev/urandom > "$CASE_DIR/big"; cp "$CASE_DIR/big" big; cmp "$CASE_DIR/big" big
+expect_errno EFBIG dd if=/dev/zero of=big bs=64K count=17 status=none
+cmp "$CASE_DIR/big" big || fail "F9: a value over the limit destroyed the old one"

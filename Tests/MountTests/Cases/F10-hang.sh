@@ -1,0 +1,30 @@
+# F10: 20 processes that create, rename by xattr and remove in one directory while lock and unlock run: no hang.
+. "${0%/*}/lib.sh"
+create_keychain; mount_keychain
+D="$MNT/generic-passwords/s"; mkdir "$D"
+cat > "$CASE_DIR/worker.py" <<'PY'
+import errno, os, sys, time
+directory, number, deadline = sys.argv[1], sys.argv[2], time.time() + 8
+done = 0
+def tolerant(call, *args):
+    try: return call(*args)
+    except OSError as e:
+        if e.errno not in (errno.ENOKEY, errno.ENOENT, errno.EEXIST): raise
+while time.time() < deadline:
+    name, other = (os.path.join(directory, f"{number}-{part}") for part in ("a", "b"))
+    def write():
+        with open(name, "w") as f: f.write("x")
+    tolerant(write)
+    tolerant(os.setxattr, name, "user.kSecAttrAccount", f"{number}-b".encode())
+    tolerant(os.stat, other); tolerant(os.listdir, directory)
+    tolerant(os.unlink, other); tolerant(os.unlink, name)
+    done += 1
+assert done > 3, done
+PY
+pids=()
+for i in $(seq 20); do timeout 60 python3 "$CASE_DIR/worker.py" "$D" "$i" & pids+=($!); done
+for _ in $(seq 12); do sleep 0.4; "$KEYCHAINFS" lock "$MNT"; sleep 0.2; timeout 20 "$KEYCHAINFS" unlock "$MNT"; done
+for pid in "${pids[@]}"; do wait "$pid" || fail "a worker failed or hung"; done
+ls -la "$D" > /dev/null
+unmount_keychain
+expect_code 0 "$KEYCHAINFS" check > /dev/null

@@ -1,0 +1,55 @@
+# Everything is still there after another mount, and the store file tells nothing (S1, S2, H1).
+. "${0%/*}/lib.sh"
+create_keychain; mount_keychain
+mkdir "$MNT/generic-passwords/CANARYSERVICE" "$MNT/internet-passwords/canaryserver.example,port=8443"
+printf CANARYSECRET > "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT"
+setfattr -n user.kSecAttrLabel -v CANARYLABEL "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT"
+printf CANARYPASSWORD > "$MNT/internet-passwords/canaryserver.example,port=8443/CANARYUSER"
+for file in "$KEYCHAIN"*; do
+    ! grep -aiq canary "$file" || fail "$file holds a name or a secret"
+    ! grep -aq 'correct horse' "$file" || fail "$file holds the passphrase"
+    expect 600 "$(stat -c %a "$file")" "mode of $file"
+done
+expect 600 "$(stat -c %a "$XDG_STATE_HOME/keychainfs/device.key")" "mode of the device key"
+pid=$(daemon)
+mkdir "$MNT.second"; expect_code 14 "$KEYCHAINFS" mount "$MNT.second" > "$CASE_DIR/said"
+grep -q "$pid" "$CASE_DIR/said" && grep -q "$MNT" "$CASE_DIR/said" || fail "S1: does not say who holds it: $(cat "$CASE_DIR/said")"
+python3 -c "
+import os, json
+s = json.load(open('$MNT/.keychainfs/status'))
+assert {'pid', 'state', 'keychain', 'mountpoint', 'items', 'hardening'} <= set(s), s
+assert s['items'] == 2 and s['hardening']['undumpable'] and s['hardening']['coreDumpsDisabled'], s
+if s['hardening']['memoryLocked']:
+    locked = [l for l in open('/proc/$pid/status') if l.startswith('VmLck')] if os.getuid() == 0 else ['VmLck: 1 kB']
+    assert int(locked[0].split()[1]) > 0, locked
+"
+expect_code 0 "$KEYCHAINFS" check | grep -q sound || fail "check through the daemon"
+if [ "$(id -u)" != 0 ]; then ! cat "/proc/$pid/environ" > /dev/null 2>&1 || fail "H1: the daemon can be looked into"; fi
+unmount_keychain; expect_code 17 "$KEYCHAINFS" status "$MNT" > /dev/null
+[ ! -e "/proc/$pid" ] || ! grep -q keychainfs "/proc/$pid/comm" || fail "unmount did not wait for the daemon"
+mount_keychain
+expect CANARYSECRET "$(cat "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT")" "the secret"
+expect CANARYLABEL "$(getfattr --only-values -n user.kSecAttrLabel "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT")" "the label"
+expect 'canaryserver.example,port=8443' "$(ls "$MNT/internet-passwords")" "the directory"
+touch "$MNT/generic-passwords/CANARYSERVICE/.x.swp"
+unmount_keychain
+expect_code 0 "$KEYCHAINFS" check | grep -q '\.x\.swp' || fail "check lists left-over editor files"
+# A read-only mount takes nothing.
+mount_keychain -o ro
+expect CANARYSECRET "$(cat "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT")" "read-only mount"
+expect_errno EROFS touch "$MNT/generic-passwords/CANARYSERVICE/new"
+expect_errno EROFS rm "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT"
+unmount_keychain
+# S4: a damaged item is told, the others go on.
+python3 - "$KEYCHAIN" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+row, blob = db.execute("SELECT id, metadata FROM item ORDER BY id LIMIT 1").fetchone()
+db.execute("UPDATE item SET metadata = ? WHERE id = ?", (bytes([blob[0] ^ 1]) + blob[1:], row)); db.commit()
+PY
+expect_code 21 "$KEYCHAINFS" check > /dev/null
+mount_keychain
+expect_errno EBADMSG cat "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT"
+expect CANARYPASSWORD "$(cat "$MNT/internet-passwords/canaryserver.example,port=8443/CANARYUSER")" "another item"
+expect_errno EBADMSG ls "$MNT/generic-passwords/CANARYSERVICE"
+unmount_keychain

@@ -1,0 +1,70 @@
+# What every case needs: a home of its own, a keychain, a mount that is gone afterwards. Sourced, never run.
+# CASE_DIR is an empty directory outside /tmp (editors treat /tmp differently); KEYCHAINFS is the program.
+set -euo pipefail
+: "${KEYCHAINFS:?}" "${CASE_DIR:?}"
+
+export HOME="$CASE_DIR/home" XDG_DATA_HOME="$CASE_DIR/home/data" XDG_STATE_HOME="$CASE_DIR/home/state"
+export LC_ALL=C.UTF-8
+KEYCHAIN="$XDG_DATA_HOME/keychainfs/login.keychain"
+MNT="$CASE_DIR/mnt"
+PASSPHRASE="$CASE_DIR/passphrase"
+export KEYCHAINFS_PASSPHRASE_FILE="$PASSPHRASE"
+mkdir -p "$HOME" "$MNT"
+(umask 077; printf 'correct horse\n' > "$PASSPHRASE")
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+
+# expect WANTED GOT WHAT
+expect() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
+
+# expect_code CODE COMMAND...: the command ends with that exit code, and says something if it is not 0.
+expect_code() {
+    local wanted=$1 code=0 said; shift
+    said=$("$@" 2>&1 </dev/null) || code=$?
+    [ "$code" = "$wanted" ] || fail "'$*' ended with $code, not $wanted: $said"
+    [ "$wanted" = 0 ] || [ -n "$said" ] || fail "'$*' failed without a word"
+    echo "$said"
+}
+
+# expect_errno NAME COMMAND...: the tool fails with strerror(NAME) in what it says.
+expect_errno() {
+    local name=$1 said text; shift
+    text=$(python3 -I -c "import errno, os; print(os.strerror(errno.$name))")
+    if said=$("$@" 2>&1 </dev/null); then fail "'$*' succeeded, wanted $name"; fi
+    case "$said" in *"$text"*) ;; *) fail "'$*' did not say '$text': $said" ;; esac
+}
+
+create_keychain() { "$KEYCHAINFS" create --kdf test "$@"; }
+mount_keychain() { "$KEYCHAINFS" mount "$MNT" "$@"; }
+unmount_keychain() { "$KEYCHAINFS" unmount "$MNT"; }
+status() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['$1'])"; }
+daemon() { status pid; }
+commits() { status commits; }
+is_mounted() { grep -q " $MNT fuse.keychainfs " /proc/self/mounts; }
+
+# commits_of N COMMAND...: the shell command makes exactly N commits.
+commits_of() {
+    local wanted=$1 before; shift
+    before=$(commits)
+    eval "$@"
+    expect "$wanted" "$(( $(commits) - before ))" "commits of $*"
+}
+
+# wait_until SECONDS COMMAND...: polls until the command succeeds.
+wait_until() {
+    local deadline=$((SECONDS + $1)); shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$deadline" ] || fail "still not so: $*"
+        sleep 0.05
+    done
+}
+
+cleanup() {
+    local code=$?
+    cd /
+    if is_mounted; then
+        "$KEYCHAINFS" unmount "$MNT" || fusermount3 -uz "$MNT" || umount -l "$MNT" || true
+    fi
+    exit "$code"
+}
+trap cleanup EXIT
