@@ -1,3 +1,4 @@
+import CFuse3
 import Glibc
 public import SystemPackage
 

@@ -1,3 +1,4 @@
+import CFuse3
 import Glibc
 
 /// What libfuse leaves out of the message that this thread is serving: the lock owner of a SETATTR.

@@ -1,3 +1,4 @@
+import CFuse3
 import Glibc
 
 /// A state behind a lock, for whose change threads can wait: what `Mutex` of Synchronization has no condition for.

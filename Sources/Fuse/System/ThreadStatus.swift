@@ -1,3 +1,4 @@
+import CFuse3
 import Glibc
 
 /// What `/proc/PID/stat` tells of a thread (proc(5)); the number that FUSE gives is that of a thread.
