@@ -75,7 +75,9 @@ let package = Package(
         .target(
             name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "CFuse3", system],
             path: "Tests/FileSystemTesting", swiftSettings: testing),
-        .testTarget(name: "FuseTests", dependencies: ["Fuse", "FileSystemTesting"], swiftSettings: testing),
+        .testTarget(
+            name: "FuseTests", dependencies: ["Fuse", "FileSystemCore", "FileSystemTesting", "CFuse3", system],
+            swiftSettings: testing),
         .testTarget(name: "SecretCryptoTests", dependencies: ["SecretCrypto"], swiftSettings: testing),
         .testTarget(name: "KeychainTests", dependencies: ["Keychain", "SecretCrypto"], swiftSettings: testing),
         .testTarget(

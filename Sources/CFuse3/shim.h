@@ -14,22 +14,28 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <syslog.h>
 
 typedef void (*cfuse3_log_sink_t)(int level, const char *text);
-static cfuse3_log_sink_t cfuse3_log_sink;
+/* Where the sink is kept: a variable of this header itself would not be emitted. */
+static inline cfuse3_log_sink_t *cfuse3_log_sink(void)
+{
+    static cfuse3_log_sink_t sink;
+    return &sink;
+}
 
-static void cfuse3_log_formatted(enum fuse_log_level level, const char *format, va_list arguments)
+static inline void cfuse3_log_formatted(enum fuse_log_level level, const char *format, va_list arguments)
 {
     char text[512];
     if (vsnprintf(text, sizeof(text), format, arguments) >= 0)
-        cfuse3_log_sink((int)level, text);
+        (*cfuse3_log_sink())((int)level, text);
 }
 
 /* fuse_set_log_func hands its function a va_list, which a Swift closure cannot format. */
 static inline void cfuse3_set_log_sink(cfuse3_log_sink_t sink)
 {
-    cfuse3_log_sink = sink;
+    *cfuse3_log_sink() = sink;
     fuse_set_log_func(cfuse3_log_formatted);
 }
 

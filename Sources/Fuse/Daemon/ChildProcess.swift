@@ -64,7 +64,8 @@ struct ChildProcess: Sendable {
         var arguments = unsafe ([plan.executable] + plan.arguments).map { unsafe strdup($0) } + [nil]
         var environment = unsafe (Self.environment() + plan.environment).map { unsafe strdup($0) } + [nil]
         defer {
-            for unsafepointer in unsafe arguments + environment { unsafe free(pointer) }
+            for index in unsafe arguments.indices { unsafe free(arguments[index]) }
+            for index in unsafe environment.indices { unsafe free(environment[index]) }
         }
         var identifier = pid_t()
         let result = unsafe posix_spawn(

@@ -27,7 +27,9 @@ enum NameOperations {
         unsafe operations.forget_multi = { raw, count, list in
             guard let raw = unsafe raw else { return }
             let fileSystem = unsafe Dispatcher.of(raw)?.fileSystem
-            for unsafeentry in unsafe UnsafeBufferPointer(start: list, count: count) {
+            let entries = unsafe UnsafeBufferPointer(start: list, count: count)
+            for index in entries.indices {
+                let entry = unsafe entries[index]
                 fileSystem?.forget(NodeID(rawValue: entry.ino), count: entry.nlookup)
             }
             unsafe fuse_reply_none(raw)
