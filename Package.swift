@@ -80,7 +80,9 @@ let package = Package(
         .target(
             name: "KeychainTesting", dependencies: ["Keychain", "SecretCrypto"], path: "Tests/KeychainTesting",
             swiftSettings: testing),
-        .testTarget(name: "FuseTests", dependencies: ["Fuse", "FileSystemTesting"], swiftSettings: testing),
+        .testTarget(
+            name: "FuseTests", dependencies: ["Fuse", "FileSystemCore", "FileSystemTesting", "CFuse3", system],
+            swiftSettings: testing),
         .testTarget(name: "SecretCryptoTests", dependencies: ["SecretCrypto"], swiftSettings: testing),
         .testTarget(
             name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecretCrypto"],

@@ -14,17 +14,19 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <sys/xattr.h>
 #include <syslog.h>
 
 typedef void (*cfuse3_log_sink_t)(int level, const char *text);
-/* Inside a function: Swift emits the functions of a header that it uses, but not its variables. */
+/* Where the sink is kept: a variable of this header itself would not be emitted. */
 static inline cfuse3_log_sink_t *cfuse3_log_sink(void)
 {
     static cfuse3_log_sink_t sink;
     return &sink;
 }
 
-static void cfuse3_log_formatted(enum fuse_log_level level, const char *format, va_list arguments)
+static inline void cfuse3_log_formatted(enum fuse_log_level level, const char *format, va_list arguments)
 {
     char text[512];
     if (vsnprintf(text, sizeof(text), format, arguments) >= 0)
@@ -79,6 +81,3 @@ static inline void cfuse3_close_from(posix_spawn_file_actions_t *actions, int fi
 static const int cfuse3_spawn_setsid = 0x80; /* POSIX_SPAWN_SETSID */
 static const int cfuse3_umount_detach = 2;   /* MNT_DETACH */
 static const int cfuse3_umount_nofollow = 8; /* UMOUNT_NOFOLLOW */
-
-/* Extended attributes: not in the Glibc module. */
-#include <sys/xattr.h>

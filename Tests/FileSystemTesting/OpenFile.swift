@@ -1,0 +1,22 @@
+import FileSystemCore
+import Synchronization
+
+/// What descriptors refer to (`struct file`): shared by duplicates and by processes.
+final class OpenFile: Sendable {
+    let node: NodeID
+    let file: OpenedFile
+    let flags: OpenFlags
+    let position = Atomic<UInt64>(0)
+    private let references = Atomic<Int>(1)
+
+    init(node: NodeID, file: OpenedFile, flags: OpenFlags) {
+        self.node = node
+        self.file = file
+        self.flags = flags
+    }
+
+    func retain() { references.add(1, ordering: .relaxed) }
+
+    /// Whether that was the last.
+    func drop() -> Bool { references.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
+}

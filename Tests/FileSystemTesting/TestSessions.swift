@@ -1,0 +1,72 @@
+import FileSystemCore
+import Fuse
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// A session over a socket pair, with its client.
+public final class WireSession: Sendable {
+    public let session: Session
+    public let wire: WireFileSystem
+    private let thread: TestThread
+
+    public init(
+        _ fileSystem: any FileSystem, minor: UInt32 = 45, workers: Int = 4
+    ) throws {
+        let ends = try WireConnection.pair()
+        var options = SessionOptions(source: "test", subtype: "test")
+        options.workers = workers
+        let session = try Session(fileSystem, options: options)
+        try session.attach(to: ends.session)
+        thread = TestThread.started { try? session.run() }
+        wire = try WireFileSystem(descriptor: ends.client, minor: minor)
+        self.session = session
+    }
+
+    /// Closes the connection; whether the session ended of itself.
+    @discardableResult
+    public func stop() -> Bool {
+        wire.connection.close()
+        return thread.join()
+    }
+
+    /// Waits for the session's end, however it comes.
+    public func waitForEnd() -> Bool { thread.join() }
+}
+
+/// A session on a real mount, on a directory of its own.
+public final class MountedSession: Sendable {
+    public let session: Session
+    public let client: MountedClient
+    /// `fuse.` and the subtype.
+    public static let type = "fuse.keychainfs-test"
+    private let directory: TemporaryDirectory
+    private let thread: TestThread
+
+    public init(_ fileSystem: any FileSystem, configure: (inout SessionOptions) -> Void = { _ in }) throws {
+        directory = try TemporaryDirectory()
+        var options = SessionOptions(source: "test", subtype: "keychainfs-test")
+        configure(&options)
+        let session = try Session(fileSystem, options: options)
+        try session.mount(at: directory.path)
+        thread = TestThread.started { try? session.run() }
+        self.session = session
+        client = MountedClient(root: directory.path)
+    }
+
+    public var path: String { directory.path }
+
+    /// Unmounts, lazily if files are open; whether the session ended of itself.
+    @discardableResult
+    public func stop() -> Bool {
+        do {
+            try session.unmount()
+        } catch FuseError.busy {
+            try? session.unmount(lazily: true)
+            session.exit()
+        } catch {
+            session.exit()
+        }
+        return thread.join()
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Synchronization
+
+/// A counting semaphore.
+public final class Semaphore: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    public init() {}
+    public func signal() { semaphore.signal() }
+    public func wait() { semaphore.wait() }
+    /// Whether it was signalled in time.
+    public func wait(seconds: Double) -> Bool { semaphore.wait(timeout: .now() + seconds) == .success }
+}
+
+/// A thread that blocks as it likes: tests must not block those of Swift's concurrency.
+public final class TestThread: Sendable {
+    private let body: @Sendable () -> Void
+    private let done = Semaphore()
+
+    public init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    public func start() {
+        let body = body
+        let done = done
+        Foundation.Thread.detachNewThread {
+            body()
+            done.signal()
+        }
+    }
+
+    /// Waits for its end, once; false if it takes longer.
+    public func join(seconds: Double = 60) -> Bool { done.wait(seconds: seconds) }
+
+    public static func started(_ body: @escaping @Sendable () -> Void) -> TestThread {
+        let thread = TestThread(body)
+        thread.start()
+        return thread
+    }
+}
+
+/// Asks again and again until `condition` holds; false if it does not in time.
+public func eventually(seconds: Double = 10, _ condition: () -> Bool) -> Bool {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while Date() < end {
+        if condition() { return true }
+        usleep(2000)
+    }
+    return condition()
+}
+
+/// A state behind a lock, for file systems in tests: what `Mutex` is, without its rules about what may leave it.
+///
+/// @unchecked: `state` is touched only while `lock` is held.
+public final class Locked<State>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var state: State
+
+    public init(_ state: State) { self.state = state }
+
+    public func withLock<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(&state)
+    }
+}

@@ -1,0 +1,138 @@
+import CFuse3
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// The kernel's end of the FUSE protocol (linux/fuse.h) over one end of a SOCK_SEQPACKET pair.
+///
+/// Requests of several threads may be under way; a thread of its own matches answers to them.
+public final class WireConnection: Sendable {
+    /// An answer: the error number (0 or positive) and what follows the header.
+    public struct Answer: Sendable {
+        public let error: Int32
+        public let body: [UInt8]
+    }
+
+    /// A message that nobody asked for.
+    public struct Notification: Sendable {
+        /// `enum fuse_notify_code`; 8 is FUSE_NOTIFY_INC_EPOCH.
+        public let code: Int32
+        public let body: [UInt8]
+        /// How many answers had come before it.
+        public let answersBefore: Int
+    }
+
+    private struct State {
+        var waiting: [UInt64: Slot] = [:]
+        var notifications: [Notification] = []
+        var answers = 0
+        var unexpected = 0
+        var isClosed = false
+    }
+
+    private final class Slot: Sendable {
+        private let answer = Mutex<Answer?>(nil)
+        private let arrived = Semaphore()
+        func put(_ new: Answer) {
+            answer.withLock { $0 = new }
+            arrived.signal()
+        }
+        func take() -> Answer {
+            arrived.wait()
+            return answer.withLock { $0 } ?? Answer(error: ENOTCONN, body: [])
+        }
+    }
+
+    private let descriptor: Int32
+    private let state = Mutex(State())
+    private let nextUnique = Atomic<UInt64>(2)
+
+    /// Takes `descriptor` over.
+    public init(descriptor: Int32) {
+        self.descriptor = descriptor
+        let reader = TestThread { [self] in readAnswers() }
+        reader.start()
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    /// Two ends that keep messages apart.
+    public static func pair() throws(Errno) -> (session: Int32, client: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw Errno(rawValue: errno)
+        }
+        // One message holds a whole READ or WRITE.
+        var size: Int32 = 1 << 20
+        for end in ends {
+            setsockopt(end, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        return (ends[0], ends[1])
+    }
+
+    /// Ends the session at the other end.
+    public func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    public var notifications: [Notification] { state.withLock { $0.notifications } }
+    /// Answers to nothing that was asked, or given twice.
+    public var unexpectedAnswers: Int { state.withLock { $0.unexpected } }
+
+    /// The requests that have no answer yet, oldest first.
+    public var outstanding: [UInt64] { state.withLock { $0.waiting.keys.sorted() } }
+
+    /// Sends a request and waits for its answer.
+    public func call(_ request: WireRequest) -> Answer {
+        let unique = nextUnique.add(2, ordering: .relaxed).oldValue
+        let slot = Slot()
+        let isOpen = state.withLock { state in
+            if !state.isClosed { state.waiting[unique] = slot }
+            return !state.isClosed
+        }
+        guard isOpen, send(request.message(unique: unique)) else { return Answer(error: ENOTCONN, body: []) }
+        return slot.take()
+    }
+
+    /// Sends what has no answer: FORGET, BATCH_FORGET, INTERRUPT.
+    public func post(_ request: WireRequest) {
+        _ = send(request.message(unique: nextUnique.add(2, ordering: .relaxed).oldValue))
+    }
+
+    /// Sends bytes as they are; whatever comes back counts as unexpected unless something waits for it.
+    public func send(_ message: [UInt8]) -> Bool {
+        Glibc.send(descriptor, message, message.count, Int32(MSG_NOSIGNAL)) == message.count
+    }
+
+    private func readAnswers() {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 16 else { break }
+            receive(Array(buffer[..<count]))
+        }
+        let left = state.withLock { state in
+            state.isClosed = true
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for slot in left { slot.put(Answer(error: ENOTCONN, body: [])) }
+    }
+
+    private func receive(_ message: [UInt8]) {
+        let header = message.value(at: 0, as: fuse_out_header.self)
+        let body = Array(message.dropFirst(16))
+        let slot = state.withLock { state -> Slot? in
+            if header.unique == 0 {
+                state.notifications.append(
+                    Notification(code: header.error, body: body, answersBefore: state.answers))
+                return nil
+            }
+            state.answers += 1
+            let slot = state.waiting.removeValue(forKey: header.unique)
+            if slot == nil { state.unexpected += 1 }
+            return slot
+        }
+        slot?.put(Answer(error: -header.error, body: body))
+    }
+}
