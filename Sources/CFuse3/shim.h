@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
-#include <sys/xattr.h>
 #include <syslog.h>
 
 typedef void (*cfuse3_log_sink_t)(int level, const char *text);

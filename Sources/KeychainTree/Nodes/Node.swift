@@ -45,12 +45,17 @@ final class ServiceDirectory: Sendable {
     let row: RowID
     let container: ContainerKey
     let pending = Mutex(Pending())
+    /// How many names are pending; to be asked where ``pending`` may not be locked.
+    private let pendingCount = Atomic<Int>(0)
 
     init(node: NodeID, row: RowID, container: ContainerKey) {
         self.node = node
         self.row = row
         self.container = container
     }
+
+    /// Whether it holds a name that is nowhere else.
+    var hasPending: Bool { pendingCount.load(ordering: .acquiring) > 0 }
 
     /// The file of a name that is not committed yet.
     func pendingFile(_ name: CanonicalName) -> ItemFile? {
@@ -63,6 +68,7 @@ final class ServiceDirectory: Sendable {
             guard !pending.isRemoved, pending.rows[name] == nil else { return false }
             pending.rows[name] = row
             pending.files[row] = file
+            pendingCount.add(1, ordering: .releasing)
             return true
         }
     }
@@ -73,6 +79,7 @@ final class ServiceDirectory: Sendable {
             guard pending.rows[name] == row else { return }
             pending.rows[name] = nil
             pending.files[row] = nil
+            pendingCount.subtract(1, ordering: .releasing)
         }
     }
 

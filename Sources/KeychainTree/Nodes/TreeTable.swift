@@ -64,9 +64,11 @@ struct TreeTable: ~Copyable {
         if let node = nodes[file.node] { nodes.remember(node, as: file.node) }
     }
 
-    /// The kernel gives back `count` lookups.
+    /// The kernel gives back `count` lookups. A directory with a name that is not committed is kept for the next one.
     mutating func forget(_ id: NodeID, count: UInt64) {
-        guard let node = nodes.forget(id, count: count), let row = rows.removeValue(forKey: id) else { return }
+        guard let node = nodes.forget(id, count: count) else { return }
+        if case .service(let directory) = node.content, directory.hasPending { return }
+        guard let row = rows.removeValue(forKey: id) else { return }
         if items[row] === node { items[row] = nil }
         if services[row] === node { services[row] = nil }
     }

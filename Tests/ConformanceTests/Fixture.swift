@@ -1,0 +1,99 @@
+import FileSystemCore
+import FileSystemTesting
+import Keychain
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import SystemPackage
+
+@testable import KeychainTree
+
+/// What lies between a client and the tree: each back end proves what the one before it cannot.
+enum BackEnd: String, CaseIterable, Sendable {
+    /// Nothing: the tree's own logic.
+    case inProcess
+    /// libfuse's decoder and the binding, over a socket pair.
+    case session
+    /// The kernel, with its caches, locks and checks.
+    case mounted
+
+    /// Runs `body` with a client of a new keychain that has a service directory `/generic-passwords/s`.
+    func run(_ body: (any FileClient, Fixture) throws -> Void) throws {
+        let fixture = try Fixture()
+        switch self {
+        case .inProcess: try fixture.use(PathClient(fixture.tree), body)
+        case .session:
+            let session = try WireSession(fixture.tree)
+            defer { session.stop() }
+            try fixture.use(PathClient(session.wire, maximumWrite: 65_536), body)
+        case .mounted:
+            let session = try MountedSession(fixture.tree)
+            defer { session.stop() }
+            try fixture.use(session.client, body)
+        }
+    }
+}
+
+/// A tree over a keychain in memory.
+struct Fixture: Sendable {
+    let store = InMemoryRecordStore()
+    let keychain: Keychain
+    let tree: KeychainTree
+
+    static let directory = "/generic-passwords/s"
+
+    init() throws {
+        let device = try SecretBytes(randomCount: 32)
+        try KeyRing.create(in: store, passphrase: try Self.passphrase(), cost: .cheap, device: device)
+        let keys = try KeyRing(store: store, device: device)
+        try keys.unlock(passphrase: try Self.passphrase())
+        let seconds = Atomic<Int64>(1_700_000_000)
+        let clock = Clock(seconds)
+        keychain = try Keychain(store: store, keys: keys) { clock.now() }
+        tree = KeychainTree(
+            keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: Host(), commands: Commands())
+    }
+
+    static func passphrase() throws -> SecretBytes { try SecretBytes(text: "correct horse") }
+
+    func use(_ client: any FileClient, _ body: (any FileClient, Fixture) throws -> Void) throws {
+        try client.mkdir(Self.directory)
+        try body(client, self)
+    }
+
+    /// How many commits `body` makes.
+    func commits(_ body: () throws -> Void) rethrows -> Int {
+        let before = keychain.commitCount
+        try body()
+        return keychain.commitCount - before
+    }
+}
+
+/// Moves a second each time it is looked at.
+private final class Clock: Sendable {
+    private let seconds: Atomic<Int64>
+
+    init(_ seconds: consuming Atomic<Int64>) { self.seconds = seconds }
+
+    func now() -> KeychainDate { KeychainDate(seconds: seconds.add(1, ordering: .relaxed).newValue) }
+}
+
+private struct Host: TreeHost {
+    func isDyingOfSignal(_ processID: Int32) -> Bool { false }
+
+    func statistics() throws(Errno) -> FileSystemStatistics {
+        FileSystemStatistics(
+            blockSize: 4096, blocks: 1 << 20, freeBlocks: 1 << 20, availableBlocks: 1 << 20, files: 0, freeFiles: 0,
+            maximumNameLength: 255)
+    }
+}
+
+private struct Commands: ControlCommands {
+    func status(of tree: KeychainTree) -> [UInt8] { Array("{\"state\": \"unlocked\"}\n".utf8) }
+
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+        guard [UInt8](copying: command) == Array("lock\n".utf8) else { throw .param }
+        request.notifications += tree.lock()
+        return Array("locked\n".utf8)
+    }
+}
