@@ -56,6 +56,9 @@ public final class MountedSession: Sendable {
 
     public var path: String { directory.path }
 
+    /// Waits for the session's end, however it comes.
+    public func waitForEnd() -> Bool { thread.join() }
+
     /// Unmounts, lazily if files are open; whether the session ended of itself.
     @discardableResult
     public func stop() -> Bool {

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A counting semaphore.
-public final class Semaphore: Sendable {
+public final class TestSemaphore: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     public init() {}
@@ -15,7 +15,7 @@ public final class Semaphore: Sendable {
 /// A thread that blocks as it likes: tests must not block those of Swift's concurrency.
 public final class TestThread: Sendable {
     private let body: @Sendable () -> Void
-    private let done = Semaphore()
+    private let done = TestSemaphore()
 
     public init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 

@@ -32,7 +32,7 @@ public final class WireConnection: Sendable {
 
     private final class Slot: Sendable {
         private let answer = Mutex<Answer?>(nil)
-        private let arrived = Semaphore()
+        private let arrived = TestSemaphore()
         func put(_ new: Answer) {
             answer.withLock { $0 = new }
             arrived.signal()

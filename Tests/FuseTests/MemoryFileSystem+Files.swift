@@ -62,7 +62,7 @@ extension MemoryFileSystem {
             return
         }
         if script.readNotifies { request.notifications = script.notifications }
-        let data = try with(node) { node in Array(node.data.dropFirst(Int(offset)).prefix(size)) }
+        let data = try with(node) { node in Array(node.data.dropFirst(Int(clamping: offset)).prefix(size)) }
         body(&request, data.span.bytes)
     }
 
@@ -72,6 +72,7 @@ extension MemoryFileSystem {
         note("write \(data.byteCount) by \(owner.rawValue)")
         script.withLock { $0.onWrite }?()
         let bytes = data.withUnsafeBytes { Array($0) }
+        guard offset <= 1 << 24 else { throw .fileTooLarge }
         let end = offset + UInt64(bytes.count)
         if try with(node, { $0.attributes.size }) < end { try resize(node, end) }
         try with(node) { $0.data.replaceSubrange(Int(offset)..<Int(end), with: bytes) }
@@ -96,7 +97,7 @@ extension MemoryFileSystem {
         toHandle: HandleID, toOffset: UInt64, size: Int, owner: LockOwner
     ) throws(Errno) -> Int {
         note("copy")
-        let data = try with(from) { Array($0.data.dropFirst(Int(fromOffset)).prefix(size)) }
+        let data = try with(from) { Array($0.data.dropFirst(Int(clamping: fromOffset)).prefix(size)) }
         return try write(
             &request, node: to, handle: toHandle, offset: toOffset, data: data.span.bytes, owner: owner)
     }

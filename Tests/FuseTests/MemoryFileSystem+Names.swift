@@ -82,7 +82,7 @@ extension MemoryFileSystem {
             guard sink.add(dot, inode: InodeNumber(rawValue: 1), type: .directory, offset: 1) else { return }
         }
         let listing = try with(node) { $0 }
-        for (index, name) in listing.order.enumerated().dropFirst(Int(max(offset, 1)) - 1) {
+        for (index, name) in listing.order.enumerated().dropFirst(Int(clamping: max(offset, 1)) - 1) {
             if let failure, UInt64(index) >= failure.after { throw failure.error }
             guard let name, let id = listing.names[name] else { continue }
             let child = try with(id) { $0 }

@@ -26,13 +26,19 @@ public enum BackgroundStart {
     /// The secret goes through a pipe, which the caller still has to wipe on its side. Standard input is /dev/null;
     /// standard error stays until the report, so that what goes wrong early is seen. Throws EMSGSIZE for a long secret.
     public static func start(arguments: [String], secret: RawSpan) throws(Errno) -> BackgroundReport {
+        try start("/proc/self/exe", arguments: arguments, secret: secret)
+    }
+
+    static func start(
+        _ executable: String, arguments: [String], secret: RawSpan
+    ) throws(Errno) -> BackgroundReport {
         var secretPipe = try Pipe()
         var reportPipe = try Pipe()
         try send(secret, into: secretPipe.writeEnd)
         secretPipe.closeWriteEnd()
         let child = try ChildProcess(
             .init(
-                executable: "/proc/self/exe", arguments: arguments,
+                executable: executable, arguments: arguments,
                 descriptors: [
                     1: 1, 2: 2, secretDescriptor: secretPipe.readEnd, reportDescriptor: reportPipe.writeEnd,
                 ], hasOwnSession: true))

@@ -15,11 +15,15 @@ public struct MountGuard: ~Copyable, Sendable {
 
     /// Starts this same program (`/proc/self/exe`) with `arguments`, which must lead it to ``run(pipe:mountPoint:type:)``.
     public static func start(arguments: [String]) throws(FuseError) -> MountGuard {
+        try start("/proc/self/exe", arguments: arguments)
+    }
+
+    static func start(_ executable: String, arguments: [String]) throws(FuseError) -> MountGuard {
         do throws(Errno) {
             var pipe = try Pipe()
             let child = try ChildProcess(
                 .init(
-                    executable: "/proc/self/exe", arguments: arguments,
+                    executable: executable, arguments: arguments,
                     descriptors: [pipeDescriptor: pipe.readEnd], hasOwnSession: true))
             return MountGuard(writeEnd: pipe.takeWriteEnd(), child: child)
         } catch {

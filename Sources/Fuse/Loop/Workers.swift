@@ -28,8 +28,8 @@ final class Workers: Sendable {
     func run() throws(Errno) {
         state.with { $0.running += 1 }
         try startThread()
-        let threads = state.wait { state in state.running == 0 ? state.threads : nil }
-        for thread in threads { thread.join() }
+        // Whoever starts a thread has not ended yet. Not a wait: `wakeOne` is for those who are parked, alone.
+        while let thread = state.with({ $0.threads.popLast() }) { thread.join() }
     }
 
     /// Parks until the lead is free, and takes it; false when the session has ended.
@@ -75,11 +75,11 @@ final class Workers: Sendable {
         do throws(Errno) {
             let thread = try WorkerThread { [self] in
                 body(self)
-                state.with(wakesAll: true) { $0.running -= 1 }
+                state.with { $0.running -= 1 }
             }
             state.with { $0.threads.append(thread) }
         } catch {
-            state.with(wakesAll: true) { $0.running -= 1 }
+            state.with { $0.running -= 1 }
             throw error
         }
     }

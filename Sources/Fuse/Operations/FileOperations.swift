@@ -48,7 +48,7 @@ enum FileOperations {
         unsafe operations.copy_file_range = {
             raw, from, fromOffset, fromInformation, to, toOffset, toInformation, size, flags in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
-                guard flags == 0, fromOffset >= 0, toOffset >= 0 else { throw .invalidArgument }
+                guard flags == 0, fromOffset >= 0, toOffset >= 0, size >= 0 else { throw .invalidArgument }
                 // The protocol has no lock owner here. The answer counts with 32 bits.
                 return CountAnswer(
                     count: try fileSystem.copyFileRange(

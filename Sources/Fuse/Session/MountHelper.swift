@@ -35,7 +35,8 @@ struct MountHelper {
         let (status, message) = try run([lazily ? "-uz" : "-u", "--", directory])
         guard status != 0 else { return }
         if message.contains("busy") { throw .busy }
-        if message.contains("not found") || message.contains("not mounted") { throw .notMounted }
+        let absent = ["not found", "not mounted", "Invalid argument"]
+        if absent.contains(where: message.contains) { throw .notMounted }
         throw .unmountRefused(message: message)
     }
 

@@ -1,0 +1,106 @@
+import CFuse3
+import FileSystemCore
+import FileSystemTesting
+import Foundation
+import SystemPackage
+import Testing
+
+/// The leader, those it hands the lead to, and what is never handed on.
+@Suite struct ConcurrencyTests {
+    let fileSystem = MemoryFileSystem()
+
+    /// Starts a read of `/a` in a thread of its own, and returns when it is in the handler.
+    private func reader(_ client: PathClient, _ entered: TestSemaphore) -> TestThread {
+        let thread = TestThread.started {
+            guard let file = try? client.open("/a", []) else { return }
+            _ = try? client.pread(file, 10, at: 0)
+            try? client.close(file)
+        }
+        entered.wait()
+        return thread
+    }
+
+    @Test(arguments: [2, 3, 4]) func requestsThatWaitDoNotHoldUpOthers(_ workers: Int) throws {
+        let session = try WireSession(fileSystem, workers: workers)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let entered = TestSemaphore()
+        let goOn = TestSemaphore()
+        fileSystem.script.withLock {
+            $0.onRead = { _ in
+                entered.signal()
+                goOn.wait()
+                return true
+            }
+        }
+        // All workers but one are kept waiting.
+        let readers = (1..<workers).map { _ in reader(client, entered) }
+        #expect(try client.stat("/a").size == 1)
+        #expect(try client.list("/") == ["a"])
+        // Now all are; the next that is done leads, and finds what has come meanwhile.
+        let last = reader(client, entered)
+        let status = TestThread.started { _ = try? client.stat("/a") }
+        #expect(!status.join(seconds: 0.1))
+        goOn.signal()
+        #expect(status.join(seconds: 10))
+        for _ in 0..<workers { goOn.signal() }
+        for thread in readers + [last] { #expect(thread.join()) }
+    }
+
+    @Test func manyAtOnce() throws {
+        let session = try WireSession(fileSystem)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        let failures = Locked(0)
+        let threads = (0..<8).map { index in
+            TestThread.started {
+                let own = client.fork()
+                for round in 0..<150 {
+                    let text = "\(index) \(round)"
+                    do {
+                        try own.put("/\(index)", text)
+                        guard try own.text("/\(index)") == text else { throw Errno.ioError }
+                        _ = try own.list("/")
+                    } catch {
+                        failures.withLock { $0 += 1 }
+                    }
+                }
+            }
+        }
+        for thread in threads { #expect(thread.join()) }
+        #expect(failures.withLock { $0 } == 0)
+        #expect(session.wire.connection.unexpectedAnswers == 0)
+        #expect(eventually { fileSystem.lookups == 0 && fileSystem.openFiles == 0 })
+    }
+
+    @Test("F1: a RELEASE is done before the OPEN that comes after it") func releaseBeforeOpen() throws {
+        let session = try WireSession(fileSystem)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        var request = Request(caller: client.caller)
+        guard case .found(let entry) = try session.wire.lookup(&request, parent: .root, name: #require(EntryName("a")))
+        else { return #expect(Bool(false)) }
+        for _ in 0..<2000 {
+            let file = try session.wire.open(&request, node: entry.node, flags: [])
+            var release = WireRequest(FUSE_RELEASE, node: entry.node)
+            release.append(
+                fuse_release_in(fh: file.handle.rawValue, flags: 0, release_flags: 0, lock_owner: 0))
+            // As the kernel does after close(2): nobody waits for the answer.
+            session.wire.connection.post(release)
+        }
+        #expect(fileSystem.state.withLock { $0.overlappingOpens } == 0)
+    }
+
+    @Test func contentsAreWipedFromBuffers() throws {
+        let session = try WireSession(fileSystem, workers: 1)
+        defer { session.stop() }
+        let client = PathClient(session.wire, maximumWrite: 65_536)
+        let canary = Array("canary-5b1d".utf8)
+        try client.put("/a", [UInt8](repeating: 0x2E, count: 5000) + canary)
+        try client.setxattr("/a", "user.x", canary, [])
+        try client.unlink("/a")
+        #expect(try MemoryScan.lockedMappings { bytes in bytes.range(of: Data(canary)) != nil }.allSatisfy { !$0 })
+    }
+}

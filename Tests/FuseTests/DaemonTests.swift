@@ -1,0 +1,159 @@
+import FileSystemCore
+import FileSystemTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import Fuse
+
+/// What any daemon of a FUSE mount needs around it.
+@Suite struct DaemonTests {
+    /// A mount whose daemon is dead.
+    private func deadMount(at path: String) throws {
+        let (device, _) = try Mount.make(at: path, SessionOptions(source: "dead", subtype: "keychainfs-test"))
+        close(device)
+    }
+
+    private func permissions(_ path: String) throws -> UInt32 {
+        try MountedClient(root: path).stat("/").permissions
+    }
+
+    @Test func mountTable() {
+        let text = """
+            22 1 254:0 / / rw,relatime - ext4 /dev/root rw
+            36 22 0:33 / /mnt/with\\040space\\011tab\\134 ro,nosuid shared:1 master:2 - fuse.x a\\054b rw,user_id=0
+            no line at all
+            37 22 0:34 / /mnt rw - tmpfs none rw
+            38 22 0:35 / /mnt rw - fuse.keychainfs login.keychain rw
+            39 22 0:36 / /broken rw
+            """
+        let table = MountTable(parsing: Array(text.utf8))
+        #expect(table.entries.map(\.identifier) == [22, 36, 37, 38])
+        let strange = table.mount(at: "/mnt/with space\ttab\\")
+        #expect(strange?.type == "fuse.x" && strange?.source == "a,b" && strange?.isReadOnly == true)
+        #expect(table.mount(at: "/mnt/")?.type == "fuse.keychainfs")
+        #expect(table.mount(at: "/")?.identifier == 22)
+        #expect(table.mount(at: "/none") == nil && table.mount(at: "/broken") == nil)
+    }
+
+    @Test("H3: only an empty directory of one's own is mounted on") func mountPointChecks() throws {
+        let directory = try TemporaryDirectory()
+        #expect(throws: MountPointError.missing) { _ = try MountPoint(at: directory.path + "/none") }
+        let file = directory.path + "/file"
+        try MountedClient(root: directory.path).put("/file", "")
+        #expect(throws: MountPointError.notDirectory) { _ = try MountPoint(at: file) }
+        #expect(throws: MountPointError.notEmpty) { _ = try MountPoint(at: directory.path) }
+        try MountedClient(root: directory.path).unlink("/file")
+        _ = try MountPoint(at: directory.path)
+        try deadMount(at: directory.path)
+        #expect(throws: MountPointError.alreadyMounted(type: MountedSession.type)) {
+            _ = try MountPoint(at: directory.path)
+        }
+        #expect(try StaleMount.clean(at: directory.path, type: MountedSession.type))
+    }
+
+    @Test("H3: the directory below the mount is sealed") func mountPointPermissions() throws {
+        let directory = try TemporaryDirectory()
+        let point = try MountPoint(at: directory.path)
+        try point.prepare()
+        #expect(try permissions(directory.path) == 0o700)
+        let session = try Session(
+            MemoryFileSystem(), options: SessionOptions(source: "s", subtype: "keychainfs-test"))
+        try session.mount(at: point.path)
+        try point.seal()
+        let thread = TestThread.started { try? session.run() }
+        // That of the mount's own root.
+        #expect(try permissions(directory.path) == 0o700)
+        try session.unmount()
+        #expect(thread.join())
+        #expect(try permissions(directory.path) == 0o500)
+    }
+
+    @Test("H4: a stale mount is cleaned up, a live one is not") func staleMounts() throws {
+        let directory = try TemporaryDirectory()
+        #expect(try !StaleMount.clean(at: directory.path, type: MountedSession.type))
+        try deadMount(at: directory.path)
+        #expect(!StaleMount.exists(at: directory.path, type: "fuse.other"))
+        #expect(try !StaleMount.clean(at: directory.path, type: "fuse.other"))
+        #expect(StaleMount.exists(at: directory.path, type: MountedSession.type))
+        #expect(try StaleMount.clean(at: directory.path, type: MountedSession.type))
+        #expect(try MountTable.current().mount(at: directory.path) == nil)
+        let live = try MountedSession(MemoryFileSystem())
+        #expect(try !StaleMount.clean(at: live.path, type: MountedSession.type))
+        #expect(live.stop())
+    }
+
+    @Test("H4: the guard unmounts when the daemon is dead, and only then") func mountGuard() throws {
+        let directory = try TemporaryDirectory()
+        // A goodbye: nothing is touched.
+        try deadMount(at: directory.path)
+        var pipe = try Fuse.Pipe()
+        var goodbye: UInt8 = 1
+        #expect(write(pipe.writeEnd, &goodbye, 1) == 1)
+        MountGuard.run(pipe: pipe.readEnd, mountPoint: directory.path, type: MountedSession.type)
+        #expect(StaleMount.exists(at: directory.path, type: MountedSession.type))
+        // The end of the pipe: the mount goes.
+        pipe.closeWriteEnd()
+        MountGuard.run(pipe: pipe.readEnd, mountPoint: directory.path, type: MountedSession.type)
+        #expect(try MountTable.current().mount(at: directory.path) == nil)
+        // Nothing there: ends at once.
+        MountGuard.run(pipe: pipe.readEnd, mountPoint: directory.path, type: MountedSession.type)
+    }
+
+    @Test("H4: the guard's process holds a pipe, ignores nothing else, and is told good-bye") func guardProcess() throws
+    {
+        let directory = try TemporaryDirectory()
+        let script = "ls /proc/self/fd >\"$1/descriptors\"; head -c 1 <&3 | wc -c >\"$1/said\""
+        let guarding = try MountGuard.start("/bin/sh", arguments: ["-c", script, "sh", directory.path])
+        let client = MountedClient(root: directory.path)
+        #expect(eventually { client.exists("/said") })
+        guarding.dismiss()
+        #expect(try client.text("/said").trimmingCharacters(in: .whitespacesAndNewlines) == "1")
+        // 4 is what ls itself opens.
+        let descriptors = try client.text("/descriptors").split(separator: "\n").map(String.init)
+        #expect(Set(descriptors).isSubset(of: ["0", "1", "2", "3", "4"]))
+    }
+
+    @Test func backgroundStart() throws {
+        let secret = Array("open sesame".utf8)
+        let telling = "test \"$(cat <&3)\" = 'open sesame' || exit 9; printf '\\0\\0\\0\\0' >&4; exec 4>&-; sleep 0.1"
+        let ready = try BackgroundStart.start("/bin/sh", arguments: ["-c", telling], secret: secret.span.bytes)
+        guard case .ready(let processID) = ready else { return #expect(Bool(false), "\(ready)") }
+        var status: Int32 = 0
+        #expect(waitpid(processID, &status, 0) == processID && status == 0)
+        let failing = try BackgroundStart.start(
+            "/bin/sh", arguments: ["-c", "printf '\\5\\0\\0\\0no key' >&4"], secret: secret.span.bytes)
+        #expect(failing == .failed(exitCode: 5, message: "no key"))
+        let dying = try BackgroundStart.start("/bin/sh", arguments: ["-c", "exit 7"], secret: secret.span.bytes)
+        #expect(dying == .died(status: 7))
+        let killed = try BackgroundStart.start("/bin/sh", arguments: ["-c", "kill -9 $$"], secret: secret.span.bytes)
+        #expect(killed == .died(status: 128 + 9))
+        let long = [UInt8](repeating: 1, count: BackgroundStart.maximumSecret + 1)
+        #expect(throws: Errno(rawValue: EMSGSIZE)) {
+            try BackgroundStart.start("/bin/sh", arguments: [], secret: long.span.bytes)
+        }
+    }
+
+    @Test func readyReport() throws {
+        var pipe = try Fuse.Pipe()
+        ReadyReport(descriptor: pipe.takeWriteEnd()).failed(exitCode: 0x0102, message: "why")
+        #expect(readAll(pipe.readEnd) == [2, 1, 0, 0] + Array("why".utf8))
+    }
+
+    @Test func statisticsOfAPath() throws {
+        let directory = try TemporaryDirectory()
+        let statistics = try FileSystemStatistics(ofPath: directory.path)
+        #expect(statistics.blockSize > 0 && statistics.blocks > 0 && statistics.maximumNameLength >= 255)
+        #expect(throws: Errno.noSuchFileOrDirectory) { try FileSystemStatistics(ofPath: directory.path + "/none") }
+    }
+
+    @Test func logsOfLibfuseComeToUs() throws {
+        let messages = Locked<[String]>([])
+        FuseLog.setHandler { _, message in messages.withLock { $0.append(message) } }
+        defer { FuseLog.setHandler(nil) }
+        let session = try WireSession(MemoryFileSystem())
+        _ = session.wire.connection.send([1, 2, 3])
+        #expect(eventually { messages.withLock { $0.contains("a message of 3 bytes was dropped") } })
+        session.stop()
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+@testable import Fuse
+
+/// Looks into this process's own memory.
+enum MemoryScan {
+    struct NoSuchMapping: Error {}
+
+    /// Calls `body` with each mapping that is locked and wiped on fork, as only receive buffers are here.
+    static func lockedMappings<Result>(_ body: (Data) -> Result) throws -> [Result] {
+        // Foundation reads only the first part of such a file.
+        let file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC)
+        let maps = String(decoding: readAll(file, limit: 1 << 26), as: UTF8.self)
+        close(file)
+        let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+        defer { close(memory) }
+        var results: [Result] = []
+        var range: (start: UInt64, end: UInt64)?
+        for line in maps.split(separator: "\n") {
+            if let found = bounds(line) { range = found }
+            guard line.hasPrefix("VmFlags:"), line.contains(" lo "), line.contains(" wf"), let range else { continue }
+            var bytes = [UInt8](repeating: 0, count: Int(range.end - range.start))
+            // A session of another test may have ended meanwhile.
+            guard pread(memory, &bytes, bytes.count, Int(range.start)) == bytes.count else { continue }
+            results.append(body(Data(bytes)))
+        }
+        guard !results.isEmpty else { throw NoSuchMapping() }
+        return results
+    }
+
+    private static func bounds(_ line: Substring) -> (start: UInt64, end: UInt64)? {
+        let range = line.prefix { $0 != " " }.split(separator: "-")
+        guard range.count == 2, let start = UInt64(range[0], radix: 16), let end = UInt64(range[1], radix: 16) else {
+            return nil
+        }
+        return (start, end)
+    }
+}

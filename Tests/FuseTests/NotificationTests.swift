@@ -1,0 +1,81 @@
+import CFuse3
+import FileSystemCore
+import FileSystemTesting
+import Fuse
+import SystemPackage
+import Testing
+
+/// What the kernel is told, and when.
+@Suite struct NotificationTests {
+    let fileSystem = MemoryFileSystem()
+
+    private func entry(_ name: String) throws -> EntryReference {
+        EntryReference(parent: .root, name: try #require(EntryName(name)))
+    }
+
+    @Test("F10: notifications come before the answer") func order() throws {
+        let session = try WireSession(fileSystem)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let gone = try entry("gone")
+        fileSystem.script.withLock {
+            $0.notifications = [
+                .entry(gone), .inode(NodeID(rawValue: 7), pages: false), .inode(NodeID(rawValue: 8), pages: true),
+                .allEntries(fallback: { [] }),
+            ]
+        }
+        var request = Request(caller: client.caller)
+        // The answers before: INIT, and what `put` took.
+        let before = fileSystem.calls.count
+        _ = before
+        try session.wire.setxattr(
+            &request, node: .root, name: Array("user.notify".utf8), value: [UInt8]().span.bytes, flags: [])
+        let sent = session.wire.connection.notifications
+        try #require(sent.count == 4)
+        #expect(sent.map(\.code) == [3, 2, 2, 8])
+        #expect(sent[0].body.value(at: 0, as: fuse_notify_inval_entry_out.self).parent == 1)
+        #expect(sent[0].body.dropFirst(16).elementsEqual("gone\0".utf8))
+        let attributes = sent[1].body.value(at: 0, as: fuse_notify_inval_inode_out.self)
+        #expect(attributes.ino == 7 && attributes.off < 0)
+        let pages = sent[2].body.value(at: 0, as: fuse_notify_inval_inode_out.self)
+        #expect(pages.ino == 8 && pages.off == 0 && pages.len == 0)
+        #expect(sent[3].body.isEmpty)
+        // One more answer came after them: that of SETXATTR.
+        let statfs = session.wire.connection.call(WireRequest(FUSE_STATFS))
+        #expect(statfs.error == 0)
+        let seen = sent[0].answersBefore
+        #expect(sent.allSatisfy { $0.answersBefore == seen })
+        session.session.notifier.send([.inode(NodeID(rawValue: 9), pages: false)])
+        #expect(eventually { session.wire.connection.notifications.count == 5 })
+        #expect(session.wire.connection.notifications.last?.answersBefore == seen + 2)
+    }
+
+    @Test("F10: notifications come before an error, and before contents") func beforeErrorsAndContents() throws {
+        let session = try WireSession(fileSystem)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "contents")
+        fileSystem.script.withLock {
+            $0.notifications = [.inode(.root, pages: false)]
+            $0.readNotifies = true
+        }
+        #expect(try client.text("/a") == "contents")
+        #expect(!session.wire.connection.notifications.isEmpty)
+        let count = session.wire.connection.notifications.count
+        // A name that is taken: setxattr fails after it has notified nothing; the rename below tells both names.
+        try client.put("/b", "")
+        #expect(client.errno { c throws(Errno) in try c.setxattr("/a", "user.rename", "b") } == .fileExists)
+        try client.setxattr("/a", "user.rename", "c")
+        let names = session.wire.connection.notifications.dropFirst(count).map { Array($0.body.dropFirst(16)) }
+        #expect(names == [Array("a\0".utf8), Array("c\0".utf8)])
+    }
+
+    @Test("F10: before protocol 7.44 every name is told one by one") func fallback() throws {
+        let session = try WireSession(fileSystem, minor: 43)
+        defer { session.stop() }
+        let names = [try entry("a"), try entry("b")]
+        session.session.notifier.send([.allEntries(fallback: { names })])
+        #expect(eventually { session.wire.connection.notifications.map(\.code) == [3, 3] })
+    }
+}
