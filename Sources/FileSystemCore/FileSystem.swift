@@ -39,8 +39,12 @@ public protocol FileSystem: Sendable {
         body: (inout Request, RawSpan) -> Void
     ) throws(Errno)
     /// Returns how many bytes were taken.
+    ///
+    /// `flags` are those of this write: fcntl(2) may have changed O_APPEND since the open, and pwritev2(2) with RWF_DSYNC
+    /// or RWF_SYNC sets O_DSYNC or O_SYNC for one write. With O_APPEND, `offset` is what the kernel takes for the end.
     func write(
-        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner
+        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
+        flags: OpenFlags
     ) throws(Errno) -> Int
     /// A descriptor (one of perhaps many duplicates) is being closed.
     func flush(_ request: inout Request, node: NodeID, handle: HandleID, owner: LockOwner) throws(Errno)

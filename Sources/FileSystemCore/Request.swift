@@ -19,6 +19,9 @@ public struct Request: ~Copyable {
     ///
     /// Whoever runs the file system sends them from a thread that serves no request, and answers after that.
     public var notifications: [Notification] = []
+    /// What the kernel is told when the caller has its answer: anything that may wait for a lock which somebody holds who
+    /// waits for the caller.
+    public var afterwards: [Notification] = []
     private let interrupted: @Sendable () -> Bool
 
     /// `interrupted` tells whether the caller has been hit by a signal and waits no more.
@@ -48,9 +51,12 @@ public enum Notification: Sendable {
     case inode(NodeID, pages: Bool)
     /// Forget what a name stands for (FUSE_NOTIFY_INVAL_ENTRY).
     ///
-    /// Takes the directory's lock in the kernel: waits for every operation that is under way in it.
+    /// Takes the directory's lock in the kernel: waits for every operation that is under way in it. Never before the
+    /// answer of a request that holds a file's lock (setxattr, setattr, write): unlink and rename take the directory's
+    /// lock first and then wait for the file's, so that all three would wait for ever.
     case entry(EntryReference)
-    /// Ask again for every name (FUSE_NOTIFY_INC_EPOCH, Linux 6.16); on older kernels each name of `fallback` instead.
+    /// Ask again for every name (FUSE_NOTIFY_INC_EPOCH, Linux 6.16): takes no lock. On older kernels each name of
+    /// `fallback` instead.
     case allEntries(fallback: @Sendable () -> [EntryReference])
 }
 

@@ -80,7 +80,7 @@ extension PathClient {
             let count = try run { request throws(Errno) in
                 try fileSystem.write(
                     &request, node: file.node, handle: file.file.handle, offset: start, data: chunk.span.bytes,
-                    owner: owner)
+                    owner: owner, flags: file.flags)
             }
             guard count > 0 || chunk.isEmpty else { throw .ioError }
             done += count

@@ -37,14 +37,15 @@ extension WireFileSystem {
     }
 
     public func write(
-        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner
+        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
+        flags: OpenFlags
     ) throws(Errno) -> Int {
         let bytes = data.withUnsafeBytes { Array($0) }
         let body = try call(FUSE_WRITE, node, request) {
             $0.append(
                 fuse_write_in(
                     fh: handle.rawValue, offset: offset, size: UInt32(bytes.count), write_flags: 2,
-                    lock_owner: owner.rawValue, flags: 0, padding: 0))
+                    lock_owner: owner.rawValue, flags: UInt32(bitPattern: flags.rawValue), padding: 0))
             $0.append(bytes: bytes)
         }
         return Int(body.value(at: 0, as: fuse_write_out.self).size)

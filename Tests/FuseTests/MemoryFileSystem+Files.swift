@@ -67,7 +67,8 @@ extension MemoryFileSystem {
     }
 
     func write(
-        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner
+        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
+        flags: OpenFlags
     ) throws(Errno) -> Int {
         note("write \(data.byteCount) by \(owner.rawValue)")
         script.withLock { $0.onWrite }?()

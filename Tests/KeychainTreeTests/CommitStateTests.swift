@@ -121,14 +121,4 @@ import Testing
         state.committed()
         #expect(state.flush(by: shell, callerIsDying: false) == .nothing)
     }
-
-    @Test("L2: a value lost to a lock fails every close and fsync, and is dropped")
-    func lost() {
-        var state = created()
-        state.changed(by: child)
-        state.lost(with: .noKey)
-        #expect(state.flush(by: shell, callerIsDying: false) == .fail(.noKey))
-        #expect(state.sync() == .fail(.noKey))
-        #expect(state.lastClose() == .drop)
-    }
 }

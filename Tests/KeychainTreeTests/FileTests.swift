@@ -241,7 +241,81 @@ import Testing
         #expect(try shell.list(dir) == ["t"])
     }
 
+    @Test("F5: a rename onto an uncommitted name that fails leaves that name, and what is staged, as they were")
+    func failedRenameOntoPending() throws {
+        try shell.put(path("b"), "b")
+        let file = try shell.open(path("new"), [.writeOnly, .create])
+        try shell.write(file, "important")
+        fixture.store.failNextWrite(with: .diskFull)
+        #expect(throws: Errno.noSpace) { try shell.rename(path("b"), path("new")) }
+        try shell.fsync(file)
+        try shell.close(file)
+        #expect(try shell.cat(path("new")) == "important")
+        #expect(try shell.cat(path("b")) == "b")
+    }
+
+    @Test("F1: truncate(2) that is refused leaves nothing staged behind")
+    func refusedTruncate() throws {
+        try shell.put(path("a"), "abc")
+        #expect(throws: Errno.fileTooLarge) { try shell.setattr(path("a")) { $0.size = 2 << 20 } }
+        #expect(try shell.stat(path("a")).size == 3)
+        try shell.close(try shell.open(path("a"), [.readWrite]))
+        #expect(try shell.cat(path("a")) == "abc")
+    }
+
+    @Test("F6: a file that was gone before it was opened is ESTALE, not empty")
+    func staleOpen() throws {
+        try shell.put(path("a"), "secret")
+        let node = try shell.entry(path("a")).node
+        try shell.unlink(path("a"))
+        for flags in [OpenFlags(), .writeOnly, .readWrite] {
+            #expect(throws: Errno.staleNFSFileHandle) {
+                try shell.ask { (request) throws(Errno) in
+                    try shell.tree.open(&request, node: node, flags: flags)
+                }
+            }
+        }
+    }
+
+    @Test("F1: the flags of each write count: O_APPEND taken back, one write with O_DSYNC")
+    func writeFlags() throws {
+        try shell.put(path("a"), "0123")
+        let file = try shell.open(path("a"), [.writeOnly, .append])
+        try shell.write(file, bytes: Array("X".utf8), at: 0, flags: .writeOnly)
+        #expect(try fixture.commits { try shell.write(file, bytes: [0x59], at: 1, flags: [.writeOnly, .dsync]) } == 1)
+        #expect(try shell.cat(path("a")) == "XY23")
+        try shell.close(file)
+    }
+
     // MARK: T, X, L
+
+    @Test("L2: what a lock drops is dropped for good, and only for the descriptors from before it")
+    func lockWithDescriptors() throws {
+        try shell.put(path("a"), "old")
+        let idle = try shell.open(path("a"), [.writeOnly, .append])
+        try shell.put(path("b"), "old")
+        let busy = try shell.open(path("b"), [.writeOnly])
+        try shell.write(busy, bytes: Array(repeating: 1, count: 10_000))
+        let pending = try shell.open(path("new"), [.writeOnly, .create])
+        try shell.write(pending, "x")
+        _ = fixture.tree.lock()
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try shell.list(dir) == ["a", "b"])
+        #expect(try shell.stat(path("b")).size == 3)
+        try shell.put(path("a"), "new")
+        try shell.put(path("b"), "new")
+        try shell.rename(path("b"), path("c"))
+        try shell.put(path("new"), "other")
+        for file in [busy, pending] {
+            #expect(throws: Errno.noKey) { try shell.write(file, "late") }
+            #expect(throws: Errno.noKey) { try shell.close(file) }
+        }
+        try shell.write(idle, "!")
+        try shell.close(idle)
+        #expect(try shell.cat(path("a")) == "new!")
+        #expect(try shell.cat(path("c")) == "new")
+        #expect(try shell.cat(path("new")) == "other")
+    }
 
     @Test("T4: a renamed service takes all its items along, in one commit of one row")
     func renameService() throws {
@@ -267,7 +341,10 @@ import Testing
         try shell.put(path("a"), "x")
         try shell.setxattr(path("a"), "kSecAttrAccount", "b")
         #expect(try shell.list(dir) == ["b"])
-        let told = shell.notifications.compactMap { notification -> EntryName? in
+        guard case .allEntries = shell.notifications.last else {
+            Issue.record("nothing told before the answer"); return
+        }
+        let told = shell.afterwards.compactMap { notification -> EntryName? in
             if case .entry(let reference) = notification { reference.name } else { nil }
         }
         #expect(told == [EntryName("a"), EntryName("b")])

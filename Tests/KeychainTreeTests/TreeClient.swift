@@ -81,6 +81,8 @@ final class TreeProcess {
     let processID: Int32
     /// What the tree wanted the kernel to be told, in order.
     private(set) var notifications: [Notification] = []
+    /// The same, after the answers.
+    private(set) var afterwards: [Notification] = []
 
     init(_ fixture: TreeFixture, _ number: Int32 = 1) {
         tree = fixture.tree
@@ -97,7 +99,10 @@ final class TreeProcess {
     /// One request; its notifications are kept.
     func ask<Result>(_ body: (inout Request) throws(Errno) -> Result) throws(Errno) -> Result {
         var request = Request(caller: Caller(userID: 1000, groupID: 1000, processID: processID))
-        defer { notifications += request.notifications }
+        defer {
+            notifications += request.notifications
+            afterwards += request.afterwards
+        }
         return try body(&request)
     }
 
@@ -179,11 +184,11 @@ final class TreeProcess {
         try write(file, bytes: Array(text.utf8), at: offset)
     }
 
-    func write(_ file: Descriptor, bytes: [UInt8], at offset: Int = 0) throws(Errno) {
+    func write(_ file: Descriptor, bytes: [UInt8], at offset: Int = 0, flags: OpenFlags? = nil) throws(Errno) {
         _ = try ask { (request) throws(Errno) in
             try tree.write(
                 &request, node: file.node, handle: file.opened.handle, offset: UInt64(offset), data: bytes.rawSpan,
-                owner: owner)
+                owner: owner, flags: flags ?? file.flags)
         }
     }
 

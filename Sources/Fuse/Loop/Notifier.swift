@@ -18,6 +18,7 @@ public final class Notifier: KernelNotifier, Sendable {
     }
 
     private let state = Monitor(State())
+    private let sender = Mutex<NotificationSender?>(nil)
     private let thread = Mutex<WorkerThread?>(nil)
     /// The minor version of the kernel's protocol; 0 before INIT, when the kernel can remember nothing.
     let kernelMinor = Atomic<UInt32>(0)
@@ -27,6 +28,7 @@ public final class Notifier: KernelNotifier, Sendable {
     /// Begins to send through `channel`.
     func start(_ channel: Channel) throws(Errno) {
         state.with { $0.isRunning = true }
+        sender.withLock { $0 = NotificationSender(channel: channel) }
         let new = try WorkerThread { [self] in run(NotificationSender(channel: channel)) }
         thread.withLock { $0 = new }
     }
@@ -39,6 +41,30 @@ public final class Notifier: KernelNotifier, Sendable {
             return thread
         }
         ending?.join()
+        sender.withLock { $0 = nil }
+    }
+
+    /// Tells the kernel what a request has brought, and answers in between.
+    ///
+    /// At once where nothing of it waits for a lock: an answer must not queue behind an `inval_entry` that waits.
+    func tell(_ news: News, answer: @escaping @Sendable () -> Void) {
+        if news.before.isEmpty || sendAtOnce(news.before) {
+            answer()
+        } else {
+            enqueue(news.before, finish: answer)
+        }
+        if !news.after.isEmpty { enqueue(news.after) {} }
+    }
+
+    /// False, and nothing is sent, if any of them may wait.
+    private func sendAtOnce(_ notifications: [FileSystemCore.Notification]) -> Bool {
+        let minor = kernelMinor.load(ordering: .acquiring)
+        let isImmediate = notifications.allSatisfy { if case .allEntries = $0 { true } else { false } }
+        guard isImmediate, minor >= NotificationSender.epochMinor, let sender = sender.withLock({ $0 }) else {
+            return false
+        }
+        sender.send(notifications, kernelMinor: minor)
+        return true
     }
 
     /// Returns when all have been sent; at once if no session runs.

@@ -23,7 +23,8 @@ final class Dispatcher: Sendable {
     func serveSilently(_ caller: Caller, _ body: (any FileSystem, inout Request) -> Void) {
         var request = Request(caller: caller)
         body(fileSystem, &request)
-        if !request.notifications.isEmpty { notifier.enqueue(request.notifications) {} }
+        let news = News(request)
+        if !news.isEmpty { notifier.tell(news) {} }
     }
 }
 
@@ -37,9 +38,9 @@ func serve<Body: Answer>(
     var request = ticket.request()
     do throws(Errno) {
         let answer = try body(dispatcher.fileSystem, &request)
-        reply.send(answer, after: request.notifications)
+        reply.send(answer, telling: News(request))
     } catch {
-        reply.fail(error, after: request.notifications)
+        reply.fail(error, telling: News(request))
     }
 }
 

@@ -42,7 +42,8 @@ enum FileOperations {
                     count: try fileSystem.write(
                         &request, node: NodeID(rawValue: node), handle: unsafe HandleID(information),
                         offset: UInt64(offset), data: unsafe UnsafeRawBufferPointer(start: data, count: size).bytes,
-                        owner: unsafe LockOwner(information)))
+                        owner: unsafe LockOwner(information),
+                        flags: OpenFlags(rawValue: unsafe information?.pointee.flags ?? 0)))
             }
         }
         unsafe operations.copy_file_range = {
@@ -93,23 +94,20 @@ enum FileOperations {
         let ticket = unsafe Ticket(raw, dispatcher)
         var reply: Reply<DataAnswer>? = Reply(ticket)
         var request = ticket.request()
-        var sent = 0
         do throws(Errno) {
             guard offset >= 0 else { throw .invalidArgument }
             try dispatcher.fileSystem.read(
                 &request, node: node, handle: handle, offset: UInt64(offset), size: size
             ) { request, bytes in
-                sent = request.notifications.count
-                reply.take()?.send(bytes.extracting(first: size), after: request.notifications)
+                reply.take()?.send(bytes.extracting(first: size), telling: News(taking: &request))
             }
         } catch {
             if let reply = reply.take() {
-                sent = request.notifications.count
-                reply.fail(error, after: request.notifications)
+                reply.fail(error, telling: News(taking: &request))
             }
         }
         // What came after the answer.
-        let late = Array(request.notifications.dropFirst(sent))
-        if reply == nil, !late.isEmpty { dispatcher.notifier.enqueue(late) {} }
+        let late = News(request)
+        if reply == nil, !late.isEmpty { dispatcher.notifier.tell(late) {} }
     }
 }

@@ -12,19 +12,19 @@ struct Reply<Body: Answer>: ~Copyable, Sendable {
 
     init(_ ticket: Ticket) { self.ticket = ticket }
 
-    /// Answers, if there are `notifications` after they were sent, from the notifier's thread.
-    consuming func send(_ answer: Body, after notifications: [FileSystemCore.Notification]) {
+    /// Answers, after the kernel has been told what comes before the answer.
+    consuming func send(_ answer: Body, telling news: News) {
         isAnswered = true
         let ticket = ticket
-        if notifications.isEmpty { return ticket.send(answer) }
-        ticket.dispatcher.notifier.enqueue(notifications) { ticket.send(answer) }
+        if news.isEmpty { return ticket.send(answer) }
+        ticket.dispatcher.notifier.tell(news) { ticket.send(answer) }
     }
 
-    consuming func fail(_ error: Errno, after notifications: [FileSystemCore.Notification]) {
+    consuming func fail(_ error: Errno, telling news: News) {
         isAnswered = true
         let ticket = ticket
-        if notifications.isEmpty { return ticket.fail(error) }
-        ticket.dispatcher.notifier.enqueue(notifications) { ticket.fail(error) }
+        if news.isEmpty { return ticket.fail(error) }
+        ticket.dispatcher.notifier.tell(news) { ticket.fail(error) }
     }
 
     deinit {
@@ -36,9 +36,9 @@ struct Reply<Body: Answer>: ~Copyable, Sendable {
 
 extension Reply where Body == DataAnswer {
     /// Sends the bytes from where they lie; copies them only if they have to wait.
-    consuming func send(_ bytes: RawSpan, after notifications: [FileSystemCore.Notification]) {
-        guard notifications.isEmpty else {
-            return send(DataAnswer(bytes: WipedBytes(copying: bytes)), after: notifications)
+    consuming func send(_ bytes: RawSpan, telling news: News) {
+        guard news.isEmpty else {
+            return send(DataAnswer(bytes: WipedBytes(copying: bytes)), telling: news)
         }
         isAnswered = true
         ticket.send(bytes)

@@ -9,9 +9,17 @@ enum Handle: Sendable {
     case reader(ItemFile, SealedSecret?)
     /// Read-only, of a name that was not committed yet at its open.
     case snapshotReader(ItemFile, StagedSnapshot)
-    case writer(ItemFile, OpenFlags)
+    case writer(Writer)
     case control(ControlHandle)
     case directory(ListingHandle)
+}
+
+/// An open descriptor that can write.
+struct Writer: Sendable {
+    let file: ItemFile
+    let flags: OpenFlags
+    /// How often the file had lost what was staged when it was opened: since then it has none if that is no longer so.
+    let losses: Int
 }
 
 /// An open directory: what its listing had to leave out so far.

@@ -22,9 +22,13 @@ final class ItemFile: Sendable {
         var isPending: Bool
         /// Unlinked or replaced: lives on through its descriptors only (F6).
         var isDetached = false
-        /// The committed value of a detached file.
+        /// The committed value of a detached file, if ``hasDetachedValue``; nil for an item without a secret.
         var detachedSecret: SealedSecret?
+        /// Whether the value was kept when the file was detached: it was open then.
+        var hasDetachedValue = false
         var staging: Staging?
+        /// How often a lock has taken away what was staged: descriptors from before answer ENOKEY (L2).
+        var losses = 0
         /// Open descriptors that can write.
         var writerCount = 0
         /// Open descriptors of any kind.

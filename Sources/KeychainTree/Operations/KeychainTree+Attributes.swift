@@ -11,7 +11,7 @@ extension KeychainTree {
         let node = try node(id)
         switch node.content {
         case .root, .classDirectory, .controlDirectory, .controlFile:
-            return TimedAttributes(attributes(ofFixed: node), timeout: 0)
+            return TimedAttributes(attributes(ofFixed: node), timeout: options.cacheTimeout)
         case .service(let directory):
             return TimedAttributes(attributes(of: try record(of: directory)), timeout: timeout(of: directory))
         case .item(let file):

@@ -28,18 +28,18 @@ extension KeychainTree {
                 try snapshot.contents.slab(at: offset, size: size)
             }
             body(&request, slab.bytes)
-        case .writer(let file, let flags):
-            guard flags.isReadable else { throw .badFileDescriptor }
-            let slab = try readShared(file, offset: offset, size: size)
+        case .writer(let writer):
+            guard writer.flags.isReadable else { throw .badFileDescriptor }
+            let slab = try readShared(writer, offset: offset, size: size)
             body(&request, slab.bytes)
         }
     }
 
     /// What the writers of an item share, or the committed value if nothing is staged (F3).
-    private func readShared(_ file: ItemFile, offset: Int, size: Int) throws(Errno) -> SecretBytes {
-        try file.state.withLock { (state) throws(Errno) in
+    private func readShared(_ writer: Writer, offset: Int, size: Int) throws(Errno) -> SecretBytes {
+        try writer.file.state.withLock { (state) throws(Errno) in
+            try checkNotLost(writer, state)
             if let staging = state.staging {
-                if let loss = staging.state.lossError { throw loss }
                 return try mapped { () throws(KeychainError) in try staging.read(at: offset, size: size) }
             }
             let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
@@ -57,16 +57,18 @@ extension KeychainTree {
     // MARK: Writing
 
     package func write(
-        _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner
+        _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
+        flags: OpenFlags
     ) throws(Errno) -> Int {
         switch try handle(id) {
         case .reader, .snapshotReader, .directory: throw .badFileDescriptor
         case .control(let handle): return try write(data, to: handle, request: &request)
-        case .writer(let file, let flags):
-            guard flags.isWritable else { throw .badFileDescriptor }
+        case .writer(let writer):
+            guard writer.flags.isWritable else { throw .badFileDescriptor }
             try checkWritable()
             let count = data.byteCount
-            return try file.state.withLock { (state) throws(Errno) in
+            return try writer.file.state.withLock { (state) throws(Errno) in
+                try checkNotLost(writer, state)
                 let staging = try stagedValue(&state)
                 let offset = flags.contains(.append) ? staging.count : Int(clamping: offset)
                 try refusing(staging) { () throws(Errno) in
@@ -83,23 +85,43 @@ extension KeychainTree {
 
     /// truncate(2) commits at once: no close follows it. ftruncate(2) is like a write.
     func truncate(_ state: inout ItemFile.State, to size: UInt64, _ changes: AttributeChanges) throws(Errno) {
-        let staging = try stagedValue(&state)
         let size = Int(clamping: size)
-        try refusing(staging) { () throws(Errno) in
-            try checkLimit(size, 0)
-            try checkRoom(for: size)
-            try mapped { () throws(KeychainError) in try staging.truncate(to: size) }
-        }
+        guard let handle = changes.handle else { return try truncateAtOnce(&state, to: size) }
+        try checkNotLost(handle, state)
+        let staging = try stagedValue(&state)
+        try refusing(staging) { () throws(Errno) in try resize(staging, to: size) }
         changed(staging, by: changes.lockOwner)
-        guard changes.handle == nil else { return }
+    }
+
+    /// truncate(2): nobody has a descriptor that could drop what is staged or hear of an error later.
+    private func truncateAtOnce(_ state: inout ItemFile.State, to size: Int) throws(Errno) {
+        let staging = try stagedValue(&state)
         defer { if state.writerCount == 0 { state.staging = nil } }
+        try resize(staging, to: size)
+        changed(staging, by: LockOwner(rawValue: 0))
         try commit(&state)
     }
 
-    /// The value that writers share, made from the committed one if nothing is staged. ENOKEY once it was lost.
+    private func resize(_ staging: Staging, to size: Int) throws(Errno) {
+        try checkLimit(size, 0)
+        try checkRoom(for: size)
+        try mapped { () throws(KeychainError) in try staging.truncate(to: size) }
+    }
+
+    /// ENOKEY for a descriptor from before a lock that took away what was staged (L2).
+    private func checkNotLost(_ writer: Writer, _ state: borrowing ItemFile.State) throws(Errno) {
+        if writer.losses != state.losses { throw .noKey }
+    }
+
+    /// The same for the descriptor of that number.
+    private func checkNotLost(_ id: HandleID, _ state: borrowing ItemFile.State) throws(Errno) {
+        guard case .writer(let writer) = try handle(id) else { throw .badFileDescriptor }
+        try checkNotLost(writer, state)
+    }
+
+    /// The value that writers share, made from the committed one if nothing is staged.
     private func stagedValue(_ state: inout ItemFile.State) throws(Errno) -> Staging {
         if let staging = state.staging {
-            if let loss = staging.state.lossError { throw loss }
             return staging
         }
         let item = try item(of: &state)
@@ -143,9 +165,10 @@ extension KeychainTree {
     package func flush(
         _ request: inout Request, node: NodeID, handle id: HandleID, owner: LockOwner
     ) throws(Errno) {
-        guard case .writer(let file, _) = try handle(id) else { return }
+        guard case .writer(let writer) = try handle(id) else { return }
         let caller = request.caller.processID
-        try file.state.withLock { (state) throws(Errno) in
+        try writer.file.state.withLock { (state) throws(Errno) in
+            try checkNotLost(writer, state)
             guard let staging = state.staging, staging.state.needsFlush else { return }
             let isDying = host.isDyingOfSignal(caller)
             try decide(staging.note { $0.flush(by: owner, callerIsDying: isDying) }, &state)
@@ -157,11 +180,17 @@ extension KeychainTree {
     ) throws(Errno) {
         switch try handle(id) {
         case .control, .directory: return
-        case .reader(let file, _), .snapshotReader(let file, _), .writer(let file, _):
-            try file.state.withLock { (state) throws(Errno) in
-                guard let staging = state.staging else { return }
-                try decide(staging.note { $0.sync() }, &state)
-            }
+        case .reader(let file, _), .snapshotReader(let file, _): try sync(file)
+        case .writer(let writer):
+            try writer.file.state.withLock { (state) throws(Errno) in try checkNotLost(writer, state) }
+            try sync(writer.file)
+        }
+    }
+
+    private func sync(_ file: ItemFile) throws(Errno) {
+        try file.state.withLock { (state) throws(Errno) in
+            guard let staging = state.staging else { return }
+            try decide(staging.note { $0.sync() }, &state)
         }
     }
 

@@ -24,9 +24,11 @@ extension KeychainTree {
 
     private func forgetUnavailable(_ state: inout ItemFile.State) {
         guard let item = state.item, !keychain.keys.isAvailable(item.protection) else { return }
-        state.staging?.note { $0.lost(with: .noKey) }
-        // A pending or detached file has its item nowhere else; its attributes answer ENOKEY all the same.
-        if !state.isPending && !state.isDetached { state.item = nil }
+        if state.hasUncommitted { state.losses += 1 }
+        state.staging = nil
+        if state.isPending { detachPending(&state) }
+        // A detached file has its item nowhere else; its attributes answer ENOKEY all the same.
+        if !state.isDetached { state.item = nil }
     }
 
     /// Every name that the kernel may remember: for kernels that cannot be told to ask again for all.

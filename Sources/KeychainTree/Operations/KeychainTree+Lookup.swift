@@ -69,7 +69,7 @@ extension KeychainTree {
     /// Counts a lookup of a fixed node.
     func entry(ofFixed node: Node) -> Entry {
         table.withLock { $0.nodes.remember(node, as: node.id) }
-        return entry(node.id, attributes(ofFixed: node), attributeTimeout: 0)
+        return entry(node.id, attributes(ofFixed: node), attributeTimeout: options.cacheTimeout)
     }
 
     /// Counts a lookup of a service directory.

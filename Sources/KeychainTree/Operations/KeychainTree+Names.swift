@@ -114,6 +114,7 @@ extension KeychainTree {
     func detach(_ state: inout ItemFile.State, secret: SealedSecret?) {
         state.isDetached = true
         state.detachedSecret = secret
+        state.hasDetachedValue = state.openCount > 0
         let row = state.row
         table.withLock { $0.detachItem(row) }
     }

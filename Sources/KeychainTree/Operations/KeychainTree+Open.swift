@@ -14,7 +14,8 @@ extension KeychainTree {
         let directory = try serviceDirectory(parent)
         do {
             let file = try makePending(name, in: directory, permissions: permissions, caller: request.caller).file
-            let opened = OpenedFile(handle: table.withLock { $0.open(.writer(file, flags)) })
+            let writer = Writer(file: file, flags: flags, losses: 0)
+            let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
             return (try entry(of: file), opened)
         } catch .fileExists where !flags.contains(.exclusive) {
             return try openExisting(&request, parent, name, flags)
@@ -127,9 +128,10 @@ extension KeychainTree {
         let handle = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
             let handle: Handle
-            if state.isPending, let staging = state.staging {
+            if state.isPending || state.isDetached, let staging = state.staging {
                 handle = .snapshotReader(file, try snapshot(of: staging, item))
             } else if state.isDetached {
+                try checkValueKept(state)
                 handle = .reader(file, state.detachedSecret)
             } else {
                 handle = .reader(file, try committedSecret(&state))
@@ -144,13 +146,20 @@ extension KeychainTree {
 
     private func openForWriting(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
         try checkWritable()
-        try file.state.withLock { (state) throws(Errno) in
+        let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
+            if state.isDetached && state.staging == nil { try checkValueKept(state) }
             if flags.contains(.truncate) { try truncateByOpen(&state, item) }
             state.writerCount += 1
             state.openCount += 1
+            return Writer(file: file, flags: flags, losses: state.losses)
         }
-        return OpenedFile(handle: table.withLock { $0.open(.writer(file, flags)) })
+        return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
+    }
+
+    /// ESTALE for a file that is gone and was not open then: the kernel looks its path up again.
+    private func checkValueKept(_ state: borrowing ItemFile.State) throws(Errno) {
+        guard state.hasDetachedValue else { throw .staleNFSFileHandle }
     }
 
     /// O_TRUNC: the staged value is empty from now on; the committed one stays until the commit (F2).
@@ -158,7 +167,6 @@ extension KeychainTree {
         try checkRoom(for: 0)
         let staging: Staging
         if let shared = state.staging { staging = shared } else { staging = try self.staging(for: item) }
-        if let loss = staging.state.lossError { throw loss }
         try mapped { () throws(KeychainError) in try staging.truncate(to: 0) }
         staging.touch(keychain.now())
         staging.note { $0.opened() }
@@ -175,7 +183,6 @@ extension KeychainTree {
     }
 
     private func snapshot(of staging: Staging, _ item: Item) throws(Errno) -> StagedSnapshot {
-        if let loss = staging.state.lossError { throw loss }
         return try mapped { () throws(KeychainError) in
             try staging.snapshot(key: try stagingKeys.key(for: item.protection.availability))
         }
@@ -198,8 +205,8 @@ extension KeychainTree {
         case .control, .directory: break
         case .reader(let file, _), .snapshotReader(let file, _):
             file.state.withLock { $0.closed(writer: false) }
-        case .writer(let file, _):
-            let dropped = file.state.withLock { state in
+        case .writer(let writer):
+            let dropped = writer.file.state.withLock { state in
                 state.closed(writer: true)
                 return state.writerCount == 0 ? lastClose(&state) : nil
             }

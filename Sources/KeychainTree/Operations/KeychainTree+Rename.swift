@@ -91,7 +91,7 @@ extension KeychainTree {
         _ state: inout ItemFile.State, to account: AttributeValue, directory: (Change) throws(KeychainError) -> RowID
     ) throws(Errno) {
         let source = try item(of: &state)
-        let staging = try stagingToCommit(state)
+        let staging = stagingToCommit(state)
         let isPending = state.isPending
         let saved = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
@@ -114,11 +114,11 @@ extension KeychainTree {
     ) throws(Errno) {
         let (sourceItem, targetItem) = (try item(of: &source), try item(of: &target))
         guard !target.isPending else {
-            // The name was never committed: there is no item to follow.
-            detachPending(&target)
-            return try move(&source, to: targetItem.account, in: newDirectory)
+            // The name was never committed: there is no item to follow. It goes only if the other one has come.
+            try move(&source, to: targetItem.account, in: newDirectory)
+            return detachPending(&target)
         }
-        let staging = try stagingToCommit(source)
+        let staging = stagingToCommit(source)
         let (isPending, oldRow, newRow) = (source.isPending, source.row, target.row)
         let targetSecret = try detachable(&target)
         let saved = try mapped { () throws(KeychainError) in
@@ -156,11 +156,10 @@ extension KeychainTree {
         (a.directory, b.directory) = (b.directory, a.directory)
     }
 
-    /// What is staged and has to be committed with a rename; ENOKEY if it was lost to a lock.
-    private func stagingToCommit(_ state: borrowing ItemFile.State) throws(Errno) -> Staging? {
-        guard let staging = state.staging else { return nil }
-        if let loss = staging.state.lossError { throw loss }
-        return staging.state.isUncommitted ? staging : nil
+    /// What is staged and has to be committed with a rename.
+    private func stagingToCommit(_ state: borrowing ItemFile.State) -> Staging? {
+        guard let staging = state.staging, staging.state.isUncommitted else { return nil }
+        return staging
     }
 
     // MARK: Directories

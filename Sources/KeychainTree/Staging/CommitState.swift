@@ -15,8 +15,6 @@ struct CommitState: Equatable, Sendable {
     private var refusal: Errno?
     /// The error of the last commit, which every close tries to get over.
     private var failure: Errno?
-    /// The value has been taken away (lock): nothing of it can be committed any more.
-    private var loss: Errno?
 
     /// What FLUSH or the last close comes to.
     enum Decision: Equatable {
@@ -26,11 +24,8 @@ struct CommitState: Equatable, Sendable {
         case fail(Errno)
     }
 
-    /// The error that a lost value answers to every use; nil while there is a value.
-    var lossError: Errno? { loss }
-
     /// Whether a FLUSH has anything to decide on: there is no need to ask about its caller otherwise.
-    var needsFlush: Bool { isUncommitted || refusal != nil || loss != nil }
+    var needsFlush: Bool { isUncommitted || refusal != nil }
 
     /// O_CREAT made the name, or O_TRUNC emptied the value: to be committed, but at the last close only.
     mutating func opened() {
@@ -52,7 +47,6 @@ struct CommitState: Equatable, Sendable {
 
     /// A descriptor is being closed.
     mutating func flush(by owner: LockOwner, callerIsDying: Bool) -> Decision {
-        if let loss { return .fail(loss) }
         guard needsFlush else { return .nothing }
         if callerIsDying {
             writers.remove(owner)
@@ -65,7 +59,6 @@ struct CommitState: Equatable, Sendable {
 
     /// fsync or fdatasync, by anybody.
     mutating func sync() -> Decision {
-        if let loss { return .fail(loss) }
         guard isUncommitted else { return .nothing }
         takeUp()
         return .commit
@@ -73,7 +66,6 @@ struct CommitState: Equatable, Sendable {
 
     /// The last descriptor is gone; nobody hears of an error.
     func lastClose() -> Decision {
-        if loss != nil { return .drop }
         guard isUncommitted else { return .nothing }
         return isAbandoned ? .drop : .commit
     }
@@ -84,11 +76,6 @@ struct CommitState: Equatable, Sendable {
 
     mutating func commitFailed(with error: Errno) {
         failure = error
-    }
-
-    /// The value is gone; descriptors answer `error` from now on.
-    mutating func lost(with error: Errno) {
-        loss = error
     }
 
     private mutating func takeUp() {

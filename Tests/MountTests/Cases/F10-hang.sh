@@ -21,7 +21,28 @@ while time.time() < deadline:
     done += 1
 assert done > 3, done
 PY
+# Renames through setxattr against unlink and rename of the same names: each takes locks of the kernel in its own order.
+cat > "$CASE_DIR/rival.py" <<'PY'
+import errno, os, sys, time
+directory, kind, deadline = sys.argv[1], sys.argv[2], time.time() + 8
+a, b = (os.path.join(directory, name) for name in "ab")
+def tolerant(call, *args):
+    try: return call(*args)
+    except OSError as e:
+        if e.errno not in (errno.ENOKEY, errno.ENOENT, errno.EEXIST): raise
+def write(path):
+    with open(path, "w") as f: f.write("v")
+while time.time() < deadline:
+    if kind == "xattr":
+        tolerant(os.setxattr, a, "user.kSecAttrAccount", b"b"); tolerant(os.setxattr, b, "user.kSecAttrAccount", b"a")
+    elif kind == "unlink":
+        tolerant(os.unlink, a); tolerant(os.unlink, b); tolerant(write, a)
+    else:
+        tolerant(write, b); tolerant(os.rename, b, a)
+PY
+rivals="$MNT/generic-passwords/rivals"; mkdir "$rivals"
 pids=()
+for kind in xattr unlink xattr rename; do timeout 60 python3 "$CASE_DIR/rival.py" "$rivals" $kind & pids+=($!); done
 for i in $(seq 20); do timeout 60 python3 "$CASE_DIR/worker.py" "$D" "$i" & pids+=($!); done
 for _ in $(seq 12); do sleep 0.4; "$KEYCHAINFS" lock "$MNT"; sleep 0.2; timeout 20 "$KEYCHAINFS" unlock "$MNT"; done
 for pid in "${pids[@]}"; do wait "$pid" || fail "a worker failed or hung"; done
