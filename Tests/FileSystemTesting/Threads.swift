@@ -28,8 +28,13 @@ public final class TestThread: Sendable {
         }
     }
 
-    /// Waits for its end, once; false if it takes longer.
-    public func join(seconds: Double = 60) -> Bool { done.wait(seconds: seconds) }
+    /// Waits for its end; false if it takes longer.
+    public func join(seconds: Double = 60) -> Bool {
+        guard done.wait(seconds: seconds) else { return false }
+        // For whoever asks again.
+        done.signal()
+        return true
+    }
 
     public static func started(_ body: @escaping @Sendable () -> Void) -> TestThread {
         let thread = TestThread(body)

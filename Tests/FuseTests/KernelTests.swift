@@ -102,10 +102,12 @@ import Testing
         fileSystem.script.withLock { $0.opened.noFlush = true }
         let mount = try MountedSession(fileSystem)
         defer { mount.stop() }
-        for round in 0..<500 {
-            try mount.client.put("/a", "\(round)")
-            #expect(try mount.client.text("/a") == "\(round)")
-        }
+        // By a process of its own: one that another test spawns here holds our descriptors until it is another program.
+        let script =
+            "i=0; while [ $i -lt 300 ]; do printf $i >\"$1/a\"; test $(cat \"$1/a\") = $i || exit 1; i=$((i+1)); done"
+        let child = try ChildProcess(.init(executable: "/bin/sh", arguments: ["-c", script, "sh", mount.path]))
+        #expect(child.wait() == 0)
+        #expect(fileSystem.calls.count { $0.hasPrefix("open ") } >= 599)
         #expect(fileSystem.calls.allSatisfy { !$0.hasPrefix("flush") })
         #expect(fileSystem.state.withLock { $0.overlappingOpens } == 0)
     }
@@ -132,6 +134,7 @@ import Testing
 
     @Test func unmounting() throws {
         let mount = try MountedSession(fileSystem)
+        defer { mount.stop() }
         try mount.client.put("/a", "x")
         let entry = try #require(try MountTable.current().mount(at: mount.path))
         #expect(entry.type == MountedSession.type && entry.source == "test" && !entry.isReadOnly)
@@ -148,6 +151,7 @@ import Testing
 
     @Test func exitUnmounts() throws {
         let mount = try MountedSession(fileSystem)
+        defer { mount.stop() }
         let file = try mount.client.open("/a", [.create, .writeOnly])
         mount.session.exit()
         #expect(mount.waitForEnd())

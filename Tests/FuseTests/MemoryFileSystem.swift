@@ -1,5 +1,6 @@
 import FileSystemCore
 import FileSystemTesting
+import Glibc
 import SystemPackage
 
 /// A file system in memory: the subject that the binding is tested with. Tells what it was asked, and misbehaves on demand.
@@ -56,7 +57,7 @@ final class MemoryFileSystem: FileSystem {
         let time = Timestamp(seconds: 1_000_000, nanoseconds: 5)
         return Attributes(
             inode: InodeNumber(rawValue: number + 1000), type: type, permissions: permissions,
-            linkCount: type == .directory ? 2 : 1, userID: 0, groupID: 0, size: 0, accessTime: time,
+            linkCount: type == .directory ? 2 : 1, userID: geteuid(), groupID: getegid(), size: 0, accessTime: time,
             modificationTime: time, changeTime: time)
     }
 

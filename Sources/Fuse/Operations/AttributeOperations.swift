@@ -7,6 +7,7 @@ import SystemPackage
 enum AttributeOperations {
     static func install(_ operations: inout fuse_lowlevel_ops) {
         installStatus(&operations)
+        installQuestions(&operations)
         installXattrReaders(&operations)
         installXattrWriters(&operations)
     }
@@ -28,6 +29,9 @@ enum AttributeOperations {
                     attributes: try fileSystem.setattr(&request, node: NodeID(rawValue: node), changes: changes))
             }
         }
+    }
+
+    private static func installQuestions(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.access = { raw, node, mask in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 try fileSystem.access(&request, node: NodeID(rawValue: node), mask: mask)

@@ -8,6 +8,7 @@ enum FileOperations {
     static func install(_ operations: inout fuse_lowlevel_ops) {
         installOpening(&operations)
         installContents(&operations)
+        installCopying(&operations)
         installClosing(&operations)
     }
 
@@ -46,6 +47,9 @@ enum FileOperations {
                         flags: OpenFlags(rawValue: unsafe information?.pointee.flags ?? 0)))
             }
         }
+    }
+
+    private static func installCopying(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.copy_file_range = {
             raw, from, fromOffset, fromInformation, to, toOffset, toInformation, size, flags in
             unsafe serve(raw) { fileSystem, request throws(Errno) in

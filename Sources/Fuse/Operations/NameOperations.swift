@@ -8,6 +8,7 @@ enum NameOperations {
     static func install(_ operations: inout fuse_lowlevel_ops) {
         installLookups(&operations)
         installMakers(&operations)
+        installLinks(&operations)
         installRemovers(&operations)
     }
 
@@ -54,6 +55,9 @@ enum NameOperations {
                         permissions: mode & 0o7777))
             }
         }
+    }
+
+    private static func installLinks(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.symlink = { raw, target, parent, name in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 EntryAnswer(

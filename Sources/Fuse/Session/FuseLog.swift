@@ -17,10 +17,15 @@ public enum FuseLog {
     /// Sets who gets the messages; called by any thread, must not call into a mount.
     public static func setHandler(_ new: Handler?) {
         handler.withLock { $0 = new }
-        unsafe cfuse3_set_log_sink { level, text in
-            guard let text = unsafe text else { return }
-            FuseLog.write(Level(rawValue: level) ?? .error, FuseLog.trimmed(unsafe String(cString: text)))
-        }
+        takeOver()
+    }
+
+    /// From now on libfuse writes here and not to standard error.
+    static func takeOver() { _ = sink }
+
+    private static let sink: Void = unsafe cfuse3_set_log_sink { level, text in
+        guard let text = unsafe text else { return }
+        FuseLog.write(Level(rawValue: level) ?? .error, FuseLog.trimmed(unsafe String(cString: text)))
     }
 
     static func write(_ level: Level, _ message: String) {

@@ -9,6 +9,7 @@ import Glibc
     /// Throws ``FuseError/sessionRefused`` if libfuse does not take its options.
     init(_ dispatcher: Dispatcher) throws(FuseError) {
         self.dispatcher = dispatcher
+        FuseLog.takeOver()
         var operations = fuse_lowlevel_ops()
         Negotiation.install(&operations)
         NameOperations.install(&operations)
