@@ -10,16 +10,25 @@ final class Connection: Sendable {
     private let queue: DatabaseQueue
     private let isOpen = Atomic(true)
     private let file: FileIdentity
+    /// Where the file was when it was opened.
+    private let path: FilePath
     /// Of a store that was opened for reading only: carries the flock(2) that keeps writers out.
     private let reader: FileDescriptor?
 
-    private init(queue: DatabaseQueue, file: FileIdentity, reader: FileDescriptor? = nil) {
+    private init(queue: DatabaseQueue, file: StoreFile, reader: FileDescriptor? = nil) {
         self.queue = queue
-        self.file = file
+        self.file = file.identity
+        path = file.path
         self.reader = reader
     }
 
     deinit { close(checkpoint: nil) }
+
+    /// Whether the path still names the open file. What is written to another one, or to none, nobody finds again.
+    var isInPlace: Bool {
+        guard let stat = try? PlainFiles.stat(path) else { return false }
+        return FileIdentity(stat) == file
+    }
 
     /// Runs `body` while nobody else uses the connection; within a `body` of the same thread, as a part of it.
     ///
@@ -64,7 +73,7 @@ extension Connection {
                 try? queue.close()
                 throw .inUse(processID: holder)
             }
-            return Connection(queue: queue, file: file.identity)
+            return Connection(queue: queue, file: file)
         }
     }
 
@@ -81,7 +90,7 @@ extension Connection {
                 guard !file.hasLog else { throw .needsRecovery }
                 // Nobody writes and there is no log: SQLite needs neither locks nor shared memory.
                 let queue = try connect(file, query: "mode=ro&immutable=1", readOnly: true) { try Schema.verify($0) }
-                return Connection(queue: queue, file: file.identity, reader: descriptor)
+                return Connection(queue: queue, file: file, reader: descriptor)
             } catch {
                 unlock(descriptor)
                 throw error
@@ -110,7 +119,7 @@ extension Connection {
     static func create(_ file: StoreFile) throws(StoreOpenError) -> Connection {
         try claiming(file) { () throws(StoreOpenError) in
             let queue = try connect(file, query: "mode=rw", readOnly: false) { try Schema.create(in: $0) }
-            return Connection(queue: queue, file: file.identity)
+            return Connection(queue: queue, file: file)
         }
     }
 

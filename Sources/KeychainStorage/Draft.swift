@@ -12,6 +12,9 @@ struct Draft {
     init(for path: String) throws(StoreOpenError) {
         target = FilePath(URL(fileURLWithPath: path).path)
         guard !PlainFiles.exists(target) else { throw .alreadyExists }
+        for suffix in ["-wal", "-shm", "-journal"] where PlainFiles.exists(FilePath(target.string + suffix)) {
+            throw .foreignLog
+        }
         let directory = target.removingLastComponent()
         try PlainFiles.createDirectory(directory)
         self.path = directory.appending(".keychainfs-new-" + String(UInt64.random(in: 0 ... .max), radix: 16))

@@ -67,6 +67,7 @@ package final class SQLiteRecordStore: RecordStore {
     ) throws(KeychainError) -> Result {
         let connection = try current()
         guard !isReadOnly else { throw .readOnly }
+        guard connection.isInPlace else { throw .notAvailable }
         return try connection.perform { db throws(KeychainError) in
             try WriteTransaction(db: db).run { records throws(KeychainError) in try body(records) }
         }

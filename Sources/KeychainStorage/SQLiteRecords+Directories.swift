@@ -24,6 +24,13 @@ extension SQLiteRecords {
         try rows(Self.directoriesOfParent, [parent.rawValue, after.rawValue, max(0, limit)], Self.directory)
     }
 
+    func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try rows(
+            "SELECT id FROM directory WHERE parent = ? AND id > ? ORDER BY id LIMIT ?",
+            [parent.rawValue, after.rawValue, max(0, limit)]
+        ) { try $0.rowID(0) }
+    }
+
     /// As with items, the UPDATE of a row that keeps its place leaves the indexes alone.
     func put(_ directory: DirectoryRecord) throws(KeychainError) {
         let updated = try execute(

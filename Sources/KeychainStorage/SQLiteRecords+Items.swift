@@ -25,6 +25,13 @@ extension SQLiteRecords {
         try rows(Self.itemsOfDirectory, [directory.rawValue, after.rawValue, max(0, limit)], Self.item)
     }
 
+    func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try rows(
+            "SELECT id FROM item WHERE directory = ? AND id > ? ORDER BY id LIMIT ?",
+            [directory.rawValue, after.rawValue, max(0, limit)]
+        ) { try $0.rowID(0) }
+    }
+
     func secret(of item: RowID) throws(KeychainError) -> [UInt8] {
         try row(Self.secretOfItem, [item.rawValue]) { try $0.bytes(0) } ?? []
     }

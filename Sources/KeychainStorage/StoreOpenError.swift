@@ -8,6 +8,8 @@ package enum StoreOpenError: Error, Hashable, Sendable {
     case notFound
     /// Something, be it a dangling symbolic link, has that name already.
     case alreadyExists
+    /// Beside the place for a new keychain lies the log of another one, which SQLite would take for its own.
+    case foreignLog
     /// A directory, a device, a pipe.
     case notRegularFile
     /// No SQLite file, or that of another program.

@@ -37,6 +37,14 @@ final class InMemoryTransaction: RecordWriter {
         return Array(rows.sorted { $0.id < $1.id }.prefix(limit))
     }
 
+    func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try items(directory: directory, after: after, limit: limit).map(\.id)
+    }
+
+    func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try directories(parent: parent, after: after, limit: limit).map(\.id)
+    }
+
     func secret(of item: RowID) throws(KeychainError) -> [UInt8] { records.secrets[item] ?? [] }
     func itemCount() throws(KeychainError) -> Int { records.itemRecords.count }
     func highestRowID() throws(KeychainError) -> RowID { records.highestRowID }

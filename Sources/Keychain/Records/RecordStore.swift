@@ -11,11 +11,16 @@ package protocol RecordReader {
     /// Those whose id is greater than `after`, in the order of ids, at most `limit`.
     func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord]
 
+    /// Their ids alone: tells the rows of a listing in which one does not decode.
+    func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID]
+
     func item(id: RowID) throws(KeychainError) -> ItemRecord?
     /// By its tag, or by its Always tag.
     func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord?
     /// Those whose id is greater than `after`, in the order of ids, at most `limit`.
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord]
+    /// Their ids alone: tells the rows of a listing in which one does not decode.
+    func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID]
     /// The ciphertext of the item's secret, all chunks in order; empty if it has none.
     func secret(of item: RowID) throws(KeychainError) -> [UInt8]
 

@@ -8,7 +8,9 @@ package struct CheckReport: Hashable, Sendable {
     package var unavailable = 0
     package var damagedDirectories: [RowID] = []
     package var damagedItems: [RowID] = []
-    /// Faults of the store's own structure.
+    /// Items that were met, whatever their state.
+    var visitedItems = 0
+    /// Faults of the store's own structure, rows that lie in no directory among them.
     package var structureFaults = 0
     /// Names that editors leave behind (swap, backup and temporary files).
     package var leftovers: [String] = []
@@ -23,11 +25,16 @@ extension Keychain {
     package func check() throws(KeychainError) -> CheckReport {
         var report = CheckReport()
         report.structureFaults = try store.verifyStructure()
-        try checkDirectories(in: .none, path: "", &report)
+        try checkDirectories(in: .none, path: "", 0, &report)
+        report.structureFaults += abs(try itemCount() - report.visitedItems)
         return report
     }
 
-    private func checkDirectories(in parent: RowID, path: String, _ report: inout CheckReport) throws(KeychainError) {
+    /// Containers lie in nothing, services in containers, nothing deeper: a row that leads in a circle is not followed.
+    private func checkDirectories(
+        in parent: RowID, path: String, _ depth: Int, _ report: inout CheckReport
+    ) throws(KeychainError) {
+        guard depth < 3 else { return }
         var after = RowID.none
         while true {
             let page = try directories(in: parent, after: after, limit: Self.pageSize)
@@ -36,22 +43,25 @@ extension Keychain {
                 case .damaged(let id):
                     report.damagedDirectories.append(id)
                     after = id
-                    try checkContents(of: id, path: path + "?/", &report)
+                    try checkContents(of: id, path: path + "?/", depth + 1, &report)
                 case .unavailable(let id):
                     report.unavailable += 1
                     after = id
+                    try checkContents(of: id, path: path + "?/", depth + 1, &report)
                 case .available(let directory):
                     report.directories += 1
                     after = directory.id
-                    try checkContents(of: directory.id, path: path + directory.pathComponent, &report)
+                    try checkContents(of: directory.id, path: path + directory.pathComponent, depth + 1, &report)
                 }
             }
             guard page.count == Self.pageSize else { return }
         }
     }
 
-    private func checkContents(of id: RowID, path: String, _ report: inout CheckReport) throws(KeychainError) {
-        try checkDirectories(in: id, path: path, &report)
+    private func checkContents(
+        of id: RowID, path: String, _ depth: Int, _ report: inout CheckReport
+    ) throws(KeychainError) {
+        try checkDirectories(in: id, path: path, depth, &report)
         try checkItems(in: id, path: path, &report)
     }
 
@@ -59,6 +69,7 @@ extension Keychain {
         var after = RowID.none
         while true {
             let page = try items(in: directory, after: after, limit: Self.pageSize)
+            report.visitedItems += page.count
             for entry in page {
                 switch entry {
                 case .damaged(let id):

@@ -26,11 +26,21 @@ extension Keychain {
     package func directories(
         in container: RowID, after: RowID, limit: Int
     ) throws(KeychainError) -> [Listed<Directory>] {
-        let records = try store.read { (reader) throws(KeychainError) in
-            try reader.directories(parent: container, after: after, limit: limit)
-        }
-        return try records.map { (record) throws(KeychainError) in
-            try Self.listed(record.id) { () throws(KeychainError) in try directoryEnvelope.open(record) }
+        try store.read { (reader) throws(KeychainError) in
+            do throws(KeychainError) {
+                let records = try reader.directories(parent: container, after: after, limit: limit)
+                return try records.map { (record) throws(KeychainError) in
+                    try Self.listed(record.id) { () throws(KeychainError) in try directoryEnvelope.open(record) }
+                }
+            } catch .decode {
+                let ids = try reader.directoryIDs(parent: container, after: after, limit: limit)
+                return try ids.map { (id) throws(KeychainError) in
+                    try Self.listed(id) { () throws(KeychainError) in
+                        guard let record = try reader.directory(id: id) else { throw .decode }
+                        return try directoryEnvelope.open(record)
+                    }
+                }
+            }
         }
     }
 
@@ -57,11 +67,22 @@ extension Keychain {
     package func items(
         in directory: RowID, after: RowID, limit: Int
     ) throws(KeychainError) -> [Listed<Item>] {
-        let records = try store.read { (reader) throws(KeychainError) in
-            try reader.items(directory: directory, after: after, limit: limit)
-        }
-        return try records.map { (record) throws(KeychainError) in
-            try Self.listed(record.id) { () throws(KeychainError) in try itemEnvelope.open(record) }
+        try store.read { (reader) throws(KeychainError) in
+            do throws(KeychainError) {
+                let records = try reader.items(directory: directory, after: after, limit: limit)
+                return try records.map { (record) throws(KeychainError) in
+                    try Self.listed(record.id) { () throws(KeychainError) in try itemEnvelope.open(record) }
+                }
+            } catch .decode {
+                // One row of the page does not even decode: the others go on (S4).
+                let ids = try reader.itemIDs(directory: directory, after: after, limit: limit)
+                return try ids.map { (id) throws(KeychainError) in
+                    try Self.listed(id) { () throws(KeychainError) in
+                        guard let record = try reader.item(id: id) else { throw .decode }
+                        return try itemEnvelope.open(record)
+                    }
+                }
+            }
         }
     }
 
