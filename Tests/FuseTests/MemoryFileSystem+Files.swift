@@ -100,7 +100,8 @@ extension MemoryFileSystem {
         note("copy")
         let data = try with(from) { Array($0.data.dropFirst(Int(clamping: fromOffset)).prefix(size)) }
         return try write(
-            &request, node: to, handle: toHandle, offset: toOffset, data: data.span.bytes, owner: owner, flags: .writeOnly)
+            &request, node: to, handle: toHandle, offset: toOffset, data: data.span.bytes, owner: owner,
+            flags: .writeOnly)
     }
 
     func getattr(

@@ -10,6 +10,8 @@ public struct MountPoint: ~Copyable, Sendable {
     /// As given; absolute and without symbolic links.
     public let path: String
     private let descriptor: Int32
+    /// As they were when it was opened.
+    private var permissions: UInt32 = 0o700
 
     /// Opens the empty directory at `path`.
     ///
@@ -35,14 +37,18 @@ public struct MountPoint: ~Copyable, Sendable {
     /// Permissions 0500, of the directory below the mount.
     public func seal() throws(MountPointError) { try setPermissions(0o500) }
 
+    /// The permissions that it had when it was opened.
+    public func restore() throws(MountPointError) { try setPermissions(permissions) }
+
     private func setPermissions(_ permissions: UInt32) throws(MountPointError) {
         guard fchmod(descriptor, permissions) == 0 else { throw Self.error(errno, call: "fchmod") }
     }
 
-    private func requireOwner() throws(MountPointError) {
+    private mutating func requireOwner() throws(MountPointError) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw Self.error(errno, call: "fstat") }
         guard status.st_uid == geteuid() || geteuid() == 0 else { throw .notOwned }
+        permissions = status.st_mode & 0o7777
     }
 
     private func requireEmpty() throws(MountPointError) {

@@ -145,13 +145,11 @@ extension KeychainTree {
 
     /// ENOTEMPTY for a directory with an entry, ENOKEY if it holds one that is not available (L1).
     func checkEmpty(_ directory: RowID) throws(Errno) {
-        let pending = table.withLock { $0.service(directory) }?.pending.withLock { !$0.rows.isEmpty }
-        if pending == true { throw .directoryNotEmpty }
         let first = try mapped { () throws(KeychainError) in
             try keychain.items(in: directory, after: .none, limit: 1).first
         }
         switch first {
-        case nil: return
+        case nil: if table.withLock({ $0.service(directory) })?.hasPending == true { throw .directoryNotEmpty }
         case .unavailable: throw .noKey
         case .available, .damaged: throw .directoryNotEmpty
         }

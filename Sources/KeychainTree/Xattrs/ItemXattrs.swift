@@ -18,6 +18,9 @@ struct ItemXattrs {
     func list() -> [[UInt8]] {
         var names: [[UInt8]] = []
         if CanonicalName(account: item.account).isCut { names.append(XattrName.name(of: .account)) }
+        if CanonicalName(service: service).isCut {
+            names += AttributeKey.allCases.filter { service[$0] != nil }.map(XattrName.name(of:))
+        }
         if item.protection != defaultProtection { names.append(XattrName.name(of: .accessible)) }
         for key in AttributeKey.allCases where item.attributes[key] != nil { names.append(XattrName.name(of: key)) }
         let extras = item.extraAttributes.keys.sorted { $0.lexicographicallyPrecedes($1) }
@@ -75,7 +78,7 @@ struct ItemXattrs {
             try check(flags, exists: item.extraAttributes[rest] != nil)
             var edited = item
             edited.extraAttributes[rest] = bytes
-            return .item(edited)
+            return .item(try withinLimit(edited))
         case .attribute(let key): return try set(key, to: bytes, flags: flags)
         }
     }
@@ -91,7 +94,8 @@ struct ItemXattrs {
         case .attribute(.accessible):
             guard item.protection != defaultProtection else { throw .noAttribute }
             edited.protection = defaultProtection
-        case .attribute(let key) where key.definition.role == .primaryKey: throw .notPermitted
+        case .attribute(let key) where key.definition.role == .primaryKey:
+            throw value(of: key) == nil ? .noAttribute : .notPermitted
         case .attribute(let key):
             guard edited.attributes.removeValue(forKey: key) != nil else { throw .noAttribute }
         }
@@ -114,7 +118,17 @@ struct ItemXattrs {
         case (_, _) where key.definition.role == .primaryKey: return try move(key, to: value)
         default: edited.attributes[key] = value
         }
-        return .item(edited)
+        return .item(try withinLimit(edited))
+    }
+
+    /// F9: names with their namespace and NUL, as listxattr gives them, and values together at most 64 KiB.
+    private func withinLimit(_ edited: Item) throws(Errno) -> Item {
+        let known = edited.attributes.map { key, value in
+            XattrName.name(of: key).count + 1 + AttributeText.encode(value, for: key).count
+        }
+        let extra = edited.extraAttributes.map { name, value in XattrName.name(ofExtra: name).count + 1 + value.count }
+        guard known.reduce(0, +) + extra.reduce(0, +) <= 65_536 else { throw .listTooLong }
+        return edited
     }
 
     /// A primary-key attribute: nothing if the name already stands for the value, else another place.

@@ -1,0 +1,141 @@
+import FileSystemCore
+import Keychain
+import KeychainTesting
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// Directories, attributes and locking on a tree without a kernel.
+@Suite struct TreeTests {
+    private let fixture: TreeFixture
+    private let shell: TreeProcess
+    private let dir = "generic-passwords/s"
+
+    init() throws {
+        fixture = try TreeFixture()
+        shell = TreeProcess(fixture)
+        try shell.mkdir(dir)
+    }
+
+    private func path(_ name: String) -> String { "\(dir)/\(name)" }
+
+    @Test("L2: what a lock drops is dropped for good, and only for the descriptors from before it")
+    func lockWithDescriptors() throws {
+        try shell.put(path("a"), "old")
+        let idle = try shell.open(path("a"), [.writeOnly, .append])
+        try shell.put(path("b"), "old")
+        let busy = try shell.open(path("b"), [.writeOnly])
+        try shell.write(busy, bytes: Array(repeating: 1, count: 10_000))
+        let pending = try shell.open(path("new"), [.writeOnly, .create])
+        try shell.write(pending, "x")
+        _ = fixture.tree.lock()
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try shell.list(dir) == ["a", "b"])
+        #expect(try shell.stat(path("b")).size == 3)
+        try shell.put(path("a"), "new")
+        try shell.put(path("b"), "new")
+        try shell.rename(path("b"), path("c"))
+        try shell.put(path("new"), "other")
+        for file in [busy, pending] {
+            #expect(throws: Errno.noKey) { try shell.write(file, "late") }
+            #expect(throws: Errno.noKey) { try shell.close(file) }
+        }
+        try shell.write(idle, "!")
+        try shell.close(idle)
+        #expect(try shell.cat(path("a")) == "new!")
+        #expect(try shell.cat(path("c")) == "new")
+        #expect(try shell.cat(path("new")) == "other")
+    }
+
+    @Test("T4: a renamed service takes all its items along, in one commit of one row")
+    func renameService() throws {
+        for number in 0..<20 { try shell.put(path("n\(number)"), "x") }
+        #expect(try fixture.commits { try shell.rename(dir, "generic-passwords/t") } == 1)
+        #expect(try shell.list("generic-passwords/t").count == 20)
+        #expect(try shell.getxattr("generic-passwords/t/n3", "kSecAttrService") == "t")
+        #expect(throws: Errno.directoryNotEmpty) { try shell.rmdir("generic-passwords/t") }
+    }
+
+    @Test("T6: a listing in pieces neither repeats nor hides while names come, go and are committed")
+    func listing() throws {
+        for number in 0..<40 { try shell.put(path("n\(number)"), "x") }
+        let open = try shell.open(path("pending"), [.writeOnly, .create])
+        #expect(try shell.list(dir).count == 41)
+        try shell.write(open, "x")
+        try shell.close(open)
+        #expect(Set(try shell.list(dir)) == Set((0..<40).map { "n\($0)" } + ["pending"]))
+    }
+
+    @Test("X3: setting the account renames, and tells the kernel of both names")
+    func renameByAttribute() throws {
+        try shell.put(path("a"), "x")
+        try shell.setxattr(path("a"), "kSecAttrAccount", "b")
+        #expect(try shell.list(dir) == ["b"])
+        guard case .allEntries = shell.notifications.last else {
+            Issue.record("nothing told before the answer"); return
+        }
+        let told = shell.afterwards.compactMap { notification -> EntryName? in
+            if case .entry(let reference) = notification { reference.name } else { nil }
+        }
+        #expect(told == [EntryName("a"), EntryName("b")])
+        try shell.put(path("a"), "y")
+        #expect(throws: Errno.fileExists) { try shell.setxattr(path("a"), "kSecAttrAccount", "b") }
+        try shell.setxattr(path("b"), "kSecAttrService", "elsewhere")
+        #expect(try shell.cat("generic-passwords/elsewhere/b") == "x")
+    }
+
+    @Test("L1, L2: locked items answer ENOKEY, open descriptors too, and a listing ends with it")
+    func locked() throws {
+        try shell.put(path("a"), "x")
+        try shell.put(path("b"), "y")
+        try shell.setxattr(path("b"), "kSecAttrAccessible", "AfterFirstUnlock")
+        let reader = try shell.open(path("a"))
+        let writer = try shell.open(path("a"), [.writeOnly])
+        try shell.write(writer, "staged")
+        _ = fixture.tree.lock()
+        #expect(throws: Errno.noKey) { try shell.cat(path("a")) }
+        #expect(throws: Errno.noKey) { try shell.stat(path("a")) }
+        #expect(throws: Errno.noKey) { try shell.unlink(path("a")) }
+        #expect(throws: Errno.noKey) { try shell.rename(path("b"), path("a")) }
+        #expect(throws: Errno.noKey) { try shell.open(path("new"), [.writeOnly, .create]) }
+        #expect(throws: Errno.noKey) { try shell.read(reader) }
+        #expect(throws: Errno.noKey) { try shell.write(writer, "x") }
+        #expect(throws: Errno.noKey) { try shell.close(writer) }
+        #expect(throws: Errno.noKey) { try shell.list(dir) }
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path("none")) }
+        #expect(throws: Errno.noKey) { try shell.rename(dir, "generic-passwords/t") }
+        #expect(try shell.cat(path("b")) == "y")
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try shell.cat(path("a")) == "x")
+        #expect(try shell.list(dir) == ["a", "b"])
+    }
+
+    @Test("S4: a damaged item is EBADMSG, the others go on, and it can be removed")
+    func damaged() throws {
+        try shell.put(path("a"), "x")
+        try shell.put(path("b"), "y")
+        let row = RowID(rawValue: Int64(try shell.stat(path("a")).inode.rawValue))
+        try fixture.store.write { (writer) throws(KeychainError) in
+            guard var record = try writer.item(id: row) else { throw .itemNotFound }
+            record.metadata.ciphertext[0] ^= 1
+            try writer.put(record, secret: nil)
+        }
+        shell.tree.table.withLock { $0.allItems() }.forEach { $0.state.withLock { $0.item = nil } }
+        #expect(throws: Errno.corrupt) { try shell.cat(path("a")) }
+        #expect(try shell.cat(path("b")) == "y")
+        #expect(throws: Errno.corrupt) { try shell.list(dir) }
+        try shell.unlink(path("a"))
+        #expect(try shell.list(dir) == ["b"])
+    }
+
+    @Test("F10: the kernel's lookups are given back: no node is kept without one")
+    func lookups() throws {
+        for number in 0..<30 { try shell.put(path("n\(number)"), "x") }
+        _ = try shell.list(dir)
+        let fixedNodes = 6
+        // The service directory itself has been looked up once more than it was given back, by each path walk.
+        #expect(shell.tree.table.withLock { $0.nodes.count } <= fixedNodes + 1)
+    }
+}
