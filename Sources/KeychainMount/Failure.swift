@@ -72,7 +72,9 @@ extension Failure {
         case .diskFull:
             self.init(.diskFull, "The disk that holds \(path) is full. Make room and try again; nothing was changed.")
         case .readOnly:
-            self.init(.readOnly, "\(path) or its medium is read-only. Mount it with '-o ro'.")
+            self.init(
+                .readOnly,
+                "\(path) is on a read-only medium. A keychain that was closed properly can be mounted with '-o ro'.")
         case .allocate:
             self.init(.failure, "There is not enough memory for the key derivation or for locked memory.")
         case .io(let code):

@@ -30,7 +30,7 @@ struct Unlock: ParsableCommand {
     @OptionGroup var passphrase: PassphraseOption
 
     func run() throws {
-        try reporting { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(Failure) in
             let client = MountClient(mountPoint: mountPoint.path)
             _ = try client.status()
             let secret = try passphrase.source.read(say: Report.message)
@@ -49,7 +49,7 @@ struct Status: ParsableCommand {
     func run() throws {
         try reporting { () throws(Failure) in
             let status = try MountClient(mountPoint: mountPoint.path).status()
-            Report.result(json ? status.jsonText : status.text)
+            try Report.result(json ? status.jsonText : status.text)
         }
     }
 }
@@ -63,7 +63,7 @@ struct Show: ParsableCommand {
 
     func run() throws {
         try reporting { () throws(Failure) in
-            for line in try ItemDescription(file: file).lines() { Report.result(line) }
+            for line in try ItemDescription(file: file).lines() { try Report.result(line) }
         }
     }
 }
@@ -79,9 +79,9 @@ struct Check: ParsableCommand {
     var json = false
 
     func run() throws {
-        try reporting { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(Failure) in
             let answer = try KeychainFile(path: keychain.path).check(passphrase: passphrase.source, say: Report.message)
-            Report.result(json ? answer.jsonText : answer.text)
+            try Report.result(json ? answer.jsonText : answer.text)
             if !answer.isSound { throw Failure(.damaged, "\(keychain.path) is damaged.") }
         }
     }

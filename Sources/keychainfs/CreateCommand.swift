@@ -12,7 +12,7 @@ struct Create: ParsableCommand {
     var kdf: CostChoice = .moderate
 
     func run() throws {
-        try reporting { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(Failure) in
             try KeychainFile(path: keychain.path).create(passphrase: passphrase.source, cost: kdf)
             Report.message("made \(keychain.path). Mount it with 'keychainfs mount'.")
         }

@@ -19,7 +19,7 @@ struct Mount: ParsableCommand {
     var inBackground = false
 
     func run() throws {
-        try reporting { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(Failure) in
             let plan = MountPlan(
                 keychain: keychain.path, mountPoint: mountPoint.path, options: try MountOptionList(options),
                 isForeground: foreground, makesKeychain: create)

@@ -31,7 +31,9 @@ package struct CheckAnswer: JSONText, Sendable {
         if !damagedDirectories.isEmpty { lines.append("Damaged directories (rows): " + list(damagedDirectories)) }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
         if !leftovers.isEmpty { lines += ["Left over by editors:"] + leftovers.map { "  " + $0 } }
-        lines.append(isSound ? "The keychain is sound." : "The keychain is DAMAGED. Restore a backup.")
+        let verdict =
+            unavailable > 0 ? "What could be looked into is sound; unlock and check again." : "The keychain is sound."
+        lines.append(isSound ? verdict : "The keychain is DAMAGED. Restore a backup.")
         return lines.joined(separator: "\n")
     }
 

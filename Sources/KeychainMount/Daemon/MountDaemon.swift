@@ -20,7 +20,7 @@ struct MountDaemon {
     /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open.
     func serve(passphrase: consuming SecretBytes, ready: () -> Void) throws(Failure) {
         reportHardening(ProcessHardening.apply())
-        let place = try prepare()
+        let place = try openPlace()
         let watch = try startGuard()
         do throws(Failure) {
             let keychain = try openKeychain(passphrase)
@@ -28,19 +28,17 @@ struct MountDaemon {
             try serve(keychain, at: place, ready: ready)
         } catch {
             watch.dismiss()
-            try? place.seal()
             throw error
         }
         watch.dismiss()
-        try? place.seal()
     }
 
     private func serve(_ keychain: Keychain, at place: borrowing MountPoint, ready: () -> Void) throws(Failure) {
         let tree = makeTree(keychain)
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
-            try session.mount(at: plan.mountPoint)
-            try? place.seal()
+            try mount(session, at: place)
+            defer { try? place.seal() }
             endOnSignals(session)
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
             ready()
@@ -53,14 +51,24 @@ struct MountDaemon {
 
     // MARK: Parts
 
-    private func prepare() throws(Failure) -> MountPoint {
+    private func openPlace() throws(Failure) -> MountPoint {
         do throws(MountPointError) {
-            let place = try MountPoint(at: plan.mountPoint)
-            try place.prepare()
-            return place
+            return try MountPoint(at: plan.mountPoint)
         } catch {
             throw Failure(error, mountPoint: plan.mountPoint)
         }
+    }
+
+    /// H3: writable for fusermount3, unwritable under the mount; as it was if there is none.
+    private func mount(_ session: Session, at place: borrowing MountPoint) throws(FuseError) {
+        try? place.prepare()
+        do throws(FuseError) {
+            try session.mount(at: plan.mountPoint)
+        } catch {
+            try? place.restore()
+            throw error
+        }
+        try? place.seal()
     }
 
     private func startGuard() throws(Failure) -> MountGuard {
@@ -92,10 +100,9 @@ struct MountDaemon {
             keychain: keychain, options: options, host: StoreHost(directory: directory), commands: commands)
     }
 
+    /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.
     private var sessionOptions: SessionOptions {
-        var options = SessionOptions(source: plan.file.path, subtype: MountPlan.subtype)
-        options.isReadOnly = plan.options.isReadOnly
-        return options
+        SessionOptions(source: plan.file.path, subtype: MountPlan.subtype)
     }
 
     /// An orderly end: the commits under way are finished, and who still has a file open does not hold the end up.

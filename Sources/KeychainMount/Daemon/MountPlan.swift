@@ -28,7 +28,6 @@ package struct MountPlan: Sendable {
     /// In the process that somebody has started: asks for the passphrase, then serves, or starts the daemon and returns
     /// when the mount is ready.
     package func run(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) {
-        CrashReports.disable()
         try checkPlace()
         let secret = try keychainSecret(passphrase, say)
         if isForeground {

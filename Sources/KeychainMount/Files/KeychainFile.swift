@@ -70,7 +70,7 @@ package struct KeychainFile: Sendable {
             }
             return result
         }
-        let keychain = try open(isReadOnly: true)
+        let keychain = try openForCheck()
         defer { keychain.close() }
         let secret = try passphrase.read(say: say)
         do throws(KeychainError) {
@@ -78,6 +78,15 @@ package struct KeychainFile: Sendable {
             return CheckAnswer(try keychain.check())
         } catch {
             throw Failure(error, keychain: path)
+        }
+    }
+
+    /// Without a change if possible; one whose last use was cut off has to be opened for writing once.
+    private func openForCheck() throws(Failure) -> Keychain {
+        do throws(Failure) {
+            return try open(isReadOnly: true)
+        } catch  where error.exitCode == .readOnly {
+            return try open(isReadOnly: false)
         }
     }
 
@@ -100,6 +109,11 @@ extension Failure {
         case .notFound:
             self.init(.noKeychain, "There is no keychain at \(path). Make one with 'keychainfs create'.")
         case .alreadyExists: self = KeychainFile.exists(path)
+        case .foreignLog:
+            self.init(
+                .exists,
+                "Beside \(path) lies the log of another keychain (\(path)-wal). Move it to where that keychain is now, or away."
+            )
         case .notRegularFile, .notAKeychain: self.init(KeychainError.notAKeychain, keychain: path)
         case .damaged: self.init(.badKeychain, "\(path) is truncated or damaged. Restore a backup.")
         case .unknownFormat(let format): self.init(KeychainError.unknownFormat(format), keychain: path)
@@ -112,7 +126,8 @@ extension Failure {
         case .needsRecovery:
             self.init(
                 .readOnly,
-                "\(path) was not closed properly and has to be opened for writing once: mount it without '-o ro'.")
+                "\(path) was not closed properly: it has to be mounted once without '-o ro', on a medium that can be written."
+            )
         case .diskFull: self.init(KeychainError.diskFull, keychain: path)
         case .io(let code): self.init(KeychainError.io(code), keychain: path)
         case .initialization(let error): self.init(error, keychain: path)

@@ -5,7 +5,8 @@ expect_code 11 "$KEYCHAINFS" mount "$MNT" > /dev/null
 create_keychain; sum=$(sha256sum < "$KEYCHAIN")
 expect_code 20 "$KEYCHAINFS" create --kdf test > /dev/null
 printf 'wrong' > "$CASE_DIR/wrong"; chmod 600 "$CASE_DIR/wrong"
-expect_code 10 "$KEYCHAINFS" mount --passphrase-file "$CASE_DIR/wrong" "$MNT" > /dev/null
+chmod 755 "$MNT"; expect_code 10 "$KEYCHAINFS" mount --passphrase-file "$CASE_DIR/wrong" "$MNT" > /dev/null
+expect 755 "$(stat -c %a "$MNT")" "mode of the mount point after a wrong passphrase"
 expect_code 18 "$KEYCHAINFS" mount --passphrase-file "$CASE_DIR/none" "$MNT" > /dev/null
 : > "$CASE_DIR/empty"; expect_code 18 "$KEYCHAINFS" mount --passphrase-file "$CASE_DIR/empty" "$MNT" > /dev/null
 expect_code 15 "$KEYCHAINFS" mount "$CASE_DIR/missing" > /dev/null
@@ -28,6 +29,11 @@ rm "$CASE_DIR/bad"; mkdir "$CASE_DIR/bad"; bad 12; rmdir "$CASE_DIR/bad"
 chmod 644 "$PASSPHRASE"
 "$KEYCHAINFS" mount "$MNT" 2> "$CASE_DIR/said"; grep -qi 'read by others' "$CASE_DIR/said" || fail "no warning"
 expect_code 15 "$KEYCHAINFS" mount "$MNT" > /dev/null
+# Output that nobody takes is no reason to crash.
+code=0; "$KEYCHAINFS" status "$MNT" > /dev/full 2>/dev/null || code=$?; expect 1 "$code" "status to a full device"
+code=0; "$KEYCHAINFS" status "$MNT" >&- 2>&- || code=$?; [ "$code" -le 1 ] || fail "closed output: $code"
+unmount_keychain
+"$KEYCHAINFS" mount "$MNT" <&- >&- 2>&- || fail "mount with closed descriptors"
 unmount_keychain
 # H3: nothing is written below it by mistake.
 if [ "$(id -u)" != 0 ]; then expect_errno EACCES touch "$MNT/x"; fi

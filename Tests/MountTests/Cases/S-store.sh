@@ -39,7 +39,12 @@ mount_keychain -o ro
 expect CANARYSECRET "$(cat "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT")" "read-only mount"
 expect_errno EROFS touch "$MNT/generic-passwords/CANARYSERVICE/new"
 expect_errno EROFS rm "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT"
+expect_errno EROFS chmod 640 "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT"
+expect_errno EROFS mkdir "$MNT/generic-passwords/new"
+"$KEYCHAINFS" lock "$MNT"; expect_errno ENOKEY cat "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT"
+"$KEYCHAINFS" unlock "$MNT"; expect_code 0 "$KEYCHAINFS" check > /dev/null
 unmount_keychain
+cp "$KEYCHAIN" "$CASE_DIR/sound"
 # S4: a damaged item is told, the others go on.
 python3 - "$KEYCHAIN" <<'PY'
 import sqlite3, sys
@@ -52,4 +57,32 @@ mount_keychain
 expect_errno EBADMSG cat "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT"
 expect CANARYPASSWORD "$(cat "$MNT/internet-passwords/canaryserver.example,port=8443/CANARYUSER")" "another item"
 expect_errno EBADMSG ls "$MNT/generic-passwords/CANARYSERVICE"
+expect .x.swp "$(ls -A "$MNT/generic-passwords/CANARYSERVICE" 2>/dev/null)" "the rest of the listing"
 unmount_keychain
+# Whatever stands in the readable columns: told by check, no trap, the others go on.
+damage() {
+    cp "$CASE_DIR/sound" "$KEYCHAIN"
+    python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()' "$KEYCHAIN" "$1"
+}
+first="(SELECT min(id) FROM item)"
+for sql in "protection = 99" "secret_seals = x'0102'" "metadata = x''" "directory = 4242" "generation = 77"; do
+    damage "UPDATE item SET $sql WHERE id = $first"
+    expect_code 21 "$KEYCHAINFS" check > /dev/null
+    mount_keychain
+    expect CANARYPASSWORD "$(cat "$MNT/internet-passwords/canaryserver.example,port=8443/CANARYUSER")" "another item ($sql)"
+    if [ "$sql" != "directory = 4242" ]; then
+        expect .x.swp "$(ls -A "$MNT/generic-passwords/CANARYSERVICE" 2>/dev/null)" "the rest of the listing ($sql)"
+    fi
+    unmount_keychain
+done
+damage "UPDATE directory SET parent = id WHERE parent <> 0"; expect_code 21 "$KEYCHAINFS" check > /dev/null
+damage "UPDATE row_sequence SET highest = 9223372036854775807"; expect_code 12 "$KEYCHAINFS" mount "$MNT" > /dev/null
+cp "$CASE_DIR/sound" "$KEYCHAIN"
+# A file that is moved away under the daemon takes no more, and its log is not given to another keychain.
+mount_keychain; printf x > "$MNT/generic-passwords/CANARYSERVICE/y"; mv "$KEYCHAIN" "$KEYCHAIN.moved"
+expect_errno ENODEV python3 -c '
+import os, sys
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT); os.write(fd, b"lost"); os.close(fd)' "$MNT/generic-passwords/CANARYSERVICE/z"
+expect_code 20 "$KEYCHAINFS" create --kdf test > /dev/null
+mv "$KEYCHAIN.moved" "$KEYCHAIN"; printf kept > "$MNT/generic-passwords/CANARYSERVICE/z"
+unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null

@@ -1,0 +1,15 @@
+import Fuse
+import SecretCrypto
+
+/// What every process of ours does before anything else.
+package enum ProcessPreparation {
+    /// A descriptor 0, 1 or 2 that is closed would go to the next file that is opened, and what is printed into it.
+    ///
+    /// `hasSecrets`: no crash report, no core dump, no look into the process (H1).
+    package static func run(hasSecrets: Bool) {
+        StandardDescriptors.ensure()
+        guard hasSecrets else { return }
+        CrashReports.disable()
+        _ = ProcessHardening.apply()
+    }
+}
