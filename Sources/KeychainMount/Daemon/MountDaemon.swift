@@ -102,7 +102,10 @@ struct MountDaemon {
 
     /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.
     private var sessionOptions: SessionOptions {
-        SessionOptions(source: plan.file.path, subtype: MountPlan.subtype)
+        var options = SessionOptions(source: plan.file.path, subtype: MountPlan.subtype)
+        // Polling takes the CPU from a client on the same one; off until it knows when to stop.
+        options.pollMicroseconds = 0
+        return options
     }
 
     /// An orderly end: the commits under way are finished, and who still has a file open does not hold the end up.
