@@ -3,7 +3,7 @@ import SecretCrypto
 import Testing
 
 /// What the port promises, whatever keeps the records.
-@Suite("the contract of RecordStore", .serialized)
+@Suite("S7: the contract of RecordStore, for every store", .serialized)
 struct RecordStoreContractTests {
     /// Calls `body` with an empty store of every kind.
     private func eachStore(_ body: (any RecordStore) throws -> Void) throws {

@@ -1,5 +1,6 @@
 import Keychain
 import KeychainStorage
+import KeychainTesting
 import SecretCrypto
 import Testing
 
@@ -59,6 +60,8 @@ enum Samples {
 /// The stores that keep the contract of the port: every test of ``RecordStoreContractTests`` runs on each.
 enum StoreKind: CaseIterable {
     case sqlite
+    /// The fake that other tests use: held to the same contract.
+    case memory
 
     /// An empty store, and what has to live as long as it.
     func make() throws -> (store: any RecordStore, keep: AnyObject) {
@@ -67,6 +70,9 @@ enum StoreKind: CaseIterable {
             let scratch = try Scratch()
             let store = try SQLiteRecordStore.create(at: scratch.keychain) { store in store }
             return (store, scratch)
+        case .memory:
+            let store = InMemoryRecordStore()
+            return (store, store)
         }
     }
 }

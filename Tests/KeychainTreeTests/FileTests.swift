@@ -155,6 +155,36 @@ import Testing
         #expect(try shell.cat(path("a")) == "0121212")
     }
 
+    @Test("F4: a commit that fails leaves nothing of it: no item, no attribute, no change of the directory")
+    func atomicCommit() throws {
+        let before = try shell.stat(dir)
+        let file = try shell.open(path("a"), [.writeOnly, .create])
+        try shell.setxattr(path("a"), "kSecAttrLabel", "L")
+        fixture.store.failNextWrite(with: .diskFull)
+        #expect(throws: Errno.noSpace) { try shell.fsync(file) }
+        #expect(try fixture.keychain.itemCount() == 0)
+        #expect(try shell.stat(dir) == before)
+        #expect(try fixture.commits { try shell.fsync(file) } == 1)
+        #expect(try shell.getxattr(path("a"), "kSecAttrLabel") == "L")
+        #expect(try shell.stat(dir).modificationTime > before.modificationTime)
+        try shell.close(file)
+    }
+
+    @Test("F7: sizes and listings decrypt no secret: they are right even where the secret is damaged")
+    func sizesWithoutSecrets() throws {
+        try shell.put(path("a"), String(repeating: "x", count: 12_345))
+        let row = RowID(rawValue: Int64(try shell.stat(path("a")).inode.rawValue))
+        try fixture.store.write { (writer) throws(KeychainError) in
+            guard let record = try writer.item(id: row) else { throw .itemNotFound }
+            var secret = try writer.secret(of: row)
+            secret[0] ^= 1
+            try writer.put(record, secret: secret)
+        }
+        #expect(try shell.stat(path("a")).size == 12_345)
+        #expect(try shell.list(dir) == ["a"])
+        #expect(throws: Errno.corrupt) { try shell.cat(path("a")) }
+    }
+
     // MARK: F5, F6
 
     @Test("F5: rename over an item: the file comes, label, creation date and reference stay with the name")
