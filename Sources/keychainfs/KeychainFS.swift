@@ -29,6 +29,10 @@ struct KeychainOption: ParsableArguments {
     var file: String?
 
     var path: String { Locations.absolute(file ?? Locations().keychain) }
+
+    func validate() throws {
+        if file?.isEmpty == true { throw ValidationError("The name of the keychain file is empty.") }
+    }
 }
 
 /// Where the keychain is mounted.
@@ -37,6 +41,10 @@ struct MountPointArgument: ParsableArguments {
     var mountPoint: String?
 
     var path: String { Locations.absolute(mountPoint ?? Locations().mountPoint) }
+
+    func validate() throws {
+        if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
+    }
 }
 
 /// Where the passphrase comes from.

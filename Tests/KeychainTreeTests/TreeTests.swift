@@ -68,6 +68,21 @@ import Testing
         #expect(Set(try shell.list(dir)) == Set((0..<40).map { "n\($0)" } + ["pending"]))
     }
 
+    @Test("X4: names outside user. are answered without the store, as the kernel asks for one before each write")
+    func foreignNamespaces() throws {
+        try shell.put(path("a"), "x")
+        let node = try shell.entry(path("a")).node
+        shell.tree.table.withLock { $0.allItems() }.forEach { $0.state.withLock { $0.item = nil } }
+        fixture.store.close()
+        for name in ["security.capability", "system.posix_acl_access", "trusted.x"] {
+            #expect(throws: Errno.operationNotSupported) {
+                try shell.ask { (request) throws(Errno) in
+                    try shell.tree.getxattr(&request, node: node, name: Array(name.utf8))
+                }
+            }
+        }
+    }
+
     @Test("X3: setting the account renames, and tells the kernel of both names")
     func renameByAttribute() throws {
         try shell.put(path("a"), "x")

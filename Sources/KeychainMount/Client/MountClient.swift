@@ -69,8 +69,13 @@ package struct MountClient: Sendable {
                 FilePath(mountPoint).appending(".keychainfs").appending(name), mode, options: .closeOnExec)
         } catch Errno.permissionDenied {
             throw Failure(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
-        } catch {
+        } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
             throw Failure(.notMounted, "No keychain is mounted at \(mountPoint). Mount one with 'keychainfs mount'.")
+        } catch Errno.socketNotConnected {
+            throw Failure(
+                .notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
+        } catch {
+            throw Failure(.failure, "The keychain at \(mountPoint) does not answer: \(error).")
         }
     }
 

@@ -56,7 +56,7 @@ package struct DeviceKeyFile: Sendable {
             // Another process may have been faster: then its key is the device's.
             try? FileManager.default.linkItem(atPath: temporary.string, toPath: path.string)
         } catch {
-            throw unusable("cannot be made: \(error)")
+            throw unusable("cannot be made: this user must be able to write to \(directory.string)")
         }
     }
 
