@@ -26,7 +26,7 @@ public enum BackgroundStart {
     /// The secret goes through a pipe, which the caller still has to wipe on its side. Standard input is /dev/null;
     /// standard error stays until the report, so that what goes wrong early is seen. Throws EMSGSIZE for a long secret.
     public static func start(arguments: [String], secret: RawSpan) throws(Errno) -> BackgroundReport {
-        try start("/proc/self/exe", arguments: arguments, secret: secret)
+        try start(ChildProcess.ownProgram, arguments: arguments, secret: secret)
     }
 
     static func start(

@@ -95,6 +95,15 @@ struct ChildProcess: Sendable {
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
 
+    /// This program by its own name, so that ps(1) and pgrep(1) show it; where that is gone, by the kernel's link to it.
+    static var ownProgram: String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = unsafe readlink("/proc/self/exe", &path, Int(PATH_MAX))
+        let name = path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
+        let program = String(decoding: name, as: UTF8.self)
+        return unsafe Glibc.access(program, X_OK) == 0 ? program : "/proc/self/exe"
+    }
+
     /// The program `name` in PATH, or nil.
     static func find(_ name: String) -> String? {
         let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"

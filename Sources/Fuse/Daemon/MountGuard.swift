@@ -15,7 +15,7 @@ public struct MountGuard: ~Copyable, Sendable {
 
     /// Starts this same program (`/proc/self/exe`) with `arguments`, which must lead it to ``run(pipe:mountPoint:type:)``.
     public static func start(arguments: [String]) throws(FuseError) -> MountGuard {
-        try start("/proc/self/exe", arguments: arguments)
+        try start(ChildProcess.ownProgram, arguments: arguments)
     }
 
     static func start(_ executable: String, arguments: [String]) throws(FuseError) -> MountGuard {

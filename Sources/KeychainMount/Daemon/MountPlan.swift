@@ -42,6 +42,7 @@ package struct MountPlan: Sendable {
     /// In the process that ``run(passphrase:say:)`` has started.
     package func runInBackground() {
         Signals.block()
+        Self.leaveDirectory()
         LogTarget.system.start()
         let report = ReportOnce(ReadyReport())
         do throws(Failure) {
@@ -53,7 +54,13 @@ package struct MountPlan: Sendable {
 
     /// In the process that cleans up after a daemon that has died.
     package static func guardMount(mountPoint: String) {
+        leaveDirectory()
         MountGuard.run(pipe: MountGuard.pipeDescriptor, mountPoint: mountPoint, type: MountedKeychains.type)
+    }
+
+    /// A process that stays must not keep the file system busy that it happened to be started in.
+    private static func leaveDirectory() {
+        _ = FileManager.default.changeCurrentDirectoryPath("/")
     }
 
     // MARK: Before the daemon

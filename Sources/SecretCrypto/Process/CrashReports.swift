@@ -13,6 +13,11 @@ package enum CrashReports {
     package static func disable() {
         if let setting = unsafe getenv(name), unsafe strcmp(setting, value) == 0 { return }
         unsafe setenv(name, value, 1)
+        // By its own name, so that ps(1) shows it, unless that is gone.
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        if unsafe readlink("/proc/self/exe", &path, Int(PATH_MAX)) > 0 {
+            _ = unsafe execv(path, CommandLine.unsafeArgv)
+        }
         _ = unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
     }
 }

@@ -12,6 +12,7 @@ for file in "$KEYCHAIN"*; do
 done
 expect 600 "$(stat -c %a "$XDG_STATE_HOME/keychainfs/device.key")" "mode of the device key"
 pid=$(daemon)
+expect keychainfs "$(cat "/proc/$pid/comm")" "the daemon's name"
 mkdir "$MNT.second"; expect_code 14 "$KEYCHAINFS" mount "$MNT.second" > "$CASE_DIR/said"
 grep -q "$pid" "$CASE_DIR/said" && grep -q "$MNT" "$CASE_DIR/said" || fail "S1: does not say who holds it: $(cat "$CASE_DIR/said")"
 python3 -c "
