@@ -51,6 +51,9 @@ public enum Notification: Sendable {
     case inode(NodeID, pages: Bool)
     /// Forget what a name stands for (FUSE_NOTIFY_INVAL_ENTRY).
     ///
+    /// To be avoided where ``allEntries(fallback:)`` serves: a process that is killed while it waits for that lock keeps the
+    /// connection open, and everybody on the mount waits with it.
+    ///
     /// Takes the directory's lock in the kernel: waits for every operation that is under way in it. Never before the
     /// answer of a request that holds a file's lock (setxattr, setattr, write): unlink and rename take the directory's
     /// lock first and then wait for the file's, so that all three would wait for ever.

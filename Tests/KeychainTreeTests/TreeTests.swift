@@ -91,8 +91,8 @@ import Testing
         guard case .allEntries = shell.notifications.last else {
             Issue.record("nothing told before the answer"); return
         }
-        let told = shell.afterwards.compactMap { notification -> EntryName? in
-            if case .entry(let reference) = notification { reference.name } else { nil }
+        let told = shell.afterwards.flatMap { notification -> [EntryName?] in
+            if case .allEntries(let fallback) = notification { fallback().map(\.name) } else { [] }
         }
         #expect(told == [EntryName("a"), EntryName("b")])
         try shell.put(path("a"), "y")

@@ -210,7 +210,7 @@ extension KeychainTree {
                 state.closed(writer: true)
                 return state.writerCount == 0 ? lastClose(&state) : nil
             }
-            if let dropped { request.notifications.append(.entry(dropped)) }
+            if let dropped { request.notifications.append(.allEntries(fallback: { [dropped] })) }
         }
     }
 

@@ -84,15 +84,15 @@ extension KeychainTree {
 
     /// A rename through setxattr: EEXIST if the name is taken; the kernel is told of both names (F10).
     ///
-    /// Before the answer it is told to ask again for every name, which takes no lock; `inval_entry` would wait for the
-    /// directory's lock, whose holder may wait for the file's, which setxattr holds. That follows the answer.
+    /// It is told to ask again for every name, which takes no lock. `inval_entry`, for kernels that cannot be told so, waits
+    /// for the directory's lock, whose holder may wait for the file's, which setxattr holds: so that follows the answer.
     private func relocate(_ file: ItemFile, to move: Move, _ request: inout Request) throws(Errno) {
         let caller = request.caller
         let moved = try names.withLock { (_) throws(Errno) in
             try file.state.withLock { (state) throws(Errno) in try relocate(&state, to: move, caller) }
         }
         request.notifications.append(.allEntries(fallback: { [] }))
-        request.afterwards += moved.map { .entry($0) }
+        request.afterwards.append(.allEntries(fallback: { moved }))
     }
 
     private func relocate(
