@@ -114,7 +114,8 @@ extension KeychainTree {
             try change.touchDirectory(container.id)
             return directory.id
         }
-        let row = try item(of: &state).directory
+        // Committed: a lock that comes now must not make an error of it.
+        let row = state.item?.directory ?? old.directory.row
         state.directory = known ?? unknownDirectory(row, key)
         let places = [(old.directory.node, old.name), (state.directory.node, name)]
         return places.compactMap { node, name in
