@@ -3,6 +3,7 @@ import Glibc
 
 /// libfuse's session, and what it must not outlive.
 @safe final class SessionHandle: Sendable {
+    // A constant; libfuse lets its workers share the session.
     nonisolated(unsafe) let pointer: OpaquePointer
     let dispatcher: Dispatcher
 
