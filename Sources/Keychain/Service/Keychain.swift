@@ -12,6 +12,7 @@ package final class Keychain: Sendable {
     private let clock: @Sendable () -> KeychainDate
     private let lastRowID: Atomic<Int64>
     private let commits = Atomic<Int>(0)
+    let cache = ReadCache()
     /// A container's key never changes, so it is read once.
     private let containers = Mutex<[RowID: ContainerKey]>([:])
 
@@ -49,7 +50,7 @@ package final class Keychain: Sendable {
     }
 
     /// How many changes have been committed through this object.
-    package var commitCount: Int { commits.load(ordering: .relaxed) }
+    package var commitCount: Int { commits.load(ordering: .acquiring) }
 
     /// The key of a container's row, for the directories in it; nil for containers themselves.
     func containerKey(_ row: RowID, _ reader: any RecordReader) throws(KeychainError) -> ContainerKey? {
@@ -58,6 +59,12 @@ package final class Keychain: Sendable {
         guard case .container(let key) = try directoryEnvelope.open(record).key else { throw .decode }
         containers.withLock { $0[row] = key }
         return key
+    }
+
+    /// Takes away every key that is usable only while unlocked, and what was opened with it.
+    package func lock() {
+        keys.lock()
+        cache.dropUnavailable(keys.isAvailable)
     }
 
     /// Wipes every key and closes the store.
@@ -73,7 +80,7 @@ package final class Keychain: Sendable {
         let result = try store.write { (writer) throws(KeychainError) in
             try body(Change(keychain: self, writer: writer))
         }
-        commits.add(1, ordering: .relaxed)
+        commits.add(1, ordering: .releasing)
         return result
     }
 }

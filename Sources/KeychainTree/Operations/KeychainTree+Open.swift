@@ -126,11 +126,11 @@ extension KeychainTree {
 
     private func openForReading(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
         let handle = try file.state.withLock { (state) throws(Errno) in
-            let item = try item(of: &state)
             let handle: Handle
             if state.isPending || state.isDetached, let staging = state.staging {
-                handle = .snapshotReader(file, try snapshot(of: staging, item))
+                handle = .snapshotReader(file, try snapshot(of: staging, try item(of: &state)))
             } else if state.isDetached {
+                _ = try item(of: &state)
                 try checkValueKept(state)
                 handle = .reader(file, state.detachedSecret)
             } else {
