@@ -3,14 +3,18 @@ internal import GRDB
 internal import Keychain
 
 extension SQLiteRecords {
-    private static let itemSelect = """
-        SELECT id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, metadata_seal, \
-        secret_seals, metadata FROM item WHERE
+    private static let itemColumns = """
+        id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, metadata_seal, \
+        secret_seals, metadata
         """
+    private static let itemSelect = "SELECT \(itemColumns) FROM item WHERE"
     static let itemByID = itemSelect + " id = ?"
     static let itemByTag = itemSelect + " tag = ?"
     static let itemByAlwaysTag = itemSelect + " always_tag = ?"
     static let itemsOfDirectory = itemSelect + " directory = ? AND id > ? ORDER BY id LIMIT ?"
+    static let itemWithSecret = """
+        SELECT \(itemColumns), ciphertext FROM item LEFT JOIN secret ON item = id WHERE id = ?
+        """
     static let secretOfItem = "SELECT ciphertext FROM secret WHERE item = ?"
 
     func item(id: RowID) throws(KeychainError) -> ItemRecord? {
@@ -30,6 +34,10 @@ extension SQLiteRecords {
             "SELECT id FROM item WHERE directory = ? AND id > ? ORDER BY id LIMIT ?",
             [directory.rawValue, after.rawValue, max(0, limit)]
         ) { try $0.rowID(0) }
+    }
+
+    func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
+        try row(Self.itemWithSecret, [id.rawValue]) { row in (try Self.item(row), try row.optionalBytes(12) ?? []) }
     }
 
     func secret(of item: RowID) throws(KeychainError) -> [UInt8] {

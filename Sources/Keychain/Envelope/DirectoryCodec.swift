@@ -42,7 +42,7 @@ package enum DirectoryCodec {
         let creationDate = try KeychainDate(decoding: fields.required(Tag.creationDate))
         let changeDate = try KeychainDate(decoding: fields.required(Tag.changeDate))
         let file = try FileFacts(decoding: fields.required(Tag.file))
-        let protection = try fields.required(Tag.defaultProtection)
+        let protection = Array(try fields.required(Tag.defaultProtection))
         try fields.finish()
         guard protection.count == 1, let defaultProtection = Protection(rawValue: protection[0]) else {
             throw .decode
@@ -55,7 +55,7 @@ package enum DirectoryCodec {
     }
 
     private static func key(_ fields: inout FieldList) throws(KeychainError) -> Directory.Key {
-        if let container = fields.optional(Tag.container) { return .container(try decode(container)) }
+        if let container = fields.optional(Tag.container) { return .container(try decode(Array(container))) }
         if let service = fields.optional(Tag.service) {
             return .service(.generic(service: try AttributeValue(decoding: service)))
         }
@@ -96,7 +96,7 @@ package enum DirectoryCodec {
         return service
     }
 
-    private static func value(_ bytes: [UInt8]?) throws(KeychainError) -> AttributeValue? {
+    private static func value(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> AttributeValue? {
         guard let bytes else { return nil }
         return try AttributeValue(decoding: bytes)
     }

@@ -103,8 +103,8 @@ extension Keychain {
         let commit = commitCount
         if let value = cache.value(id, since: commit, keys.isAvailable) { return (value.item, value.secret) }
         let found = try store.read { (reader) throws(KeychainError) -> (item: Item, secret: SealedSecret?)? in
-            guard let record = try reader.item(id: id) else { return nil }
-            return try self.itemWithSecret(record, reader)
+            guard let (record, ciphertext) = try reader.itemWithSecret(id: id) else { return nil }
+            return try self.itemWithSecret(record, ciphertext: ciphertext)
         }
         guard let found else { return nil }
         cache.keep(ReadCache.Value(item: found.item, secret: found.secret), since: commit, keys.isAvailable)
@@ -114,9 +114,14 @@ extension Keychain {
     func itemWithSecret(
         _ record: ItemRecord, _ reader: any RecordReader
     ) throws(KeychainError) -> (item: Item, secret: SealedSecret?) {
+        try itemWithSecret(record, ciphertext: try reader.secret(of: record.id))
+    }
+
+    private func itemWithSecret(
+        _ record: ItemRecord, ciphertext: [UInt8]
+    ) throws(KeychainError) -> (item: Item, secret: SealedSecret?) {
         let item = try itemEnvelope.open(record)
         guard item.secretCount != nil else { return (item, nil) }
-        let ciphertext = try reader.secret(of: record.id)
         return (item, try itemEnvelope.secret(of: item, record: record, ciphertext: ciphertext))
     }
 
