@@ -40,14 +40,14 @@ struct TreeTable: ~Copyable {
     }
 
     /// The file of a row, made if the kernel does not know it; counts a lookup.
-    mutating func rememberItem(_ item: Item, in directory: ServiceDirectory, keepItem: Bool) -> ItemFile {
-        if let node = items[item.id], case .item(let file) = node.content {
+    mutating func rememberItem(_ row: RowID, in directory: ServiceDirectory, item: Item? = nil) -> ItemFile {
+        if let node = items[row], case .item(let file) = node.content {
             nodes.remember(node, as: node.id)
             return file
         }
         let id = nodes.makeID()
-        let file = ItemFile(node: id, row: item.id, directory: directory, item: keepItem ? item : nil)
-        add(file, as: item.id)
+        let file = ItemFile(node: id, row: row, directory: directory, item: item)
+        add(file, as: row)
         return file
     }
 

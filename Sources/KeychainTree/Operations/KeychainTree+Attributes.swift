@@ -62,11 +62,8 @@ extension KeychainTree {
 
     /// What everyone sees of a file: what is staged, or else what is committed (F2).
     func timedAttributes(_ state: borrowing ItemFile.State, item: Item) -> TimedAttributes {
-        var attributes = Attributes(
-            inode: InodeNumber(rawValue: item.file.inode), type: .regular, permissions: item.file.permissions,
-            linkCount: state.isDetached ? 0 : 1, userID: item.file.userID, groupID: item.file.groupID,
-            size: UInt64(item.secretCount ?? 0), accessTime: Timestamp(item.file.accessTime),
-            modificationTime: Timestamp(item.file.modificationTime), changeTime: Timestamp(item.modificationDate))
+        var attributes = Attributes(of: item)
+        if state.isDetached { attributes.linkCount = 0 }
         guard let staging = state.staging else {
             return TimedAttributes(attributes, timeout: options.cacheTimeout)
         }
@@ -169,6 +166,17 @@ extension KeychainTree {
             inode: InodeNumber(rawValue: node.id.rawValue), type: type, permissions: permissions,
             linkCount: type == .directory ? 2 : 1, userID: options.userID, groupID: options.groupID, size: 0,
             accessTime: time, modificationTime: time, changeTime: time)
+    }
+}
+
+extension Attributes {
+    /// Those of a committed item.
+    init(of item: Item) {
+        self.init(
+            inode: InodeNumber(rawValue: item.file.inode), type: .regular, permissions: item.file.permissions,
+            linkCount: 1, userID: item.file.userID, groupID: item.file.groupID, size: UInt64(item.secretCount ?? 0),
+            accessTime: Timestamp(item.file.accessTime), modificationTime: Timestamp(item.file.modificationTime),
+            changeTime: Timestamp(item.modificationDate))
     }
 }
 

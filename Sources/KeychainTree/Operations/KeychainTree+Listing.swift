@@ -105,6 +105,9 @@ extension KeychainTree {
     private func listItems(
         of directory: ServiceDirectory, after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
     ) throws(Errno) {
+        if let known = try knownListing(of: directory, after: after) {
+            return try listKnown(known.following(after), of: directory, &sink)
+        }
         var after = after
         while true {
             // First what is uncommitted: a name that is committed in between is then in both, never in neither.
@@ -131,6 +134,53 @@ extension KeychainTree {
             after = end
         }
         try listing.end()
+    }
+
+    /// The whole listing, from memory or read now; nil where that is not worth while, or shows less than there is.
+    private func knownListing(
+        of directory: ServiceDirectory, after: RowID
+    ) throws(Errno) -> [ListingCache.Entry]? {
+        guard keychain.keys.state == .unlocked, !directory.hasPending else { return nil }
+        let commit = keychain.commitCount
+        if let known = listings.listing(of: directory.row, since: commit) { return known }
+        guard after == .none, listings.isSmall(directory.row) else { return nil }
+        let made = try mapped { () throws(KeychainError) in try completeListing(of: directory.row) }
+        guard let made else { return nil }
+        listings.keep(made, of: directory.row, since: commit) { keychain.keys.state == .unlocked }
+        return made
+    }
+
+    /// Nil if it is long, or an entry of it cannot be shown.
+    private func completeListing(of directory: RowID) throws(KeychainError) -> [ListingCache.Entry]? {
+        var entries: [ListingCache.Entry] = []
+        while entries.count <= ListingCache.limit {
+            let after = entries.last?.row ?? .none
+            let page = try keychain.items(in: directory, after: after, limit: Self.pageSize)
+            for listed in page {
+                guard case .available(let item) = listed,
+                    let name = EntryName(CanonicalName(account: item.account).bytes)
+                else { return nil }
+                entries.append(ListingCache.Entry(row: item.id, name: name, attributes: Attributes(of: item)))
+            }
+            if page.count < Self.pageSize { return entries }
+        }
+        listings.noteLarge(directory)
+        return nil
+    }
+
+    private func listKnown(
+        _ entries: ArraySlice<ListingCache.Entry>, of directory: ServiceDirectory, _ sink: inout some DirectorySink
+    ) throws(Errno) {
+        for known in entries {
+            let offset = UInt64(known.row.rawValue) + Self.offsetBase
+            guard sink.wantsEntries else {
+                let inode = known.attributes.inode
+                guard sink.add(known.name, inode: inode, type: .regular, offset: offset) else { return }
+                continue
+            }
+            let entry = try entry(of: known, in: directory)
+            guard addEntry(&sink, known.name, offset, entry.node, { entry }) else { return }
+        }
     }
 
     private enum ListedItem {

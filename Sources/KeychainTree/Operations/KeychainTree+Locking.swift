@@ -10,6 +10,7 @@ extension KeychainTree {
     /// Done when the returned notifications have been sent.
     package func lock() -> [Notification] {
         keychain.lock()
+        listings.drop()
         stagingKeys.revoke(.unlocked)
         let files = table.withLock { $0.allItems() }
         for file in files { file.state.withLock { forgetUnavailable(&$0) } }

@@ -80,8 +80,20 @@ extension KeychainTree {
 
     /// Counts a lookup of an item that the store has.
     func entry(of item: Item, in directory: ServiceDirectory, keepItem: Bool = true) throws(Errno) -> Entry {
-        let file = table.withLock { $0.rememberItem(item, in: directory, keepItem: keepItem) }
+        let file = table.withLock { $0.rememberItem(item.id, in: directory, item: keepItem ? item : nil) }
         let timed = file.state.withLock { timedAttributes($0, item: $0.item ?? item) }
+        return entry(file.node, timed.attributes, attributeTimeout: timed.timeout)
+    }
+
+    /// Counts a lookup of an item that a listing has shown before.
+    func entry(of known: ListingCache.Entry, in directory: ServiceDirectory) throws(Errno) -> Entry {
+        let file = table.withLock { $0.rememberItem(known.row, in: directory) }
+        let timed = try file.state.withLock { (state) throws(Errno) in
+            guard state.staging != nil || state.isDetached else {
+                return TimedAttributes(known.attributes, timeout: options.cacheTimeout)
+            }
+            return timedAttributes(state, item: try item(of: &state))
+        }
         return entry(file.node, timed.attributes, attributeTimeout: timed.timeout)
     }
 
