@@ -54,7 +54,7 @@ final class ReadCache: Sendable {
         guard value.secret?.count ?? 0 <= Self.longestSecret else { return }
         state.withLock { state in
             guard Self.begin(&state, commit), isAvailable(value.item.protection) else { return }
-            if state.values.count >= Self.limit { state.values = [:] }
+            if state.values.count >= Self.limit { state.values.removeAll(keepingCapacity: true) }
             state.values[value.item.id] = value
         }
     }
