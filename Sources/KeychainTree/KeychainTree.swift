@@ -29,7 +29,7 @@ package final class KeychainTree: FileSystem {
         self.host = host
         self.commands = commands
         started = keychain.now()
-        var table = TreeTable(root: Node(id: .root, content: .root))
+        var table = TreeTable(root: Node(id: .root, content: .folder(.root)))
         fixed = FixedNodes(&table)
         self.table = Mutex(table)
     }
@@ -72,20 +72,11 @@ package final class KeychainTree: FileSystem {
 
 /// The nodes that are there whatever the keychain holds, and their inode numbers, all below ``Keychain/firstRowID``.
 struct FixedNodes: Sendable {
-    /// What stands in the root, in the order of a listing.
-    let classes: [(name: EntryName, key: ContainerKey, node: Node)]
     let controlDirectory: Node
     let controlFiles: [(name: EntryName, file: ControlFile, node: Node)]
 
     static let controlName = Array(".keychainfs".utf8)
     init(_ table: inout TreeTable) {
-        var classes: [(EntryName, ContainerKey, Node)] = []
-        for itemClass in ItemClass.allCases {
-            guard let name = EntryName(itemClass.folderName) else { continue }
-            let key = ContainerKey(itemClass: itemClass)
-            classes.append((name, key, table.addFixed(.classDirectory(key))))
-        }
-        self.classes = classes
         controlDirectory = table.addFixed(.controlDirectory)
         var files: [(EntryName, ControlFile, Node)] = []
         for file in ControlFile.allCases {

@@ -11,7 +11,7 @@ struct CodecTests {
         #expect(try MetadataCodec.item(plaintext, like: item) == item)
     }
 
-    @Test("a directory and its metadata are the same", arguments: [Directory.web, .mail, .container])
+    @Test("a directory and its metadata are the same", arguments: [Directory.web, .mail, .container, .group])
     func directories(_ directory: Directory) throws {
         let plaintext = try DirectoryCodec.bytes(of: directory)
         #expect(try DirectoryCodec.directory(plaintext, like: directory) == directory)

@@ -29,6 +29,13 @@ struct TreeFixture: Sendable {
         tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
     }
 
+    /// Another mount of the same keychain.
+    init(mounting other: TreeFixture) throws {
+        (store, keychain) = (other.store, other.keychain)
+        tree = KeychainTree(
+            keychain: keychain, options: TreeOptions(userID: 1000, groupID: 1000), host: host, commands: NoCommands())
+    }
+
     static func secret() throws -> SecretBytes {
         let bytes = passphrase
         return try SecretBytes(copying: bytes.rawSpan)
@@ -262,6 +269,22 @@ final class TreeProcess {
             decoding: try ask { (request) throws(Errno) in
                 try tree.getxattr(&request, node: node, name: Array("user.\(key)".utf8))
             }, as: UTF8.self)
+    }
+
+    func removexattr(_ path: String, _ key: String) throws(Errno) {
+        let node = try entry(path).node
+        defer { tree.forget(node, count: 1) }
+        try ask { (request) throws(Errno) in
+            try tree.removexattr(&request, node: node, name: Array("user.\(key)".utf8))
+        }
+    }
+
+    /// The names without `user.`.
+    func listxattr(_ path: String) throws(Errno) -> [String] {
+        let node = try entry(path).node
+        defer { tree.forget(node, count: 1) }
+        return try ask { (request) throws(Errno) in try tree.listxattr(&request, node: node) }
+            .map { String(decoding: $0.dropFirst(5), as: UTF8.self) }
     }
 
     func list(_ path: String) throws(Errno) -> [String] {

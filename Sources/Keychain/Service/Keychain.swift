@@ -13,7 +13,7 @@ package final class Keychain: Sendable {
     private let lastRowID: Atomic<Int64>
     private let commits = Atomic<Int>(0)
     let cache = ReadCache()
-    /// A container's key never changes, so it is read once.
+    /// A container's key changes only when its group is renamed, so it is read once.
     private let containers = Mutex<[RowID: ContainerKey]>([:])
 
     /// Ids below this are left to what the tree shows beside rows.
@@ -52,13 +52,23 @@ package final class Keychain: Sendable {
     /// How many changes have been committed through this object.
     package var commitCount: Int { commits.load(ordering: .acquiring) }
 
-    /// The key of a container's row, for the directories in it; nil for containers themselves.
+    /// The key of a container's row, for the directories in it; nil where that lies in no container.
     func containerKey(_ row: RowID, _ reader: any RecordReader) throws(KeychainError) -> ContainerKey? {
         if let key = containers.withLock({ $0[row] }) { return key }
         guard let record = try reader.directory(id: row) else { return nil }
-        guard case .container(let key) = try directoryEnvelope.open(record).key else { throw .decode }
+        let key: ContainerKey
+        switch try directoryEnvelope.open(record).key {
+        case .container(let found): key = found
+        case .group: return nil
+        case .service: throw .decode
+        }
         containers.withLock { $0[row] = key }
         return key
+    }
+
+    /// A container is about to get another key.
+    func forgetContainerKey(_ row: RowID) {
+        _ = containers.withLock { $0.removeValue(forKey: row) }
     }
 
     /// Takes away every key that is usable only while unlocked, and what was opened with it.

@@ -14,7 +14,7 @@ extension KeychainTree {
         stagingKeys.revoke(.unlocked)
         let files = table.withLock { $0.allItems() }
         for file in files { file.state.withLock { forgetUnavailable(&$0) } }
-        let inodes = files.map { Notification.inode($0.node, pages: true) }
+        let inodes = table.withLock { $0.allItemNodes() }.map { Notification.inode($0, pages: true) }
         return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes
     }
 
