@@ -53,10 +53,13 @@ public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
 
 extension Dictionary {
     /// Makes a smaller one of a dictionary that was once much larger: one keeps the room of its largest size for ever.
+    /// Returns whether there was room to give back.
     ///
     /// Amortized O(1) if called after each removal.
-    public mutating func giveBackRoom() {
-        guard capacity > 4096, count < capacity / 8 else { return }
+    @discardableResult
+    public mutating func giveBackRoom() -> Bool {
+        guard capacity > 4096, count < capacity / 8 else { return false }
         self = Dictionary(minimumCapacity: count * 2).merging(self) { first, _ in first }
+        return true
     }
 }

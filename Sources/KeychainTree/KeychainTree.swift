@@ -60,7 +60,8 @@ package final class KeychainTree: FileSystem {
     }
 
     package func forget(_ node: NodeID, count: UInt64) {
-        table.withLock { $0.forget(node, count: count) }
+        let isMostForgotten = table.withLock { $0.forget(node, count: count) }
+        if isMostForgotten { host.giveBackMemory() }
     }
 
     package func destroy() {

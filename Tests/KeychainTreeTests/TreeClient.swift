@@ -60,6 +60,8 @@ final class FakeClock: Sendable {
 final class FakeHost: TreeHost {
     let dying = Mutex<Set<Int32>>([])
     let freeBlocks = Mutex<UInt64>(1 << 30)
+    /// How often memory was to be given back.
+    let givenBack = Atomic<Int>(0)
 
     func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
 
@@ -69,6 +71,8 @@ final class FakeHost: TreeHost {
             blockSize: 4096, blocks: 1 << 30, freeBlocks: free, availableBlocks: free, files: 0, freeFiles: 0,
             maximumNameLength: 255)
     }
+
+    func giveBackMemory() { givenBack.add(1, ordering: .relaxed) }
 }
 
 struct NoCommands: ControlCommands {

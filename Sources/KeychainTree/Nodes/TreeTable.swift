@@ -82,12 +82,14 @@ struct TreeTable: ~Copyable {
     }
 
     /// The kernel gives back `count` lookups. A directory with a name that is not committed is kept for the next one.
-    mutating func forget(_ id: NodeID, count: UInt64) {
-        guard let node = nodes.forget(id, count: count) else { return }
-        if !node.isItem, case .service(let directory) = node.content, directory.hasPending { return }
+    ///
+    /// Returns whether most of what the kernel once knew is forgotten.
+    mutating func forget(_ id: NodeID, count: UInt64) -> Bool {
+        guard let node = nodes.forget(id, count: count) else { return false }
+        if !node.isItem, case .service(let directory) = node.content, directory.hasPending { return false }
         if items[node.row] === node { items[node.row] = nil }
         if directories[node.row] === node { directories[node.row] = nil }
-        items.giveBackRoom()
+        return items.giveBackRoom()
     }
 
     /// The file that the kernel knows for a row.
