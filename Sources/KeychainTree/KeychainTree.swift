@@ -18,6 +18,8 @@ package final class KeychainTree: FileSystem {
     /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
     let names = Mutex<Void>(())
     let table: Mutex<TreeTable>
+    /// Names that may be taken again by the process that freed them; no lock is taken under its own.
+    let freedNames = Mutex(FreedNames<FormerItem>())
     let fixed: FixedNodes
     let started: KeychainDate
 
@@ -68,6 +70,7 @@ package final class KeychainTree: FileSystem {
         stagingKeys.revoke(.unlocked)
         stagingKeys.revoke(.firstUnlock)
         stagingKeys.revoke(.always)
+        freedNames.withLock { $0.removeAll() }
     }
 }
 

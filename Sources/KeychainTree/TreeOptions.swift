@@ -23,10 +23,27 @@ package struct TreeOptions: Sendable {
 package protocol TreeHost: Sendable {
     /// Whether that thread is being ended by a signal (F1).
     func isDyingOfSignal(_ processID: Int32) -> Bool
+    /// The process of that thread (F5); nil if it is not known.
+    func process(ofThread threadID: Int32) -> ProcessIdentity?
+    /// The time since some fixed moment, suspend included: never goes back.
+    var uptime: Duration { get }
     /// The store's file system: room for commits, and what statfs(2) shows.
     func statistics() throws(Errno) -> FileSystemStatistics
     /// Much memory has become free at once: the system may have it back.
     func giveBackMemory()
+}
+
+/// A process, told from others that get its number later.
+package struct ProcessIdentity: Hashable, Sendable {
+    /// The number of its thread group.
+    package var group: Int32
+    /// When it was started, in any unit.
+    package var startTime: UInt64
+
+    package init(group: Int32, startTime: UInt64) {
+        self.group = group
+        self.startTime = startTime
+    }
 }
 
 /// What the control files do (design section 9).

@@ -81,6 +81,10 @@ private final class Clock: Sendable {
 private struct Host: TreeHost {
     func isDyingOfSignal(_ processID: Int32) -> Bool { false }
 
+    func process(ofThread threadID: Int32) -> ProcessIdentity? { nil }
+
+    var uptime: Duration { .zero }
+
     func statistics() throws(Errno) -> FileSystemStatistics {
         FileSystemStatistics(
             blockSize: 4096, blocks: 1 << 20, freeBlocks: 1 << 20, availableBlocks: 1 << 20, files: 0, freeFiles: 0,

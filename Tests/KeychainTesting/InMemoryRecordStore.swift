@@ -6,6 +6,7 @@ package final class InMemoryRecordStore: RecordStore {
     private struct State: Sendable {
         var records: InMemoryRecords
         var nextFailure: KeychainError?
+        var afterNextWrite: (@Sendable () -> Void)?
         var writeCount = 0
         var isClosed = false
     }
@@ -31,6 +32,11 @@ package final class InMemoryRecordStore: RecordStore {
     /// The next commit fails with that error, once.
     package func failNextWrite(with error: KeychainError) {
         state.withLock { $0.nextFailure = error }
+    }
+
+    /// What happens right after the next commit, before whoever asked for it goes on; once.
+    package func afterNextWrite(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.afterNextWrite = body }
     }
 
     package func read<Result>(
@@ -59,6 +65,10 @@ package final class InMemoryRecordStore: RecordStore {
             state.records = transaction.records
             state.writeCount += 1
         }
+        state.withLock { state in
+            defer { state.afterNextWrite = nil }
+            return state.afterNextWrite
+        }?()
         guard let result else { throw .io(0) }
         return result
     }

@@ -55,6 +55,54 @@ import Testing
         #expect(cut.list() == [name("kSecAttrAccount")])
     }
 
+    @Test("X1: a service whose name had to be cut is listed, one that had not is not")
+    func cutService() throws {
+        let long = String(repeating: "s", count: 300)
+        var service = InternetService(server: .string(long))
+        service.port = 8443
+        let item = xattrs().item
+        func listed(_ service: ServiceKey, _ itemClass: ItemClass) -> [[UInt8]] {
+            ItemXattrs(
+                item: item, service: service, container: ContainerKey(itemClass: itemClass),
+                defaultProtection: .whenUnlocked
+            ).list()
+        }
+        #expect(listed(.generic(service: .string(long)), .genericPassword) == [name("kSecAttrService")])
+        #expect(Set(listed(.internet(service), .internetPassword)) == [name("kSecAttrServer"), name("kSecAttrPort")])
+        service.server = .string("example.com")
+        #expect(listed(.internet(service), .internetPassword).isEmpty)
+    }
+
+    @Test("X3: removing a primary-key attribute: ENODATA if it is not set, EPERM if it is")
+    func removingPrimaryKey() {
+        let internet = ItemXattrs(
+            item: xattrs().item, service: .internet(InternetService(server: .string("example.com"))),
+            container: ContainerKey(itemClass: .internetPassword), defaultProtection: .whenUnlocked)
+        for key in ["kSecAttrPort", "kSecAttrPath", "kSecAttrProtocol"] {
+            #expect(throws: Errno.noAttribute) { try internet.remove(name(key)) }
+        }
+        for key in ["kSecAttrServer", "kSecAttrAccount"] {
+            #expect(throws: Errno.notPermitted) { try internet.remove(name(key)) }
+        }
+    }
+
+    @Test("F9: names count too in the 64 KiB that an item's xattrs may have together")
+    func limitCountsNames() throws {
+        let count = 65_536 - (name("big").count + 1)
+        let value = [UInt8](repeating: 1, count: count)
+        guard case .item = try xattrs().set(name("big"), to: value, flags: []) else { Issue.record("refused"); return }
+        #expect(throws: Errno.listTooLong) { try xattrs().set(name("bigg"), to: value, flags: []) }
+        // Four hundred empty ones with long names are as large as one value.
+        let many = xattrs { item in
+            for number in 0..<255 {
+                item.extraAttributes[Array("\(1000 + number)".utf8) + [UInt8](repeating: 97, count: 246)] = []
+            }
+        }
+        #expect(throws: Errno.listTooLong) {
+            try many.set(name(String(repeating: "b", count: 250)), to: [UInt8](repeating: 1, count: 300), flags: [])
+        }
+    }
+
     @Test(
         "X3: errors of setting",
         arguments: [

@@ -63,7 +63,19 @@ final class FakeHost: TreeHost {
     /// How often memory was to be given back.
     let givenBack = Atomic<Int>(0)
 
+    /// Threads of processes other than their own.
+    let groups = Mutex<[Int32: ProcessIdentity]>([:])
+    let clock = Mutex<Duration>(.seconds(1000))
+
     func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
+
+    /// Numbers below 1 are those of threads that cannot be looked at.
+    func process(ofThread threadID: Int32) -> ProcessIdentity? {
+        if let process = groups.withLock({ $0[threadID] }) { return process }
+        return threadID > 0 ? ProcessIdentity(group: threadID, startTime: 1) : nil
+    }
+
+    var uptime: Duration { clock.withLock { $0 } }
 
     func statistics() throws(Errno) -> FileSystemStatistics {
         let free = freeBlocks.withLock { $0 }

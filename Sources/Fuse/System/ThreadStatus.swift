@@ -1,6 +1,3 @@
-import CFuse3
-import Glibc
-
 /// What `/proc/PID/stat` tells of a thread (proc(5)); the number that FUSE gives is that of a thread.
 public struct ThreadStatus: Hashable, Sendable {
     /// The thread is on its way out (PF_EXITING).
@@ -13,7 +10,7 @@ public struct ThreadStatus: Hashable, Sendable {
 
     /// Nil if there is no such thread, or it cannot be read.
     public init?(threadID: Int32) {
-        guard threadID > 0, let text = Self.read("/proc/\(threadID)/stat") else { return nil }
+        guard threadID > 0, let text = ProcFile.read("/proc/\(threadID)/stat") else { return nil }
         self.init(text)
     }
 
@@ -27,17 +24,6 @@ public struct ThreadStatus: Hashable, Sendable {
         }
         isExiting = flags & Self.exiting != 0
         endingSignal = code & 0x7F
-    }
-
-    /// A file of a few hundred bytes, in one read.
-    private static func read(_ path: String) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var buffer = [UInt8](repeating: 0, count: 1024)
-        let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-        guard count > 0 else { return nil }
-        return String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 }
 

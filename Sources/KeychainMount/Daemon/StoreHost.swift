@@ -13,6 +13,14 @@ struct StoreHost: TreeHost {
         return status.isExiting && status.endingSignal != 0
     }
 
+    func process(ofThread threadID: Int32) -> ProcessIdentity? {
+        ThreadGroup(ofThread: threadID).map { ProcessIdentity(group: $0.id, startTime: $0.startTime) }
+    }
+
+    var uptime: Duration { Self.start.duration(to: .now) }
+
+    private static let start = ContinuousClock.now
+
     func statistics() throws(Errno) -> FileSystemStatistics {
         var statistics = try FileSystemStatistics(ofPath: directory)
         statistics.maximumNameLength = UInt64(EntryName.maximumLength)

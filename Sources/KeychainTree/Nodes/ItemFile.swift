@@ -10,6 +10,8 @@ import Synchronization
 final class ItemFile: Sendable {
     let node: NodeID
     let state: Mutex<State>
+    /// To be noted without the lock of ``state``.
+    let staleness = Staleness()
 
     struct State {
         /// The item's row; reserved but not yet in the store while ``isPending``.
@@ -31,6 +33,9 @@ final class ItemFile: Sendable {
         /// Whether the value was kept when the file was detached: it was open then.
         var hasDetachedValue = false
         var staging: Staging?
+        /// What its name stood for, which this item goes on with from its first commit on (F5).
+        var freed: FreedName?
+        let staleness: Staleness
         /// How often a lock has taken away what was staged: descriptors from before answer ENOKEY (L2).
         var losses = 0
         /// Open descriptors that can write.
@@ -38,15 +43,21 @@ final class ItemFile: Sendable {
         /// Open descriptors of any kind.
         var openCount = 0
 
-        init(row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool) {
+        init(row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool, staleness: Staleness) {
             self.row = row
             self.directory = directory
             kept = item.map(KeptItem.init)
             self.isPending = isPending
+            self.staleness = staleness
         }
 
         /// Whether there is staged content that differs from what is committed.
         var hasUncommitted: Bool { staging?.state.isUncommitted == true }
+
+        /// The classes whose keys its contents need: its own, and until its first commit that of what it goes on with.
+        func protections(_ item: Item) -> [Protection] {
+            [item.protection] + (isPending ? freed.map { [$0.former.protection] } ?? [] : [])
+        }
     }
 
     /// An item on the heap: most files have none, and their state is to be small.
@@ -58,6 +69,20 @@ final class ItemFile: Sendable {
 
     init(node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool = false) {
         self.node = node
-        state = Mutex(State(row: row, directory: directory, item: item, isPending: isPending))
+        state = Mutex(State(row: row, directory: directory, item: item, isPending: isPending, staleness: staleness))
+    }
+}
+
+/// Whether an item has been changed through another file than its own.
+final class Staleness: Sendable {
+    private let isStale = Atomic<Bool>(false)
+
+    func note() {
+        isStale.store(true, ordering: .releasing)
+    }
+
+    /// Whether it was noted since this was last asked.
+    func take() -> Bool {
+        isStale.load(ordering: .relaxed) && isStale.exchange(false, ordering: .acquiringAndReleasing)
     }
 }

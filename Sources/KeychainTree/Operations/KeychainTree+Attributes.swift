@@ -55,6 +55,7 @@ extension KeychainTree {
 
     /// The item of a file as it is now; read if need be. ENOKEY if the lock state forbids it.
     func item(of state: inout ItemFile.State) throws(Errno) -> Item {
+        if state.staleness.take(), !state.isPending, !state.isDetached { state.item = nil }
         if let item = state.item {
             guard keychain.keys.isAvailable(item.protection) else { throw .noKey }
             return item

@@ -126,7 +126,7 @@ extension KeychainTree {
         }
         let item = try item(of: &state)
         let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
-        let staging = try staging(for: item)
+        let staging = try staging(for: item, state)
         if let secret { try mapped { () throws(KeychainError) in try staging.load(secret) } }
         state.staging = staging
         return staging
@@ -209,12 +209,15 @@ extension KeychainTree {
         do {
             let row = state.row
             let draft = state.isPending ? state.item : nil
+            let inheritance = inheritance(of: state.freed)
             let saved = try keychain.change { (change) throws(KeychainError) in
-                let saved = try staging.save(try stored(draft, row, change), in: change)
+                let item = try change.succeed(inheritance, with: try stored(draft, row, change))
+                let saved = try staging.save(item, in: change)
                 if draft != nil { try change.touchDirectory(saved.directory) }
                 return saved
             }
             committed(&state, saved)
+            succeeded(inheritance)
         } catch {
             staging.note { $0.commitFailed(with: error.errno) }
             throw error.errno
@@ -234,7 +237,9 @@ extension KeychainTree {
             state.isPending = false
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
-        state.item = item
+        (state.item, state.freed) = (item, nil)
         state.staging?.note { $0.committed() }
+        // With another class than it was begun with: what is written next is staged under the key of that one.
+        if let staging = state.staging, staging.availability != item.protection.availability { state.staging = nil }
     }
 }

@@ -12,6 +12,7 @@ extension KeychainTree {
         keychain.lock()
         listings.drop()
         stagingKeys.revoke(.unlocked)
+        freedNames.withLock { $0.removeAll() }
         let files = table.withLock { $0.allItems() }
         for file in files { file.state.withLock { forgetUnavailable(&$0) } }
         let inodes = table.withLock { $0.allItemNodes() }.map { Notification.inode($0, pages: true) }
@@ -24,10 +25,10 @@ extension KeychainTree {
     }
 
     private func forgetUnavailable(_ state: inout ItemFile.State) {
-        guard let item = state.item, !keychain.keys.isAvailable(item.protection) else { return }
+        guard let item = state.item, !state.protections(item).allSatisfy(keychain.keys.isAvailable) else { return }
         if state.hasUncommitted { state.losses += 1 }
         state.staging = nil
-        if state.isPending { detachPending(&state) }
+        if state.isPending { _ = detachPending(&state) }
         // A detached file has its item nowhere else; its attributes answer ENOKEY all the same.
         if !state.isDetached { state.item = nil }
     }

@@ -176,11 +176,18 @@ extension KeychainTree {
     /// for it each time.
     func entry(of file: ItemFile) throws(Errno) -> Entry {
         try file.state.withLock { (state) throws(Errno) in
-            let timed = timedAttributes(state, item: try item(of: &state))
-            return Entry(
-                node: file.node, attributes: timed.attributes,
-                entryTimeout: state.isPending ? 0 : options.cacheTimeout, attributeTimeout: timed.timeout)
+            let item = try item(of: &state)
+            return entry(of: file, state, item: item)
         }
+    }
+
+    /// The same, of an item that is known.
+    func entry(of file: ItemFile, _ state: borrowing ItemFile.State, item: Item) -> Entry {
+        let timed = timedAttributes(state, item: item)
+        return Entry(
+            node: file.node, attributes: timed.attributes,
+            entryTimeout: state.isPending || state.isDetached ? 0 : options.cacheTimeout,
+            attributeTimeout: timed.timeout)
     }
 
     private func entry(_ node: NodeID, _ attributes: Attributes, attributeTimeout: Double) -> Entry {

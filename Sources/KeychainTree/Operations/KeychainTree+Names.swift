@@ -48,9 +48,10 @@ extension KeychainTree {
             let name = CanonicalName(typed: name.bytes)
             try names.withLock { (_) throws(Errno) in
                 if let file = directory.pendingFile(name) {
-                    file.state.withLock { detachPending(&$0) }
+                    giveBack(file.state.withLock { detachPending(&$0) })
                 } else {
-                    try unlinkCommitted(name, in: directory)
+                    let item = try unlinkCommitted(name, in: directory)
+                    if let item { freed(name, of: item, by: request.caller) }
                 }
             }
         default: throw .notPermitted
@@ -86,31 +87,36 @@ extension KeychainTree {
 
     // MARK: Items
 
-    private func unlinkCommitted(_ name: CanonicalName, in directory: ServiceDirectory) throws(Errno) {
-        let row = try row(named: name, in: directory)
+    /// Returns the item that is gone; nil if it was damaged.
+    private func unlinkCommitted(_ name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> Item? {
+        let (row, item) = try found(name, in: directory)
         guard let file = table.withLock({ $0.item(row) }) else {
-            return try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
+            try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
+            return item
         }
         try file.state.withLock { (state) throws(Errno) in
             let secret = try detachable(&state)
             try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
             detach(&state, secret: secret)
         }
+        return item
     }
 
-    /// The row of a name, if it may be removed: ENOKEY while it is not available; damage is no obstacle.
-    private func row(named name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> RowID {
+    /// The row of a name, and its item unless it is damaged, if it may be removed: ENOKEY while it is not available; damage is no obstacle.
+    private func found(
+        _ name: CanonicalName, in directory: ServiceDirectory
+    ) throws(Errno) -> (row: RowID, item: Item?) {
         do {
             guard let item = try keychain.item(named: name, in: directory.row) else {
                 throw Errno.noSuchFileOrDirectory
             }
-            return item.id
+            return (item.id, item)
         } catch KeychainError.decode {
             let row = try mapped { () throws(KeychainError) in
                 try keychain.row(named: name, in: directory.row)
             }
             guard let row else { throw .noSuchFileOrDirectory }
-            return row
+            return (row, nil)
         } catch let error as KeychainError {
             throw error.errno
         } catch {
@@ -146,12 +152,14 @@ extension KeychainTree {
         table.withLock { $0.detachItem(row) }
     }
 
-    /// A name that was never committed is gone; what is still written to it is dropped.
-    func detachPending(_ state: inout ItemFile.State) {
-        guard let item = state.item else { return }
+    /// A name that was never committed is gone; what is still written to it is dropped. Returns what it stood for before.
+    func detachPending(_ state: inout ItemFile.State) -> FreedName? {
+        guard let item = state.item else { return nil }
         state.directory.removePending(CanonicalName(account: item.account), state.row)
         state.isPending = false
         detach(&state, secret: nil)
+        defer { state.freed = nil }
+        return state.freed
     }
 
     // MARK: Directories

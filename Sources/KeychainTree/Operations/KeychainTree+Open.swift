@@ -13,10 +13,11 @@ extension KeychainTree {
     ) throws(Errno) -> (Entry, OpenedFile) {
         let directory = try serviceDirectory(parent)
         do {
-            let file = try makePending(name, in: directory, permissions: permissions, caller: request.caller).file
-            let writer = Writer(file: file, flags: flags, losses: 0)
+            let made = try makePending(name, in: directory, permissions: permissions, caller: request.caller)
+            let writer = Writer(file: made.file, flags: flags, losses: 0)
             let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
-            return (try entry(of: file), opened)
+            // It has been made: a lock that comes now must not make an error of it, with a descriptor that nobody closes.
+            return (made.file.state.withLock { entry(of: made.file, $0, item: made.draft) }, opened)
         } catch .fileExists where !flags.contains(.exclusive) {
             return try openExisting(&request, parent, name, flags)
         }
@@ -43,18 +44,20 @@ extension KeychainTree {
         let directory = try serviceDirectory(parent)
         let made = try makePending(name, in: directory, permissions: permissions, caller: request.caller)
         do {
-            try made.file.state.withLock { (state) throws(Errno) in
+            return try made.file.state.withLock { (state) throws(Errno) in
                 state.writerCount = 0
                 state.openCount = 0
                 try commit(&state)
                 state.staging = nil
+                // It is committed: a lock that comes now must not make an error of it.
+                return entry(of: made.file, state, item: state.item ?? made.draft)
             }
         } catch {
-            directory.removePending(CanonicalName(typed: name.bytes), made.row)
+            giveBack(made.file.state.withLock { $0.freed })
+            directory.removePending(CanonicalName(typed: name.bytes), made.draft.id)
             forget(made.file.node, count: 1)
             throw error
         }
-        return try entry(of: made.file)
     }
 
     /// The directory in which items can be made; EPERM elsewhere (T5).
@@ -68,35 +71,48 @@ extension KeychainTree {
     /// Opened for writing once, and looked up once.
     private func makePending(
         _ name: EntryName, in directory: ServiceDirectory, permissions: UInt32, caller: Caller
-    ) throws(Errno) -> (file: ItemFile, row: RowID) {
+    ) throws(Errno) -> (file: ItemFile, draft: Item) {
         try checkWritable()
         let name = CanonicalName(typed: name.bytes)
         let account = try whole(account(name))
         let record = try record(of: directory)
         guard keychain.keys.isAvailable(record.defaultProtection) else { throw .noKey }
         let draft = newItem(account, in: record, permissions: permissions & 0o700, caller: caller)
-        let staging = try staging(for: draft)
         try checkRoom(for: 0)
-        staging.note { $0.opened() }
         return try names.withLock { (_) throws(Errno) in
             let existing = try mapped { () throws(KeychainError) in
                 try keychain.item(named: name, in: directory.row)
             }
             guard existing == nil else { throw .fileExists }
-            let node = table.withLock { $0.nodes.makeID() }
-            let file = ItemFile(node: node, row: draft.id, directory: directory, item: draft, isPending: true)
-            file.state.withLock { state in
-                state.staging = staging
-                state.writerCount = 1
-                state.openCount = 1
+            let freed = takeFreed(name, in: directory.row, by: caller)
+            do throws(Errno) {
+                return (try addPending(draft, named: name, in: directory, goingOnWith: freed), draft)
+            } catch {
+                giveBack(freed)
+                throw error
             }
-            table.withLock { $0.add(file, as: draft.id) }
-            guard directory.addPending(file, name, draft.id) else {
-                forget(node, count: 1)
-                throw .fileExists
-            }
-            return (file, draft.id)
         }
+    }
+
+    private func addPending(
+        _ draft: Item, named name: CanonicalName, in directory: ServiceDirectory, goingOnWith freed: FreedName?
+    ) throws(Errno) -> ItemFile {
+        let node = table.withLock { $0.nodes.makeID() }
+        let file = ItemFile(node: node, row: draft.id, directory: directory, item: draft, isPending: true)
+        try file.state.withLock { (state) throws(Errno) in
+            state.freed = freed
+            let staging = try staging(for: draft, state)
+            staging.note { $0.opened() }
+            state.staging = staging
+            state.writerCount = 1
+            state.openCount = 1
+        }
+        table.withLock { $0.add(file, as: draft.id) }
+        guard directory.addPending(file, name, draft.id) else {
+            forget(node, count: 1)
+            throw .fileExists
+        }
+        return file
     }
 
     private func newItem(
@@ -128,7 +144,8 @@ extension KeychainTree {
         let handle = try file.state.withLock { (state) throws(Errno) in
             let handle: Handle
             if state.isPending || state.isDetached, let staging = state.staging {
-                handle = .snapshotReader(file, try snapshot(of: staging, try item(of: &state)))
+                _ = try item(of: &state)
+                handle = .snapshotReader(file, try snapshot(of: staging))
             } else if state.isDetached {
                 _ = try item(of: &state)
                 try checkValueKept(state)
@@ -166,7 +183,7 @@ extension KeychainTree {
     private func truncateByOpen(_ state: inout ItemFile.State, _ item: Item) throws(Errno) {
         try checkRoom(for: 0)
         let staging: Staging
-        if let shared = state.staging { staging = shared } else { staging = try self.staging(for: item) }
+        if let shared = state.staging { staging = shared } else { staging = try self.staging(for: item, state) }
         try mapped { () throws(KeychainError) in try staging.truncate(to: 0) }
         staging.touch(keychain.now())
         staging.note { $0.opened() }
@@ -182,17 +199,18 @@ extension KeychainTree {
         return found.secret
     }
 
-    private func snapshot(of staging: Staging, _ item: Item) throws(Errno) -> StagedSnapshot {
+    private func snapshot(of staging: Staging) throws(Errno) -> StagedSnapshot {
         return try mapped { () throws(KeychainError) in
-            try staging.snapshot(key: try stagingKeys.key(for: item.protection.availability))
+            try staging.snapshot(key: try stagingKeys.key(for: staging.availability))
         }
     }
 
-    /// An empty staged value for an item.
-    func staging(for item: Item) throws(Errno) -> Staging {
-        try mapped { () throws(KeychainError) in
+    /// An empty staged value for an item, under the key that goes first of those that its classes need.
+    func staging(for item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Staging {
+        let availability = Protection.Availability.strictest(of: state.protections(item))
+        return try mapped { () throws(KeychainError) in
             Staging(
-                key: try stagingKeys.key(for: item.protection.availability), limit: options.valueLimit,
+                key: try stagingKeys.key(for: availability), availability: availability, limit: options.valueLimit,
                 now: keychain.now())
         }
     }
@@ -232,6 +250,7 @@ extension KeychainTree {
         }
         state.staging = nil
         guard state.isPending, let item = state.item else { return nil }
+        giveBack(state.freed)
         return dropPending(&state, item)
     }
 
@@ -241,6 +260,7 @@ extension KeychainTree {
         state.directory.removePending(name, state.row)
         state.isPending = false
         state.isDetached = true
+        state.freed = nil
         let row = state.row
         table.withLock { $0.detachItem(row) }
         return EntryName(name.bytes).map { EntryReference(parent: state.directory.node, name: $0) }
@@ -256,5 +276,14 @@ extension ItemFile.State {
     /// What can be read again is not kept for a file that nobody has open: the kernel may know very many.
     mutating func forgetUnused() {
         if openCount == 0, staging == nil, !isPending, !isDetached { item = nil }
+    }
+}
+
+extension Protection.Availability {
+    /// What has to hold for all of the classes to be usable.
+    static func strictest(of protections: [Protection]) -> Self {
+        let all = protections.map(\.availability)
+        if all.contains(.unlocked) { return .unlocked }
+        return all.contains(.firstUnlock) ? .firstUnlock : .always
     }
 }

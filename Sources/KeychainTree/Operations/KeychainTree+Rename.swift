@@ -14,7 +14,7 @@ extension KeychainTree {
         case (.service(let directory), .service(let newDirectory)):
             guard directory.container.itemClass == newDirectory.container.itemClass else { throw .crossDevice }
             try checkWritable()
-            try renameItem(from, in: directory, to: to, in: newDirectory, flags)
+            try renameItem(from, in: directory, to: to, in: newDirectory, flags, request.caller)
         case (.folder(.classDirectory(let place)), .folder(.classDirectory(let newPlace))):
             guard place.itemClass == newPlace.itemClass else { throw .crossDevice }
             try checkWritable()
@@ -28,7 +28,7 @@ extension KeychainTree {
 
     private func renameItem(
         _ from: CanonicalName, in directory: ServiceDirectory, to: CanonicalName, in newDirectory: ServiceDirectory,
-        _ flags: RenameFlags
+        _ flags: RenameFlags, _ caller: Caller
     ) throws(Errno) {
         let name = try account(to)
         try names.withLock { (_) throws(Errno) in
@@ -41,15 +41,43 @@ extension KeychainTree {
             }
             guard let target else {
                 let account = try whole(name)
-                return try source.state.withLock { (state) throws(Errno) in
-                    try move(&state, to: account, in: newDirectory)
-                }
+                let left = try move(source, to: account, in: newDirectory, caller)
+                return remember(left, as: from, in: newDirectory, caller)
             }
             if flags == .noReplace { throw .fileExists }
             guard target !== source else { return }
+            var left: Left?
             try withBoth(source, target) { (state, targetState) throws(Errno) in
-                try replace(&targetState, with: source, &state, in: newDirectory)
+                left = try replace(&targetState, with: source, &state, in: newDirectory, caller)
             }
+            remember(left, as: from, in: newDirectory, caller)
+        }
+    }
+
+    /// What a rename leaves behind at the old name: the item it stood for, and where that lives on.
+    private struct Left {
+        let item: Item
+        let row: RowID?
+    }
+
+    /// A name that is freed by a rename within its directory may be taken again (F5).
+    private func remember(_ left: Left?, as name: CanonicalName, in newDirectory: ServiceDirectory, _ caller: Caller) {
+        guard let left, left.item.directory == newDirectory.row else { return }
+        freed(name, of: left.item, livingOnAs: left.row, by: caller)
+    }
+
+    /// To a name that is free, and that may have been freed by the same process.
+    private func move(
+        _ source: ItemFile, to account: AttributeValue, in newDirectory: ServiceDirectory, _ caller: Caller
+    ) throws(Errno) -> Left? {
+        let freed = takeFreed(CanonicalName(account: account), in: newDirectory.row, by: caller)
+        do {
+            return try source.state.withLock { (state) throws(Errno) in
+                try move(&state, to: account, in: newDirectory, goingOnWith: freed)
+            }
+        } catch {
+            giveBack(freed)
+            throw error
         }
     }
 
@@ -80,61 +108,85 @@ extension KeychainTree {
     }
 
     /// To a name that is free. What the source has staged is committed with it (F5).
-    func move(
-        _ state: inout ItemFile.State, to account: AttributeValue, in newDirectory: ServiceDirectory
-    ) throws(Errno) {
-        try move(&state, to: account) { _ in newDirectory.row }
+    private func move(
+        _ state: inout ItemFile.State, to account: AttributeValue, in newDirectory: ServiceDirectory,
+        goingOnWith freed: FreedName?
+    ) throws(Errno) -> Left? {
+        let left = try move(&state, to: account, goingOnWith: freed) { _ in newDirectory.row }
         state.directory = newDirectory
+        return left
     }
 
     /// The same, to a directory that is found or made within the transaction.
-    func move(
-        _ state: inout ItemFile.State, to account: AttributeValue, directory: (Change) throws(KeychainError) -> RowID
-    ) throws(Errno) {
+    ///
+    /// What takes a name that was freed goes on with its item, and so does what is committed by this.
+    private func move(
+        _ state: inout ItemFile.State, to account: AttributeValue, goingOnWith freed: FreedName?,
+        directory: (Change) throws(KeychainError) -> RowID
+    ) throws(Errno) -> Left? {
         let source = try item(of: &state)
         let staging = stagingToCommit(state)
         let isPending = state.isPending
-        let saved = try mapped { () throws(KeychainError) in
+        let (own, next) = (inheritance(of: state.freed), inheritance(of: freed))
+        let (saved, left) = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
-                var item = isPending ? source : try change.current(source)
+                let left = isPending ? try change.succeed(own, with: source) : try change.current(source)
+                var item = try change.succeed(next, with: left)
                 (item.directory, item.account) = (try directory(change), account)
                 let saved = try change.save(item, staged: staging)
                 try change.touchDirectories(source.directory, saved.directory)
-                return saved
+                return (saved, left)
             }
         }
+        let isRemembered = !isPending || state.freed != nil
         if isPending { state.directory.removePending(CanonicalName(account: source.account), state.row) }
         state.isPending = false
         committed(&state, saved)
+        succeeded(own)
+        succeeded(next)
+        return isRemembered ? Left(item: left, row: saved.id) : nil
+    }
+
+    /// A rename by attribute: not one that frees a name or takes one that was freed (F5).
+    func move(
+        _ state: inout ItemFile.State, to account: AttributeValue, directory: (Change) throws(KeychainError) -> RowID
+    ) throws(Errno) {
+        _ = try move(&state, to: account, goingOnWith: nil, directory: directory)
     }
 
     /// Over an existing item: the file follows POSIX, the item follows the name (F5).
     private func replace(
         _ target: inout ItemFile.State, with file: ItemFile, _ source: inout ItemFile.State,
-        in newDirectory: ServiceDirectory
-    ) throws(Errno) {
+        in newDirectory: ServiceDirectory, _ caller: Caller
+    ) throws(Errno) -> Left? {
         let (sourceItem, targetItem) = (try item(of: &source), try item(of: &target))
         guard !target.isPending else {
             // The name was never committed: there is no item to follow. It goes only if the other one has come.
-            try move(&source, to: targetItem.account, in: newDirectory)
-            return detachPending(&target)
+            let freed = target.freed.flatMap { $0.process == host.process(ofThread: caller.processID) ? $0 : nil }
+            let left = try move(&source, to: targetItem.account, in: newDirectory, goingOnWith: freed)
+            _ = detachPending(&target)
+            return left
         }
         let staging = stagingToCommit(source)
         let (isPending, oldRow, newRow) = (source.isPending, source.row, target.row)
+        let own = inheritance(of: source.freed)
         let targetSecret = try detachable(&target)
-        let saved = try mapped { () throws(KeychainError) in
+        let (saved, left) = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
-                let from = isPending ? sourceItem : try change.current(sourceItem)
+                let from = isPending ? try change.succeed(own, with: sourceItem) : try change.current(sourceItem)
                 let saved = try change.replace(targetItem, with: from, isStored: !isPending, staged: staging)
                 try change.touchDirectories(from.directory, newDirectory.row)
-                return saved
+                return (saved, from)
             }
         }
+        let isRemembered = !isPending || source.freed != nil
         if isPending { source.directory.removePending(CanonicalName(account: sourceItem.account), oldRow) }
         detach(&target, secret: targetSecret)
         (source.row, source.directory, source.isPending) = (newRow, newDirectory, false)
         table.withLock { $0.rebind(file, from: oldRow, to: newRow) }
         committed(&source, saved)
+        succeeded(own)
+        return isRemembered ? Left(item: left, row: nil) : nil
     }
 
     /// RENAME_EXCHANGE: swaps the names, nothing else.

@@ -122,6 +122,7 @@ extension KeychainTree {
         // Committed: a lock that comes now must not make an error of it.
         let row = state.item?.directory ?? old.directory.row
         state.directory = known ?? unknownDirectory(row, move.container, group)
+        take(name, in: row)
         let places = [(old.directory.node, old.name), (state.directory.node, name)]
         return places.compactMap { node, name in
             EntryName(name.bytes).map { EntryReference(parent: node, name: $0) }

@@ -22,13 +22,16 @@ final class Staging: Sendable {
 
     private let fields: Mutex<Fields>
     private let limit: Int
+    /// Whose key it is kept under.
+    let availability: Protection.Availability
 
     /// A slab's worth of plaintext at a time passes from a committed value into a staged one.
     private static let copySize = 16_384
 
-    /// Empty. `limit` is the longest value in bytes.
-    init(key: RevocableSecret, limit: Int, now: KeychainDate) {
+    /// Empty, under the key of `availability`. `limit` is the longest value in bytes.
+    init(key: RevocableSecret, availability: Protection.Availability, limit: Int, now: KeychainDate) {
         self.limit = limit
+        self.availability = availability
         let times = Times(modification: now, change: now)
         fields = Mutex(Fields(contents: SealedBuffer(key: key, limit: limit), times: times))
     }

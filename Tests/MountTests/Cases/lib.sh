@@ -68,3 +68,43 @@ cleanup() {
     exit "$code"
 }
 trap cleanup EXIT
+
+# Items with everything that a save must not lose.
+attribute() { getfattr --only-values -n "user.$1" "$2" 2>/dev/null | od -An -c | tr -d ' \n'; }
+
+# make_item: `a` holds 'old', with a label, a class of its own and another attribute.
+make_item() {
+    printf 'old\n' > a
+    setfattr -n user.kSecAttrLabel -v 'Home Wi-Fi' a
+    setfattr -n user.kSecAttrAccessible -v AfterFirstUnlock a
+    setfattr -n user.color -v blue a
+    created=$(attribute kSecAttrCreationDate a); reference=$(attribute kSecAttrPersistentReference a)
+    [ -n "$created" ] && [ -n "$reference" ] || fail "an item without a creation date or a reference"
+}
+
+# same_identity WHAT: `a` is still that item, and no other one has its reference.
+same_identity() {
+    expect "$reference" "$(attribute kSecAttrPersistentReference a)" "$1: persistent reference"
+    expect "$created" "$(attribute kSecAttrCreationDate a)" "$1: creation date"
+    local name
+    for name in .[!.]* *; do
+        [ "$name" != a ] && [ -e "$name" ] || continue
+        [ "$reference" != "$(attribute kSecAttrPersistentReference "$name")" ] || fail "$1: $name has the reference too"
+    done
+}
+
+# same_item WHAT: and it has its attributes.
+same_item() {
+    same_identity "$1"
+    expect HomeWi-Fi "$(attribute kSecAttrLabel a)" "$1: label"
+    expect AfterFirstUnlock "$(attribute kSecAttrAccessible a)" "$1: class"
+    expect blue "$(attribute color a)" "$1: other attribute"
+}
+
+# new_item WHAT: `a` is another item.
+new_item() {
+    [ "$reference" != "$(attribute kSecAttrPersistentReference a)" ] || fail "$1: the reference was kept"
+    [ "$created" != "$(attribute kSecAttrCreationDate a)" ] || fail "$1: the creation date was kept"
+    expect '' "$(attribute kSecAttrLabel a)" "$1: label"
+    expect WhenUnlocked "$(attribute kSecAttrAccessible a)" "$1: class"
+}

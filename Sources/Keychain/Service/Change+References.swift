@@ -1,0 +1,18 @@
+import SecretCrypto
+
+extension Change {
+    /// Gives an item a new persistent reference if it still has `reference`: its name, and with it the reference, has
+    /// gone to another one.
+    ///
+    /// Its modification date stays: this is the rest of the rename that took it away from its name.
+    ///
+    /// - Throws: `interactionNotAllowed` or `decode` if it cannot be looked at.
+    package func renewReference(of row: RowID, from reference: [UInt8]) throws(KeychainError) {
+        guard let record = try writer.item(id: row) else { return }
+        var item = try keychain.itemEnvelope.open(record)
+        guard item.persistentReference == reference else { return }
+        item.persistentReference = SecureRandom.bytes(MetadataCodec.referenceCount)
+        item.version += 1
+        try writer.put(try keychain.itemEnvelope.seal(item, keeping: record), secret: nil)
+    }
+}

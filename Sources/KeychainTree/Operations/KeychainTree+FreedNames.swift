@@ -1,0 +1,69 @@
+import FileSystemCore
+import Keychain
+import Logging
+import Synchronization
+import SystemPackage
+
+extension KeychainTree {
+    /// A name has been freed by a process: remembers the item that it stood for (F5).
+    ///
+    /// Nothing depends on it: where it cannot be remembered, what takes the name is a new item.
+    func freed(_ name: CanonicalName, of item: Item, livingOnAs row: RowID? = nil, by caller: Caller) {
+        guard let tag = tag(name, item.directory) else { return }
+        guard let process = host.process(ofThread: caller.processID) else {
+            return freedNames.withLock { $0.forget(tag) }
+        }
+        do throws(KeychainError) {
+            let former = try FormerItem(item, livingOnAs: row, keys: stagingKeys)
+            freedNames.withLock {
+                $0.free(tag, by: process, leaving: former, weight: former.weight, at: host.uptime)
+            }
+            // A lock that came meanwhile has not seen it.
+            if !keychain.keys.isAvailable(item.protection) { freedNames.withLock { $0.forget(tag) } }
+        } catch {
+            freedNames.withLock { $0.forget(tag) }
+            log.debug("the item of a freed name is not remembered", metadata: ["errno": "\(error.errno.rawValue)"])
+        }
+    }
+
+    /// A name is being taken: what it stood for, if this is the same process and soon enough.
+    func takeFreed(_ name: CanonicalName, in directory: RowID, by caller: Caller) -> FreedName? {
+        guard freedNames.withLock({ $0.count }) > 0, let tag = tag(name, directory) else { return nil }
+        let process = host.process(ofThread: caller.processID)
+        return freedNames.withLock { $0.take(tag, by: process, at: host.uptime) }
+    }
+
+    /// A name has been taken in another way, and stands for something else now.
+    func take(_ name: CanonicalName, in directory: RowID) {
+        guard freedNames.withLock({ $0.count }) > 0, let tag = tag(name, directory) else { return }
+        freedNames.withLock { $0.forget(tag) }
+    }
+
+    /// Taking a name has come to nothing.
+    func giveBack(_ freed: FreedName?) {
+        guard let freed else { return }
+        freedNames.withLock { $0.giveBack(freed, at: host.uptime) }
+    }
+
+    /// What a commit is to take over; nil after a lock, which takes it away.
+    func inheritance(of freed: FreedName?) -> Inheritance? {
+        guard let freed else { return nil }
+        do throws(KeychainError) {
+            return Inheritance(item: try freed.former.item(), row: freed.former.row)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The former item has another reference now than the kernel's file of it remembers.
+    func succeeded(_ inheritance: Inheritance?) {
+        guard let row = inheritance?.row else { return }
+        table.withLock { $0.item(row) }?.staleness.note()
+    }
+
+    private func tag(_ name: CanonicalName, _ directory: RowID) -> [UInt8]? {
+        do throws(KeychainError) { return try keychain.keys.itemTag(directory: directory, name: name) } catch {
+            return nil
+        }
+    }
+}

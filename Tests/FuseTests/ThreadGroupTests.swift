@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@testable import Fuse
+
+/// F5 and F1: what `/proc` tells of the caller of a request.
+@Suite struct ThreadGroupTests {
+    @Test("F5: every thread of a process has the identity of the process, and its child another one")
+    func threads() async throws {
+        let leader = try #require(ThreadGroup(ofThread: getpid()))
+        #expect(leader.id == getpid())
+        #expect(leader.startTime > 0)
+        let others = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap { Int32($0) }
+        // Threads come and go while others test; what is left has one identity.
+        let groups = Set(others.compactMap(ThreadGroup.init(ofThread:)))
+        #expect(groups == [leader])
+        let parent = try #require(ThreadGroup(ofThread: getppid()))
+        #expect(parent.id != leader.id)
+    }
+
+    @Test("F5: a thread that is not there, or of a namespace that cannot be seen, is nobody")
+    func unknown() {
+        #expect(ThreadGroup(ofThread: 0) == nil)
+        #expect(ThreadGroup(ofThread: -1) == nil)
+        #expect(ThreadGroup(ofThread: Int32.max) == nil)
+    }
+
+    @Test("F5: a process that calls itself something odd does not become another one")
+    func hostileNames() {
+        let fields = (3...52).map(String.init).joined(separator: " ")
+        #expect(ThreadGroup.startTime(inStat: "7 (a) S 1 1 (b)) \(fields)\n") == 22)
+        #expect(ThreadGroup.startTime(inStat: "7 (a) S 1") == nil)
+        #expect(ThreadGroup.startTime(inStat: "") == nil)
+        #expect(ThreadGroup.groupID(inStatus: "Name:\tx\\nTgid:\t9\nUmask:\t0022\nTgid:\t7\nPid:\t8\n") == 7)
+        #expect(ThreadGroup.groupID(inStatus: "Name:\tx\n") == nil)
+    }
+}

@@ -1,0 +1,151 @@
+import FileSystemCore
+import Keychain
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// Freed names, new names and renames while the keychain is being locked.
+@Suite struct NamesAndLockTests {
+    private let fixture: TreeFixture
+    private let editor: TreeProcess
+    private let dir = "generic-passwords/s"
+
+    init() throws {
+        fixture = try TreeFixture()
+        editor = TreeProcess(fixture, 1)
+        try editor.mkdir(dir)
+        try make("a", label: "L")
+    }
+
+    private func path(_ name: String) -> String { "\(dir)/\(name)" }
+
+    private func make(_ name: String, label: String) throws {
+        try editor.put(path(name), "old")
+        try editor.setxattr(path(name), "kSecAttrLabel", label)
+        try editor.setxattr(path(name), "kSecAttrAccessible", "WhenUnlockedThisDeviceOnly")
+    }
+
+    private func reference(_ name: String) throws -> String {
+        try editor.getxattr(path(name), "kSecAttrPersistentReference")
+    }
+
+    @Test("H1, F5: a lock wipes what was unlinked: what takes the name later is a new item")
+    func wipedByLock() throws {
+        let before = try reference("a")
+        try editor.unlink(path("a"))
+        _ = fixture.tree.lock()
+        #expect(fixture.tree.freedNames.withLock { $0.count } == 0)
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        try editor.put(path("a"), "new")
+        #expect(try reference("a") != before)
+    }
+
+    @Test("H1, H2: what is remembered of an item holds neither its name nor an attribute, and a lock takes its key")
+    func sealed() throws {
+        try make("canary-name", label: "canary-label")
+        try editor.unlink(path("canary-name"))
+        let entry = fixture.tree.freedNames.withLock { names -> FreedName? in
+            let tag = try? fixture.keychain.keys.itemTag(
+                directory: RowID(rawValue: Int64(editor.stat(dir).inode.rawValue)),
+                name: CanonicalName(typed: Array("canary-name".utf8)))
+            return tag.flatMap { names.take($0, by: fixture.host.process(ofThread: 1), at: fixture.host.uptime) }
+        }
+        let former = try #require(entry).former
+        #expect(try former.item().attributes[.label] == .string("canary-label"))
+        var text = ""
+        dump(entry, to: &text)
+        #expect(!text.contains("canary"))
+        _ = fixture.tree.lock()
+        #expect(throws: KeychainError.interactionNotAllowed) { try former.item() }
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(throws: KeychainError.interactionNotAllowed) { try former.item() }
+    }
+
+    @Test("H1, F5: a name freed while a lock is under way is not remembered")
+    func freedWhileLocking() throws {
+        let (node, name) = try editor.parent(path("a"))
+        fixture.store.afterNextWrite { [keychain = fixture.keychain] in keychain.keys.lock() }
+        try editor.ask { (request) throws(Errno) in try editor.tree.unlink(&request, parent: node, name: name) }
+        #expect(fixture.tree.freedNames.withLock { $0.count } == 0)
+    }
+
+    @Test("L2, F5: staged for an item of a stricter class than its directory's default, a value goes with that class")
+    func stagedForStricterClass() throws {
+        try setDefault(.afterFirstUnlock)
+        try editor.unlink(path("a"))
+        let file = try editor.open(path("a"), [.readWrite, .create])
+        try editor.write(file, "new")
+        _ = fixture.tree.lock()
+        #expect(throws: Errno.noKey) { try editor.read(file) }
+        #expect(throws: Errno.noKey) { try editor.close(file) }
+        #expect(throws: Errno.noSuchFileOrDirectory) { try editor.stat(path("a")) }
+    }
+
+    @Test("L2, F5: committed with a weaker class than its directory's default, an open value goes on after a lock")
+    func stagedForWeakerClass() throws {
+        try editor.setxattr(path("a"), "kSecAttrAccessible", "AfterFirstUnlock")
+        try editor.unlink(path("a"))
+        let file = try editor.open(path("a"), [.readWrite, .create])
+        try editor.write(file, "new")
+        try editor.fsync(file)
+        _ = fixture.tree.lock()
+        #expect(try editor.read(file) == Array("new".utf8))
+        try editor.write(file, "!", at: 3)
+        try editor.close(file)
+        #expect(try editor.cat(path("a")) == "new!")
+    }
+
+    private func setDefault(_ protection: Protection) throws {
+        let row = RowID(rawValue: Int64(try editor.stat(dir).inode.rawValue))
+        try fixture.keychain.change { (change) throws(KeychainError) in
+            guard var record = try change.directory(id: row) else { throw .itemNotFound }
+            record.defaultProtection = protection
+            _ = try change.save(record)
+        }
+    }
+
+    // MARK: Locks that come in between
+
+    @Test("L1: mknod of an item that is committed is no error, whatever locks then")
+    func mknodDuringLock() throws {
+        let (node, name) = try editor.parent(path("new"))
+        fixture.store.afterNextWrite { [keychain = fixture.keychain] in keychain.keys.lock() }
+        let entry = try editor.ask { (request) throws(Errno) in
+            try editor.tree.mknod(&request, parent: node, name: name, type: .regular, permissions: 0o600)
+        }
+        fixture.tree.forget(entry.node, count: 1)
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try editor.cat(path("new")) == "")
+    }
+
+    @Test("X3: a rename by attribute that is committed is no error, whatever locks then")
+    func renameByAttributeDuringLock() throws {
+        let node = try editor.entry(path("a")).node
+        let value = Array("b".utf8)
+        fixture.store.afterNextWrite { [keychain = fixture.keychain] in keychain.keys.lock() }
+        try editor.ask { (request) throws(Errno) in
+            try editor.tree.setxattr(
+                &request, node: node, name: Array("user.kSecAttrAccount".utf8), value: value.rawSpan, flags: [])
+        }
+        _ = fixture.tree.lock()
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try editor.list(dir) == ["b"])
+        #expect(try editor.cat(path("b")) == "old")
+    }
+
+    @Test("T4: rmdir of a directory with a name that is not committed yet: ENOTEMPTY, while locked too")
+    func rmdirWithPending() throws {
+        try editor.unlink(path("a"))
+        try setDefault(.afterFirstUnlock)
+        let file = try editor.open(path("new"), [.writeOnly, .create])
+        #expect(throws: Errno.directoryNotEmpty) { try editor.rmdir(dir) }
+        _ = fixture.tree.lock()
+        #expect(throws: Errno.directoryNotEmpty) { try editor.rmdir(dir) }
+        try editor.close(file)
+        #expect(try editor.list(dir) == ["new"])
+    }
+}
