@@ -25,7 +25,7 @@ struct MountDaemon {
         do throws(Failure) {
             let keychain = try openKeychain(passphrase)
             defer { keychain.close() }
-            try serve(keychain, at: place, ready: ready)
+            try serve(keychain, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()
             throw error
@@ -33,11 +33,14 @@ struct MountDaemon {
         watch.dismiss()
     }
 
-    private func serve(_ keychain: Keychain, at place: borrowing MountPoint, ready: () -> Void) throws(Failure) {
+    private func serve(
+        _ keychain: Keychain, at place: borrowing MountPoint, guardedBy watch: borrowing MountGuard, ready: () -> Void
+    ) throws(Failure) {
         let tree = makeTree(keychain)
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
             try mount(session, at: place)
+            if let mount = session.mountIdentifier { watch.watch(mount: mount) }
             defer { try? place.seal() }
             endOnSignals(session)
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])

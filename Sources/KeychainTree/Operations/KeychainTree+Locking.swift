@@ -14,7 +14,7 @@ extension KeychainTree {
         let files = table.withLock { $0.allItems() }
         for file in files { file.state.withLock { forgetUnavailable(&$0) } }
         let inodes = files.map { Notification.inode($0.node, pages: true) }
-        return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes
+        return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes + [.finishedCalls]
     }
 
     /// Unlocks with a passphrase; ``KeychainError/authFailed`` if it opens no slot.
