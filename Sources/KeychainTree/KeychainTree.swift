@@ -14,6 +14,7 @@ package final class KeychainTree: FileSystem {
     let host: any TreeHost
     let commands: any ControlCommands
     let stagingKeys = StagingKeys()
+    let stalePages = StalePages()
     /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
     let names = Mutex<Void>(())
     let table: Mutex<TreeTable>

@@ -27,8 +27,8 @@ extension KeychainTree {
         if state.hasUncommitted { state.losses += 1 }
         state.staging = nil
         if state.isPending { detachPending(&state) }
-        // A detached file has its item nowhere else; its attributes answer ENOKEY all the same.
-        if !state.isDetached { state.item = nil }
+        // A detached file has its item nowhere else: of it stays what fstat(2) shows after the next unlock, no name.
+        state.item = state.isDetached ? item.withoutAttributes : nil
     }
 
     /// Every name that the kernel may remember: for kernels that cannot be told to ask again for all.

@@ -201,13 +201,18 @@ extension KeychainTree {
 
     package func release(_ request: inout Request, node: NodeID, handle id: HandleID) {
         guard let handle = table.withLock({ $0.close(id) }) else { return }
+        defer { stalePages.tell(&request) }
         switch handle {
         case .control, .directory: break
         case .reader(let file, _), .snapshotReader(let file, _):
-            file.state.withLock { $0.closed(writer: false) }
+            file.state.withLock { state in
+                state.closed(writer: false)
+                stalePages.add(&state)
+            }
         case .writer(let writer):
             let dropped = writer.file.state.withLock { state in
                 state.closed(writer: true)
+                stalePages.add(&state)
                 return state.writerCount == 0 ? lastClose(&state) : nil
             }
             if let dropped { request.notifications.append(.allEntries(fallback: { [dropped] })) }
