@@ -43,8 +43,10 @@ let package = Package(
         // The program: commands only.
         .executableTarget(
             name: "keychainfs",
-            dependencies: ["KeychainMount", argumentParser, logging, system],
+            dependencies: ["KeychainMount", "CWipingMalloc", argumentParser, logging, system],
             swiftSettings: strict),
+        // The program's allocator: wipes what it frees. Never linked into a library.
+        .target(name: "CWipingMalloc"),
         // Composition: the only target that knows both the file system and the store.
         .target(
             name: "KeychainMount",

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -69,6 +70,20 @@ static inline int cfuse3_receive_descriptor(int socket)
         return -1;
     memcpy(&descriptor, CMSG_DATA(header), sizeof(descriptor));
     return descriptor;
+}
+
+/* prctl(2) is variadic. */
+static inline void cfuse3_signal_at_parents_end(int number)
+{
+    prctl(PR_SET_PDEATHSIG, number, 0, 0, 0);
+}
+
+/* Zeroes `size` bytes of stack below the caller; for that it must have a frame of its own. */
+__attribute__((noinline)) static void cfuse3_wipe_stack(size_t size)
+{
+    void *memory = __builtin_alloca(size);
+    memset(memory, 0, size);
+    __asm__ volatile("" : : "r"(memory) : "memory");
 }
 
 /* glibc declares these only with _GNU_SOURCE, which this header cannot define: Swift's other modules do not. */

@@ -33,9 +33,10 @@ public protocol FileSystem: Sendable {
     func open(_ request: inout Request, node: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile
     /// Calls `body` once with at most `size` bytes from `offset`: fewer only at the end of the file.
     ///
-    /// The bytes are valid during the call only. No lock may be held while `body` runs.
+    /// `owner` is nil when the kernel reads for its page cache (sendfile, splice, private mappings), which keeps the bytes
+    /// until it is told otherwise. The bytes are valid during the call only. No lock may be held while `body` runs.
     func read(
-        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, size: Int,
+        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, size: Int, owner: LockOwner?,
         body: (inout Request, RawSpan) -> Void
     ) throws(Errno)
     /// Returns how many bytes were taken.

@@ -61,6 +61,8 @@ public enum Notification: Sendable {
     /// Ask again for every name (FUSE_NOTIFY_INC_EPOCH, Linux 6.16): takes no lock. On older kernels each name of
     /// `fallback` instead.
     case allEntries(fallback: @Sendable () -> [EntryReference])
+    /// Nothing for the kernel: whoever serves requests overwrites what finished calls have left on their stacks.
+    case finishedCalls
 }
 
 /// Sends notifications that no request has caused.

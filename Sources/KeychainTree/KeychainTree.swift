@@ -15,6 +15,7 @@ package final class KeychainTree: FileSystem {
     let commands: any ControlCommands
     let stagingKeys = StagingKeys()
     let listings = ListingCache()
+    let stalePages = StalePages()
     /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
     let names = Mutex<Void>(())
     let table: Mutex<TreeTable>

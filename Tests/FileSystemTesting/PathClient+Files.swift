@@ -51,7 +51,8 @@ extension PathClient {
             var chunk: [UInt8] = []
             try run { request throws(Errno) in
                 try fileSystem.read(
-                    &request, node: file.node, handle: file.file.handle, offset: start, size: size
+                    &request, node: file.node, handle: file.file.handle, offset: start, size: size,
+                    owner: owner
                 ) { _, bytes in chunk = bytes.withUnsafeBytes { Array($0) } }
             }
             all += chunk

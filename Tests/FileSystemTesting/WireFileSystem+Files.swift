@@ -24,14 +24,14 @@ extension WireFileSystem {
     }
 
     public func read(
-        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, size: Int,
+        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, size: Int, owner: LockOwner?,
         body: (inout Request, RawSpan) -> Void
     ) throws(Errno) {
         let bytes = try call(FUSE_READ, node, request) {
             $0.append(
                 fuse_read_in(
-                    fh: handle.rawValue, offset: offset, size: UInt32(size), read_flags: 0, lock_owner: 0, flags: 0,
-                    padding: 0))
+                    fh: handle.rawValue, offset: offset, size: UInt32(size), read_flags: owner == nil ? 0 : 2,
+                    lock_owner: owner?.rawValue ?? 0, flags: 0, padding: 0))
         }
         body(&request, bytes.span.bytes)
     }

@@ -53,9 +53,10 @@ extension MemoryFileSystem {
     }
 
     func read(
-        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, size: Int,
+        _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, size: Int, owner: LockOwner?,
         body: (inout Request, RawSpan) -> Void
     ) throws(Errno) {
+        note(owner.map { "read by \($0.rawValue)" } ?? "read for the page cache")
         let script = script.withLock { $0 }
         if let onRead = script.onRead, !onRead(request) {
             if request.isInterrupted { throw .interrupted }

@@ -215,11 +215,14 @@ final class TreeProcess {
         }
     }
 
-    func read(_ file: Descriptor, at offset: Int = 0, size: Int = 131_072) throws(Errno) -> [UInt8] {
+    func read(
+        _ file: Descriptor, at offset: Int = 0, size: Int = 131_072, forPageCache: Bool = false
+    ) throws(Errno) -> [UInt8] {
         var bytes: [UInt8] = []
         try ask { (request) throws(Errno) in
             try tree.read(
-                &request, node: file.node, handle: file.opened.handle, offset: UInt64(offset), size: size
+                &request, node: file.node, handle: file.opened.handle, offset: UInt64(offset), size: size,
+                owner: forPageCache ? nil : owner
             ) { _, span in bytes = [UInt8](copying: span) }
         }
         return bytes

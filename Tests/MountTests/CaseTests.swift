@@ -42,7 +42,9 @@ import Testing
         let directory = try WorkDirectory(for: test.account)
         defer { directory.remove() }
         let script = try directory.add(test.file)
-        _ = try directory.add(Self.folder.appendingPathComponent("lib.sh"))
+        for helper in ["lib.sh", "scan.py"] {
+            _ = try directory.add(Self.folder.appendingPathComponent(helper))
+        }
         let program = try directory.add(Self.program)
         let result = try Command.run(
             try test.account.running(["bash", script]),

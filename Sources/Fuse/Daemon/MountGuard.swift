@@ -46,22 +46,81 @@ public struct MountGuard: ~Copyable, Sendable {
         child.wait()
     }
 
+    /// Tells the guard the number of the mount in /proc/self/mountinfo, by which it finds it wherever it has gone.
+    public func watch(mount identifier: Int) {
+        let number = UInt64(identifier)
+        let bytes = [Self.mountCode] + (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+        _ = unsafe write(writeEnd, bytes, bytes.count)
+    }
+
+    private static let goodbyeCode: UInt8 = 1
+    private static let mountCode: UInt8 = 2
+
     /// What the guard's process does, and nothing after it: waits for the daemon's goodbye or end.
     ///
-    /// Without a goodbye unmounts the dead mount of `type` at `mountPoint`, trying for some seconds: the kernel ends the
-    /// connection only when the last thread of the daemon is gone.
+    /// Without a goodbye ends the connection of the mount that it was told, or of a dead one of `type` at `mountPoint`, and
+    /// unmounts it, trying for half a minute.
     public static func run(pipe: Int32, mountPoint: String, type: String) {
         for number in [SIGINT, SIGHUP, SIGTERM, SIGPIPE] { signal(number, SIG_IGN) }
-        var goodbye: UInt8 = 0
+        // When the daemon's first thread is gone the daemon is dying, though one that waits in the kernel keeps the pipe.
+        signal(SIGUSR1) { _ in }
+        cfuse3_signal_at_parents_end(SIGUSR1)
+        var identifier: Int?
+        var isDying = false
         while true {
-            let count = unsafe read(pipe, &goodbye, 1)
-            if count > 0 { return }
-            if count == 0 || errno != EINTR { break }
+            switch nextMessage(pipe, patience: isDying ? 2000 : -1) {
+            case .goodbye: return
+            case .mount(let number): identifier = number
+            case .interrupted: isDying = true
+            case .silence:
+                if let mount = mount(identifier, type) { ConnectionAbort.run(mount) }
+                return clean(identifier, mountPoint, type)
+            case .end: return clean(identifier, mountPoint, type)
+            }
         }
-        for _ in 0..<100 {
-            if let cleaned = try? StaleMount.clean(at: mountPoint, type: type), cleaned { return }
-            guard (try? MountTable.current())?.mount(at: mountPoint)?.type == type else { return }
-            usleep(50_000)
+    }
+
+    private enum Message {
+        case goodbye
+        case mount(Int)
+        case interrupted
+        /// Nothing for as long as one was willing to wait.
+        case silence
+        case end
+    }
+
+    /// Waits `patience` milliseconds, or for ever if that is negative.
+    private static func nextMessage(_ pipe: Int32, patience: Int32) -> Message {
+        var waiting = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+        let ready = unsafe poll(&waiting, 1, patience)
+        if ready == 0 { return .silence }
+        var bytes = [UInt8](repeating: 0, count: 9)
+        guard ready > 0, case let count = unsafe read(pipe, &bytes, 9), count >= 0 else {
+            return errno == EINTR ? .interrupted : .end
+        }
+        if count == 0 { return .end }
+        guard bytes[0] == mountCode, count == 9 else { return .goodbye }
+        return .mount(Int(truncatingIfNeeded: bytes[1...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))
+    }
+
+    private static func mount(_ identifier: Int?, _ type: String) -> MountTable.Entry? {
+        guard let identifier, let mount = (try? MountTable.current())?.mount(identifier: identifier) else { return nil }
+        return mount.type == type ? mount : nil
+    }
+
+    private static func clean(_ identifier: Int?, _ mountPoint: String, _ type: String) {
+        for _ in 0..<600 {
+            guard identifier != nil else {
+                if let cleaned = try? StaleMount.clean(at: mountPoint, type: type), cleaned { return }
+                guard (try? MountTable.current())?.mount(at: mountPoint)?.type == type else { return }
+                usleep(50_000)
+                continue
+            }
+            // No question to the mount: with the daemon gone nobody might answer it.
+            guard let mount = mount(identifier, type) else { return }
+            ConnectionAbort.run(mount)
+            try? Mount.unmount(mount.path, lazily: true)
+            if Self.mount(identifier, type) != nil { usleep(50_000) }
         }
     }
 }

@@ -7,6 +7,8 @@ public struct MountTable: Sendable {
     /// One line of it.
     public struct Entry: Hashable, Sendable {
         public let identifier: Int
+        /// Of the file system's device number: for FUSE the number of the connection in fusectl.
+        public let deviceMinor: Int
         /// Where it is mounted, from the root of this process.
         public let path: String
         /// `fuse.keychainfs`, `ext4`, …
@@ -37,6 +39,11 @@ public struct MountTable: Sendable {
         return entries.last { $0.path == path }
     }
 
+    /// The mount of that number, wherever it has been moved to.
+    public func mount(identifier: Int) -> Entry? {
+        entries.first { $0.identifier == identifier }
+    }
+
     private static func withoutTrailingSlash(_ path: String) -> String {
         path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
@@ -47,10 +54,10 @@ extension MountTable.Entry {
     init?(line: ArraySlice<UInt8>) {
         let fields = line.split(separator: UInt8(ascii: " ")).map(Self.decoded)
         guard let dash = fields.firstIndex(of: "-"), dash >= 6, fields.count > dash + 2,
-            let identifier = Int(fields[0])
+            let identifier = Int(fields[0]), let minor = Int(fields[2].drop { $0 != ":" }.dropFirst())
         else { return nil }
         self.init(
-            identifier: identifier, path: fields[4], type: fields[dash + 1], source: fields[dash + 2],
+            identifier: identifier, deviceMinor: minor, path: fields[4], type: fields[dash + 1], source: fields[dash + 2],
             isReadOnly: fields[5].split(separator: ",").first == "ro")
     }
 

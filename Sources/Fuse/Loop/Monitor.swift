@@ -45,6 +45,22 @@ import Glibc
         }
     }
 
+    /// The same for at most `milliseconds`; nil if it has not come to it.
+    @discardableResult
+    func wait<Result>(milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
+        var deadline = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &deadline)
+        let nanoseconds = deadline.tv_nsec + milliseconds * 1_000_000
+        deadline.tv_sec += nanoseconds / 1_000_000_000
+        deadline.tv_nsec = nanoseconds % 1_000_000_000
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            if unsafe pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return body(&state) }
+        }
+    }
+
     /// Wakes one of those who wait.
     func wakeOne() {
         unsafe pthread_cond_signal(condition)

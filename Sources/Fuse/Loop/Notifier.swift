@@ -15,6 +15,8 @@ public final class Notifier: KernelNotifier, Sendable {
     private struct State {
         var jobs: [Job] = []
         var isRunning = false
+        /// The thread has sent everything.
+        var isDone = true
     }
 
     private let state = Monitor(State())
@@ -25,17 +27,36 @@ public final class Notifier: KernelNotifier, Sendable {
 
     init() {}
 
-    /// Begins to send through `channel`.
-    func start(_ channel: Channel) throws(Errno) {
-        state.with { $0.isRunning = true }
+    /// Begins to send through `channel`; `wipeStacks` is what ``Notification/finishedCalls`` does.
+    func start(_ channel: Channel, wipeStacks: @escaping @Sendable () -> Void) throws(Errno) {
+        state.with { state in
+            state.isRunning = true
+            state.isDone = false
+        }
         sender.withLock { $0 = NotificationSender(channel: channel) }
-        let new = try WorkerThread { [self] in run(NotificationSender(channel: channel)) }
-        thread.withLock { $0 = new }
+        do throws(Errno) {
+            let new = try WorkerThread { [self] in
+                run(NotificationSender(channel: channel), wipeStacks)
+                state.with(wakesAll: true) { $0.isDone = true }
+            }
+            thread.withLock { $0 = new }
+        } catch {
+            state.with { state in
+                state.isRunning = false
+                state.isDone = true
+            }
+            throw error
+        }
     }
 
-    /// Sends what is left, and returns when the thread has ended.
-    func stop() {
+    /// Takes no more and sends what is left; false if that is not done after so many seconds.
+    func stop(seconds: Int) -> Bool {
         state.with(wakesAll: true) { $0.isRunning = false }
+        return state.wait(milliseconds: seconds * 1000) { $0.isDone ? () : nil } != nil
+    }
+
+    /// After ``stop(seconds:)``: returns when the thread has ended.
+    func join() {
         let ending = thread.withLock { thread in
             defer { thread = nil }
             return thread
@@ -84,11 +105,14 @@ public final class Notifier: KernelNotifier, Sendable {
         if !isAccepted { finish() }
     }
 
-    private func run(_ sender: NotificationSender) {
+    private func run(_ sender: NotificationSender, _ wipeStacks: () -> Void) {
         while let jobs = nextJobs() {
             for job in jobs {
                 let minor = kernelMinor.load(ordering: .acquiring)
                 if minor != 0 { sender.send(job.notifications, kernelMinor: minor) }
+                if job.notifications.contains(where: { if case .finishedCalls = $0 { true } else { false } }) {
+                    wipeStacks()
+                }
                 job.finish()
             }
         }

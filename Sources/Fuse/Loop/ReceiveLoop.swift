@@ -8,10 +8,12 @@ final class ReceiveLoop: Sendable {
     private let session: SessionHandle
     private let channel: Channel
     private let pollNanoseconds: UInt64
+    private let stacks: StackWipe
     /// Whether every buffer so far could be locked into memory.
     let buffersAreLocked = Atomic(true)
 
-    init(_ session: SessionHandle, _ channel: Channel, pollMicroseconds: Int) {
+    init(_ session: SessionHandle, _ channel: Channel, pollMicroseconds: Int, _ stacks: StackWipe) {
+        self.stacks = stacks
         self.session = session
         self.channel = channel
         pollNanoseconds = UInt64(min(max(pollMicroseconds, 0), 1000)) * 1000
@@ -28,14 +30,21 @@ final class ReceiveLoop: Sendable {
             return workers.endIfAlone()
         }
         if !buffer.isLocked { buffersAreLocked.store(false, ordering: .relaxed) }
-        while workers.takeLead() {
-            guard lead(workers, buffer) else { return workers.end() }
+        var stack = stacks.join()
+        while workers.takeLead(tidying: { stacks.wipeIfDue(&stack) }) {
+            guard lead(workers, buffer, &stack) else {
+                workers.end()
+                break
+            }
         }
+        stacks.leave(stack)
     }
 
     /// Receives and serves until the lead has been passed on; false when the session has ended.
-    private func lead(_ workers: Workers, _ buffer: borrowing MessageBuffer) -> Bool {
-        while let count = receive(into: buffer) {
+    private func lead(
+        _ workers: Workers, _ buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member
+    ) -> Bool {
+        while let count = receive(into: buffer, &stack) {
             if serve(count, in: buffer, workers) { return true }
         }
         return false
@@ -56,14 +65,16 @@ final class ReceiveLoop: Sendable {
         unsafe whole.mem = buffer.start
         unsafe whole.size = count
         unsafe fuse_session_process_buf(session.pointer, &whole)
-        if opcode?.carriesContents ?? false { buffer.wipe(count) }
+        // Contents, and names as well.
+        buffer.wipe(count)
         return passes
     }
 
     /// Returns the length of the next message, or nil at the end.
-    private func receive(into buffer: borrowing MessageBuffer) -> Int? {
+    private func receive(into buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member) -> Int? {
         var sleepsAfter: UInt64?
         while unsafe fuse_session_exited(session.pointer) == 0 {
+            stacks.wipeIfDue(&stack)
             var target = unsafe fuse_buf()
             unsafe target.mem = buffer.start
             let result = unsafe fuse_session_receive_buf(session.pointer, &target)

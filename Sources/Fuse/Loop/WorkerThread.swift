@@ -29,6 +29,11 @@ struct WorkerThread: Sendable {
         handle = thread
     }
 
+    /// Nobody will wait for its end; instead of ``join()``.
+    func detach() {
+        pthread_detach(handle)
+    }
+
     /// Returns when the thread has ended; once per thread.
     func join() {
         pthread_join(handle, nil)

@@ -33,9 +33,12 @@ final class Workers: Sendable {
     }
 
     /// Parks until the lead is free, and takes it; false when the session has ended.
-    func takeLead() -> Bool {
+    ///
+    /// Calls `tidy` before it sleeps, and each time it is woken for nothing else.
+    func takeLead(tidying tidy: () -> Void) -> Bool {
         state.with { $0.parked += 1 }
         return state.wait { state in
+            tidy()
             guard state.hasEnded || !state.hasLeader else { return nil }
             state.parked -= 1
             state.hasLeader = state.hasLeader || !state.hasEnded
@@ -58,6 +61,11 @@ final class Workers: Sendable {
             // The next that is done leads.
             FuseLog.write(.warning, "no further thread: \(error)")
         }
+    }
+
+    /// Wakes all who are parked, to tidy up.
+    func wakeParked() {
+        state.with(wakesAll: true) { _ in }
     }
 
     /// The connection is gone: everyone ends.

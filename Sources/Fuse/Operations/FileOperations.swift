@@ -34,7 +34,8 @@ enum FileOperations {
     private static func installContents(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.read = { raw, node, size, offset, information in
             unsafe FileOperations.serveRead(
-                raw, node: NodeID(rawValue: node), handle: HandleID(information), offset: offset, size: size)
+                raw, node: NodeID(rawValue: node), handle: HandleID(information), offset: offset, size: size,
+                owner: LockOwner(information))
         }
         unsafe operations.write = { raw, node, data, size, offset, information in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
@@ -92,7 +93,8 @@ enum FileOperations {
 
     /// READ answers from inside the file system, where the bytes lie.
     private static func serveRead(
-        _ raw: OpaquePointer?, node: NodeID, handle: HandleID, offset: Int, size: Int
+        _ raw: OpaquePointer?, node: NodeID, handle: HandleID, offset: Int, size: Int,
+        owner: LockOwner
     ) {
         guard let raw = unsafe raw, let dispatcher = unsafe Dispatcher.of(raw) else { return }
         let ticket = unsafe Ticket(raw, dispatcher)
@@ -101,7 +103,9 @@ enum FileOperations {
         do throws(Errno) {
             guard offset >= 0 else { throw .invalidArgument }
             try dispatcher.fileSystem.read(
-                &request, node: node, handle: handle, offset: UInt64(offset), size: size
+                &request, node: node, handle: handle, offset: UInt64(offset), size: size,
+                // Without FUSE_READ_LOCKOWNER the field is 0; with it a number that the kernel has scrambled.
+                owner: owner.rawValue == 0 ? nil : owner
             ) { request, bytes in
                 reply.take()?.send(bytes.extracting(first: size), telling: News(taking: &request))
             }

@@ -6,7 +6,7 @@ import SystemPackage
 final class Mount: Sendable {
     private let path: String
     /// Its number in /proc/self/mountinfo, so that another mount that lies over it is not taken for it.
-    private let identifier: Int?
+    let identifier: Int?
 
     private init(_ path: String) {
         self.path = path
@@ -36,6 +36,12 @@ final class Mount: Sendable {
         let current = (try? MountTable.current())?.mount(at: path)
         guard let current, identifier == nil || current.identifier == identifier else { throw .notMounted }
         try Self.unmount(path, lazily: lazily)
+    }
+
+    /// Ends the connection, if that is possible: see ``ConnectionAbort``.
+    func abort() {
+        guard let identifier, let entry = (try? MountTable.current())?.mount(identifier: identifier) else { return }
+        ConnectionAbort.run(entry)
     }
 
     static func unmount(_ path: String, lazily: Bool) throws(FuseError) {

@@ -33,6 +33,16 @@ public final class Session: Sendable {
         loop.withLock { $0?.buffersAreLocked.load(ordering: .relaxed) ?? true }
     }
 
+    /// The number of the mount in /proc/self/mountinfo, by which it is found wherever it has been moved to.
+    public var mountIdentifier: Int? {
+        phase.withLock { phase in
+            switch phase {
+            case .attached(_, let mount), .running(_, let mount): mount?.identifier
+            case .new, .ended: nil
+            }
+        }
+    }
+
     /// Mounts at the directory `path`: as root with mount(2), otherwise through fusermount3.
     ///
     /// The kernel asks only when somebody looks, so that ``run()`` may follow later. `path` must be absolute.
@@ -58,7 +68,7 @@ public final class Session: Sendable {
     /// Then sends what notifications and answers are left, destroys the file system, and unmounts if that is not done.
     public func run() throws(FuseError) {
         let (channel, mount) = try begin()
-        let failure = serve(channel)
+        let failure = serve(channel, mount)
         let isMounted = mount != nil && !channel.isDisconnected
         // Closes the descriptor: a mount that is still there is dead from now on, and unmounting it cannot wait.
         end()
@@ -68,22 +78,48 @@ public final class Session: Sendable {
     }
 
     /// All threads have ended when this returns.
-    private func serve(_ channel: Channel) -> Errno? {
+    private func serve(_ channel: Channel, _ mount: Mount?) -> Errno? {
         guard let session = handle.withLock({ $0 }) else { return .badFileDescriptor }
-        let receive = ReceiveLoop(session, channel, pollMicroseconds: options.pollMicroseconds)
+        let stacks = StackWipe()
+        let receive = ReceiveLoop(session, channel, pollMicroseconds: options.pollMicroseconds, stacks)
         loop.withLock { $0 = receive }
-        defer { dispatcher.notifier.stop() }
+        let workers = Workers(limit: options.workers) { receive.work($0) }
+        defer { endNotifier(mount) }
         do throws(Errno) {
-            try dispatcher.notifier.start(channel)
-            try Workers(limit: options.workers) { receive.work($0) }.run()
+            try dispatcher.notifier.start(channel) {
+                stacks.run {
+                    workers.wakeParked()
+                    channel.nudgeSleeper()
+                }
+            }
+            try workers.run()
             return nil
         } catch {
             return error
         }
     }
 
+    /// Nobody serves any more: what a notification waits for in the kernel may never come.
+    private func endNotifier(_ mount: Mount?) {
+        if !dispatcher.notifier.stop(seconds: 1) { mount?.abort() }
+        dispatcher.notifier.join()
+    }
+
     /// Ends ``run()`` without a look at who still uses the mount, from any thread. Never waits.
+    ///
+    /// The workers serve until the notifier is done: what it waits for may be held by somebody who waits for them.
     public func exit() {
+        do throws(Errno) {
+            try WorkerThread { [self] in
+                _ = dispatcher.notifier.stop(seconds: 10)
+                endWorkers()
+            }.detach()
+        } catch {
+            endWorkers()
+        }
+    }
+
+    private func endWorkers() {
         handle.withLock { handle in
             guard let handle else { return }
             unsafe fuse_session_exit(handle.pointer)

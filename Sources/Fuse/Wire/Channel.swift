@@ -10,6 +10,8 @@ final class Channel: Sendable {
     let descriptor: Int32
     /// Written to end the sleep of the receiving thread.
     private let wake: Int32
+    /// Written to end one sleep of it.
+    private let nudge: Int32
 
     /// Takes over `descriptor`, which libfuse closes with its session.
     init(descriptor: Int32) throws(FuseError) {
@@ -19,24 +21,36 @@ final class Channel: Sendable {
         }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard wake >= 0 else { throw .system(Errno(rawValue: errno), call: "eventfd") }
+        nudge = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard wake >= 0, nudge >= 0 else { throw .system(Errno(rawValue: errno), call: "eventfd") }
         self.descriptor = descriptor
     }
 
-    deinit { close(wake) }
+    deinit {
+        close(wake)
+        close(nudge)
+    }
 
     /// Ends the sleep in ``waitForMessage()``, now and from now on.
     func interrupt() {
         eventfd_write(wake, 1)
     }
 
-    /// Sleeps until there is something to read, the connection has ended, or ``interrupt()`` was called.
+    /// Ends one sleep in ``waitForMessage()``: this one, or the next.
+    func nudgeSleeper() {
+        eventfd_write(nudge, 1)
+    }
+
+    /// Sleeps until there is something to read, the connection has ended, or somebody wants the thread awake.
     func waitForMessage() {
         var waiting = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: nudge, events: Int16(POLLIN), revents: 0),
         ]
-        _ = unsafe poll(&waiting, 2, -1)
+        _ = unsafe poll(&waiting, 3, -1)
+        var count: eventfd_t = 0
+        if waiting[2].revents != 0 { unsafe eventfd_read(nudge, &count) }
     }
 
     /// Whether the other end is gone: unmounted or aborted (POLLERR), or the socket closed.

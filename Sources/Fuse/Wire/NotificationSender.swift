@@ -21,6 +21,8 @@ struct NotificationSender {
             case .allEntries(let fallback):
                 if kernelMinor >= Self.epochMinor, incrementEpoch() { continue }
                 for entry in fallback() { invalidate(entry) }
+            // The notifier's.
+            case .finishedCalls: continue
             }
         }
     }

@@ -20,9 +20,6 @@ enum Opcode: UInt32, Sendable {
         }
     }
 
-    /// Whether the message itself carries what a file holds.
-    var carriesContents: Bool { self == .write || self == .setxattr }
-
     /// Whether the kernel waits for no answer.
     var isUnanswered: Bool { self == .forget || self == .batchForget || self == .interrupt || self == .notifyReply }
 }

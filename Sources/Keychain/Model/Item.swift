@@ -41,4 +41,13 @@ package struct Item: Hashable, Sendable {
         secretCount = nil
         secretVersion = 0
     }
+
+    /// The same without anything that somebody named or wrote: what may stay of a locked item (H2).
+    package var withoutAttributes: Item {
+        var item = self
+        item.account = .text([])
+        item.attributes = [:]
+        item.extraAttributes = [:]
+        return item
+    }
 }

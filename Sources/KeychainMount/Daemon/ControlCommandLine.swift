@@ -8,8 +8,16 @@ package struct ControlCommandLine: ControlCommands {
     private let processID: Int32
     private let keychainPath: String
     private let mountPoint: String
+    private let home: String
+    private let buffersLocked: @Sendable () -> Bool
 
-    package init(processID: Int32, keychainPath: String, mountPoint: String) {
+    /// `buffersLocked` is asked each time the status is.
+    package init(
+        processID: Int32, keychainPath: String, mountPoint: String, home: String,
+        buffersLocked: @escaping @Sendable () -> Bool
+    ) {
+        self.home = home
+        self.buffersLocked = buffersLocked
         self.processID = processID
         self.keychainPath = keychainPath
         self.mountPoint = mountPoint
@@ -20,7 +28,9 @@ package struct ControlCommandLine: ControlCommands {
         return StatusReport(
             processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
             isReadOnly: tree.isReadOnly, items: items,
-            commits: tree.keychain.commitCount, hardening: ProcessHardening.report()
+            commits: tree.keychain.commitCount,
+            hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
+            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings
         ).json
     }
 

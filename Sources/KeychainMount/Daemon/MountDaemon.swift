@@ -4,6 +4,7 @@ import Keychain
 import KeychainTree
 import Logging
 import SecretCrypto
+import Synchronization
 import SystemPackage
 
 /// The process that serves one mount.
@@ -25,7 +26,7 @@ struct MountDaemon {
         do throws(Failure) {
             let keychain = try openKeychain(passphrase)
             defer { keychain.close() }
-            try serve(keychain, at: place, ready: ready)
+            try serve(keychain, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()
             throw error
@@ -33,15 +34,23 @@ struct MountDaemon {
         watch.dismiss()
     }
 
-    private func serve(_ keychain: Keychain, at place: borrowing MountPoint, ready: () -> Void) throws(Failure) {
-        let tree = makeTree(keychain)
+    private func serve(
+        _ keychain: Keychain, at place: borrowing MountPoint, guardedBy watch: borrowing MountGuard, ready: () -> Void
+    ) throws(Failure) {
+        let buffers = ReceiveBuffers()
+        let tree = makeTree(keychain, buffers)
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
+            buffers.session = session
+            defer { buffers.session = nil }
             try mount(session, at: place)
+            if let mount = session.mountIdentifier { watch.watch(mount: mount) }
             defer { try? place.seal() }
             endOnSignals(session)
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
             ready()
+            // The passphrase and the keys have been through this thread, which now waits.
+            ProcessHardening.wipeStack()
             try session.run()
             log.info("unmounted")
         } catch {
@@ -90,12 +99,13 @@ struct MountDaemon {
         }
     }
 
-    private func makeTree(_ keychain: Keychain) -> KeychainTree {
+    private func makeTree(_ keychain: Keychain, _ buffers: ReceiveBuffers) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
         let directory = FilePath(plan.file.path).removingLastComponent().string
         let commands = ControlCommandLine(
-            processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint)
+            processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
+            buffersLocked: { buffers.areLocked })
         return KeychainTree(
             keychain: keychain, options: options, host: StoreHost(directory: directory), commands: commands)
     }
@@ -134,6 +144,19 @@ struct MountDaemon {
             metadata: [
                 "memory-locked": "\(report.memoryLocked)", "undumpable": "\(report.undumpable)",
                 "core-dumps-disabled": "\(report.coreDumpsDisabled)",
+                "crash-reports-off": "\(report.crashReportsOff)", "allocator-wipes": "\(report.allocatorWipes)",
             ])
     }
+}
+
+/// The receive buffers of a session that is made after those who ask about them.
+private final class ReceiveBuffers: Sendable {
+    private let current = Mutex<Session?>(nil)
+
+    var session: Session? {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    var areLocked: Bool { session?.buffersAreLocked ?? false }
 }

@@ -1,15 +1,7 @@
 package import Keychain
-package import SecretCrypto
 
 /// What `keychainfs status --json` and `.keychainfs/status` show.
 package struct StatusReport: JSONText, Sendable {
-    /// Whether the measures of design section 6 really hold.
-    package struct Hardening: Codable, Sendable {
-        package let memoryLocked: Bool
-        package let undumpable: Bool
-        package let coreDumpsDisabled: Bool
-    }
-
     package let pid: Int32
     /// `before-first-unlock`, `unlocked` or `locked`.
     package let state: String
@@ -20,11 +12,13 @@ package struct StatusReport: JSONText, Sendable {
     /// Transactions committed since the mount.
     package let commits: Int
     package let format: String
-    package let hardening: Hardening
+    package let hardening: HardeningStatus
+    /// What the user should know or change.
+    package let warnings: [String]
 
     package init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
-        commits: Int, hardening: ProcessHardening.Report
+        commits: Int, hardening: HardeningStatus, warnings: [String]
     ) {
         pid = processID
         self.state = state.text
@@ -34,25 +28,21 @@ package struct StatusReport: JSONText, Sendable {
         self.items = items
         self.commits = commits
         format = "0, may change"
-        self.hardening = Hardening(
-            memoryLocked: hardening.memoryLocked, undumpable: hardening.undumpable,
-            coreDumpsDisabled: hardening.coreDumpsDisabled)
+        self.hardening = hardening
+        self.warnings = warnings
     }
 
     /// For a person.
     package var text: String {
-        let protection = [
-            (hardening.memoryLocked, "memory locked"), (hardening.undumpable, "cannot be traced"),
-            (hardening.coreDumpsDisabled, "no core dumps"),
-        ]
-        let holds = protection.filter(\.0).map(\.1)
-        let fails = protection.filter { !$0.0 }.map(\.1)
+        let holds = hardening.measures.filter(\.holds).map(\.text)
+        let fails = hardening.measures.filter { !$0.holds }.map(\.text)
         var lines = [
             "keychain:    \(keychain)", "mounted at:  \(mountpoint)\(readOnly ? " (read-only)" : "")",
             "state:       \(state)", "items:       \(items)", "daemon:      process \(pid)",
             "format:      \(format)", "protection:  \(holds.joined(separator: ", "))",
         ]
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
+        lines += warnings.map { "warning:     \($0)" }
         return lines.joined(separator: "\n")
     }
 }

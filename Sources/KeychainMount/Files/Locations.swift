@@ -3,7 +3,7 @@ import Foundation
 /// Where things lie by default (XDG Base Directory Specification).
 package struct Locations: Sendable {
     private let environment: [String: String]
-    private let home: String
+    package let home: String
 
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment

@@ -12,6 +12,15 @@ enum Handle: Sendable {
     case writer(Writer)
     case control(ControlHandle)
     case directory(ListingHandle)
+
+    /// The file of an item, if it is one.
+    var itemFile: ItemFile? {
+        switch self {
+        case .reader(let file, _), .snapshotReader(let file, _): file
+        case .writer(let writer): writer.file
+        case .control, .directory: nil
+        }
+    }
 }
 
 /// An open descriptor that can write.

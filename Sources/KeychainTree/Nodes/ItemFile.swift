@@ -14,6 +14,8 @@ final class ItemFile: Sendable {
     let staleness = Staleness()
 
     struct State {
+        /// That of the file.
+        let node: NodeID
         /// The item's row; reserved but not yet in the store while ``isPending``.
         var row: RowID
         /// Where it lies; meaningless once detached.
@@ -40,10 +42,15 @@ final class ItemFile: Sendable {
         var losses = 0
         /// Open descriptors that can write.
         var writerCount = 0
+        /// Something was read through the kernel's page cache since its pages were dropped.
+        var mayHavePages = false
         /// Open descriptors of any kind.
         var openCount = 0
 
-        init(row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool, staleness: Staleness) {
+        init(
+            node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool, staleness: Staleness
+        ) {
+            self.node = node
             self.row = row
             self.directory = directory
             kept = item.map(KeptItem.init)
@@ -69,7 +76,9 @@ final class ItemFile: Sendable {
 
     init(node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool = false) {
         self.node = node
-        state = Mutex(State(row: row, directory: directory, item: item, isPending: isPending, staleness: staleness))
+        state = Mutex(
+            State(
+                node: node, row: row, directory: directory, item: item, isPending: isPending, staleness: staleness))
     }
 }
 

@@ -26,6 +26,7 @@ extension KeychainTree {
     package func setattr(
         _ request: inout Request, node id: NodeID, changes: AttributeChanges
     ) throws(Errno) -> TimedAttributes {
+        defer { stalePages.tell(&request) }
         let node = try node(id)
         switch node.content {
         case .controlFile:

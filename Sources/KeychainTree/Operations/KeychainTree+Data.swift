@@ -8,11 +8,13 @@ extension KeychainTree {
     // MARK: Reading
 
     package func read(
-        _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, size: Int,
+        _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, size: Int, owner: LockOwner?,
         body: (inout Request, RawSpan) -> Void
     ) throws(Errno) {
         let offset = Int(clamping: offset)
-        switch try handle(id) {
+        let handle = try handle(id)
+        if owner == nil, let file = handle.itemFile { file.state.withLock { $0.mayHavePages = true } }
+        switch handle {
         case .directory: throw .isDirectory
         case .control(let handle):
             let slab = try Self.slab(handle.next(size))
@@ -36,7 +38,7 @@ extension KeychainTree {
     }
 
     /// What the writers of an item share, or the committed value if nothing is staged (F3).
-    private func readShared(_ writer: Writer, offset: Int, size: Int) throws(Errno) -> SecretBytes {
+    func readShared(_ writer: Writer, offset: Int, size: Int) throws(Errno) -> SecretBytes {
         try writer.file.state.withLock { (state) throws(Errno) in
             try checkNotLost(writer, state)
             if let staging = state.staging {
@@ -48,7 +50,7 @@ extension KeychainTree {
         }
     }
 
-    private static func slab(_ bytes: [UInt8]) throws(Errno) -> SecretBytes {
+    static func slab(_ bytes: [UInt8]) throws(Errno) -> SecretBytes {
         do throws(CryptoError) { return try SecretBytes(copying: bytes.rawSpan) } catch {
             throw KeychainError(error).errno
         }
@@ -67,20 +69,30 @@ extension KeychainTree {
             guard writer.flags.isWritable else { throw .badFileDescriptor }
             try checkWritable()
             let count = data.byteCount
+            defer { stalePages.tell(&request) }
             return try writer.file.state.withLock { (state) throws(Errno) in
-                try checkNotLost(writer, state)
-                let staging = try stagedValue(&state)
-                let offset = flags.contains(.append) ? staging.count : Int(clamping: offset)
-                try refusing(staging) { () throws(Errno) in
-                    try checkLimit(offset, count)
-                    try checkRoom(for: max(staging.count, offset + count))
-                    try mapped { () throws(KeychainError) in try staging.write(data, at: offset) }
-                }
-                changed(staging, by: owner)
+                try stage(
+                    data, at: flags.contains(.append) ? nil : Int(clamping: offset), of: writer, &state, by: owner)
                 if flags.isSynchronous { try commit(&state) }
                 return count
             }
         }
+    }
+
+    /// Puts bytes into the value that writers share; at its end if `offset` is nil.
+    func stage(
+        _ data: RawSpan, at offset: Int?, of writer: Writer, _ state: inout ItemFile.State, by owner: LockOwner
+    ) throws(Errno) {
+        try checkNotLost(writer, state)
+        let staging = try stagedValue(&state)
+        let offset = offset ?? staging.count
+        let count = data.byteCount
+        try refusing(staging) { () throws(Errno) in
+            try checkLimit(offset, count)
+            try checkRoom(for: max(staging.count, offset + count))
+            try mapped { () throws(KeychainError) in try staging.write(data, at: offset) }
+        }
+        changed(staging, by: owner)
     }
 
     /// truncate(2) commits at once: no close follows it. ftruncate(2) is like a write.
@@ -167,6 +179,7 @@ extension KeychainTree {
     ) throws(Errno) {
         guard case .writer(let writer) = try handle(id) else { return }
         let caller = request.caller.processID
+        defer { stalePages.tell(&request) }
         try writer.file.state.withLock { (state) throws(Errno) in
             try checkNotLost(writer, state)
             guard let staging = state.staging, staging.state.needsFlush else { return }
@@ -178,6 +191,7 @@ extension KeychainTree {
     package func fsync(
         _ request: inout Request, node: NodeID, handle id: HandleID, dataOnly: Bool
     ) throws(Errno) {
+        defer { stalePages.tell(&request) }
         switch try handle(id) {
         case .control, .directory: return
         case .reader(let file, _), .snapshotReader(let file, _): try sync(file)
@@ -241,5 +255,6 @@ extension KeychainTree {
         state.staging?.note { $0.committed() }
         // With another class than it was begun with: what is written next is staged under the key of that one.
         if let staging = state.staging, staging.availability != item.protection.availability { state.staging = nil }
+        stalePages.add(&state)
     }
 }

@@ -16,7 +16,7 @@ extension KeychainTree {
         let files = table.withLock { $0.allItems() }
         for file in files { file.state.withLock { forgetUnavailable(&$0) } }
         let inodes = table.withLock { $0.allItemNodes() }.map { Notification.inode($0, pages: true) }
-        return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes
+        return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes + [.finishedCalls]
     }
 
     /// Unlocks with a passphrase; ``KeychainError/authFailed`` if it opens no slot.
@@ -29,8 +29,8 @@ extension KeychainTree {
         if state.hasUncommitted { state.losses += 1 }
         state.staging = nil
         if state.isPending { _ = detachPending(&state) }
-        // A detached file has its item nowhere else; its attributes answer ENOKEY all the same.
-        if !state.isDetached { state.item = nil }
+        // A detached file has its item nowhere else: of it stays what fstat(2) shows after the next unlock, no name.
+        state.item = state.isDetached ? item.withoutAttributes : nil
     }
 
     /// Every name that the kernel may remember: for kernels that cannot be told to ask again for all.

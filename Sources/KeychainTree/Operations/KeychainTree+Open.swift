@@ -219,16 +219,19 @@ extension KeychainTree {
 
     package func release(_ request: inout Request, node: NodeID, handle id: HandleID) {
         guard let handle = table.withLock({ $0.close(id) }) else { return }
+        defer { stalePages.tell(&request) }
         switch handle {
         case .control, .directory: break
         case .reader(let file, _), .snapshotReader(let file, _):
             file.state.withLock { state in
                 state.closed(writer: false)
+                stalePages.add(&state)
                 state.forgetUnused()
             }
         case .writer(let writer):
             let dropped = writer.file.state.withLock { state in
                 state.closed(writer: true)
+                stalePages.add(&state)
                 defer { state.forgetUnused() }
                 return state.writerCount == 0 ? lastClose(&state) : nil
             }

@@ -8,6 +8,7 @@ extension KeychainTree {
         _ request: inout Request, parent: NodeID, name: EntryName, newParent: NodeID, newName: EntryName,
         flags: RenameFlags
     ) throws(Errno) {
+        defer { stalePages.tell(&request) }
         guard flags.isEmpty || flags == .noReplace || flags == .exchange else { throw .invalidArgument }
         let (from, to) = (CanonicalName(typed: name.bytes), CanonicalName(typed: newName.bytes))
         switch (try node(parent).content, try node(newParent).content) {

@@ -11,6 +11,8 @@ struct CommitState: Equatable, Sendable {
     private(set) var isAbandoned = false
     /// Who has written or truncated since the last commit.
     private var writers: Set<LockOwner> = []
+    /// Somebody has whom the kernel does not name (copy_file_range): every close might be theirs.
+    private var hasUnknownWriter = false
     /// The error of a refused write, which close repeats.
     private var refusal: Errno?
     /// The error of the last commit, which every close tries to get over.
@@ -35,7 +37,7 @@ struct CommitState: Equatable, Sendable {
     /// A write or an ftruncate succeeded.
     mutating func changed(by owner: LockOwner) {
         isUncommitted = true
-        writers.insert(owner)
+        if owner.rawValue == 0 { hasUnknownWriter = true } else { writers.insert(owner) }
         takeUp()
     }
 
@@ -54,7 +56,7 @@ struct CommitState: Equatable, Sendable {
             return .nothing
         }
         if let refusal { return .fail(refusal) }
-        return writers.contains(owner) || failure != nil ? .commit : .nothing
+        return writers.contains(owner) || hasUnknownWriter || failure != nil ? .commit : .nothing
     }
 
     /// fsync or fdatasync, by anybody.

@@ -36,7 +36,8 @@ package enum Argon2id {
         package var meetsFloor: Bool { passes >= Self.moderate.passes && memory >= Self.moderate.memory }
     }
 
-    /// A secret of `count` bytes from a passphrase. The working memory is libsodium's own mapping, gone afterwards.
+    /// A secret of `count` bytes from a passphrase. The working memory is libsodium's own mapping, gone afterwards, and
+    /// wiped before that in the program (CWipingMalloc).
     ///
     /// - Throws: `invalidParameter` for a salt that is not 16 bytes, a cost that is not acceptable, a count outside
     ///   16…4096; `outOfMemory` if the system does not give `cost.memory`.
@@ -45,6 +46,8 @@ package enum Argon2id {
     ) throws(CryptoError) -> SecretBytes {
         guard salt.count == saltCount, cost.isAcceptable, (16...4096).contains(count) else { throw .invalidParameter }
         var output = try SecretBytes(count: count, in: passphrase.home)
+        csodium_wipe_unmapped(1)
+        defer { csodium_wipe_unmapped(0) }
         let result = unsafe passphrase.withPointer { bytes in
             unsafe output.withMutablePointer { output in
                 unsafe crypto_pwhash(

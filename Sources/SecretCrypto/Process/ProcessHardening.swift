@@ -3,7 +3,7 @@ import Glibc
 
 /// What keeps the memory of this process out of files: contract H1, H6.
 package enum ProcessHardening {
-    /// What holds, not what was asked for.
+    /// What holds, measured each time; not what was asked for.
     package struct Report: Hashable, Sendable {
         /// The shared arena is locked (mlock(2)).
         package let memoryLocked: Bool
@@ -11,9 +11,16 @@ package enum ProcessHardening {
         package let undumpable: Bool
         /// RLIMIT_CORE is 0, and cannot be raised without privilege (setrlimit(2)).
         package let coreDumpsDisabled: Bool
+        /// Nothing runs when the process crashes: SIGSEGV and SIGABRT have their default action, so that Swift's
+        /// runtime prints no registers and no memory.
+        package let crashReportsOff: Bool
+        /// A block that was freed comes back without what it held (CWipingMalloc is in force).
+        package let allocatorWipes: Bool
 
         /// Whether all of it holds.
-        package var isComplete: Bool { memoryLocked && undumpable && coreDumpsDisabled }
+        package var isComplete: Bool {
+            memoryLocked && undumpable && coreDumpsDisabled && crashReportsOff && allocatorWipes
+        }
     }
 
     /// Asks the kernel for all of it and reports what it gave. As often as one likes; not undone before exit. An exec
@@ -33,6 +40,18 @@ package enum ProcessHardening {
         return Report(
             memoryLocked: SecretArena.shared.isLocked,
             undumpable: csodium_get_dumpable() == 0,
-            coreDumpsDisabled: isKnown && core.rlim_cur == 0 && core.rlim_max == 0)
+            coreDumpsDisabled: isKnown && core.rlim_cur == 0 && core.rlim_max == 0,
+            crashReportsOff: [SIGSEGV, SIGABRT, SIGILL].allSatisfy(hasDefaultAction),
+            allocatorWipes: csodium_allocator_wipes() != 0)
+    }
+
+    private static func hasDefaultAction(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        return unsafe sigaction(signal, nil, &action) == 0 && action.__sigaction_handler.sa_handler == nil
+    }
+
+    /// Overwrites what calls with secrets have left below the caller's frame, in a thread that goes on to wait.
+    package static func wipeStack() {
+        sodium_stackzero(256 * 1024)
     }
 }

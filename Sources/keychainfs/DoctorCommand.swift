@@ -1,0 +1,22 @@
+import ArgumentParser
+import KeychainMount
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look whether a keychain can be mounted here, and how well it is protected.",
+        discussion: "Needs no mount and no passphrase, and changes nothing. Fails if something is broken.")
+
+    @OptionGroup var keychain: KeychainOption
+    @OptionGroup var mountPoint: MountPointArgument
+    @Flag(help: "As JSON, for scripts.")
+    var json = false
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            let diagnosis = Doctor(keychain: keychain.path, mountPoint: mountPoint.path).examine()
+            try Report.result(json ? diagnosis.jsonText : diagnosis.text)
+            if !diagnosis.isHealthy { throw Failure(.failure, "Something keeps keychains from working; see above.") }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+# Looks into all memory of a process: which of the canaries on standard input (`NAME<tab>TEXT` lines) lie there, as UTF-8,
+# UTF-16 or raw hex. Usage: scan.py PID; prints a line for each that is found. Fails if it cannot look.
+import sys
+
+pid = int(sys.argv[1])
+wanted = []
+for line in sys.stdin.read().splitlines():
+    name, text = line.split("\t", 1)
+    if name.startswith("hex:"):
+        wanted.append((name, bytes.fromhex(text)))
+    else:
+        wanted.append((name, text.encode()))
+        wanted.append((name + " (UTF-16)", text.encode("utf-16-le")))
+total, found = 0, set()
+with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+    for line in maps:
+        fields = line.split(maxsplit=5)
+        start, end = (int(part, 16) for part in fields[0].split("-"))
+        name = fields[5].strip() if len(fields) > 5 else ""
+        # The kernel's own pages hold no data of the process and cannot be read.
+        if "r" not in fields[1] or name in ("[vvar]", "[vsyscall]", "[vvar_vclock]"):
+            continue
+        position, rest = start, b""
+        while position < end:
+            memory.seek(position)
+            try:
+                block = memory.read(min(end - position, 1 << 22))
+            except OSError as error:
+                # A file's mapping beyond its end.
+                if "/" in name: break
+                raise SystemExit(f"{fields[0]} {name} cannot be read: {error}")
+            if not block: break
+            total += len(block)
+            for what, pattern in wanted:
+                if pattern in rest + block:
+                    found.add(f"{what} in {name or 'anonymous memory'} {fields[0]} {fields[1]}")
+            rest = block[-4096:]
+            position += len(block)
+assert total > 1 << 20, f"only {total} bytes were looked at"
+print("\n".join(sorted(found)))
