@@ -58,7 +58,7 @@ PY
 chmod 0644 "$KEYCHAIN"; problem keychain; chmod 0600 "$KEYCHAIN"
 chmod 0640 "$XDG_STATE_HOME/keychainfs/device.key"; problem device-key; chmod 0600 "$XDG_STATE_HOME/keychainfs/device.key"
 chmod 0700 "$MNT"; touch "$MNT/x"; problem mount-point; rm "$MNT/x"
-mount_keychain; guard=$(pgrep -P "$(daemon)" || true); pid=$(daemon)
+mount_keychain; pid=$(daemon); read -r guard < "/proc/$pid/task/$pid/children" || true
 [ -z "$guard" ] || kill -9 "$guard"
 kill -9 "$pid"; wait_until 10 eval '! stat "$MNT" 2> /dev/null'
 problem mount-point
