@@ -58,7 +58,8 @@ import Testing
             try client.put(Self.b, "target")
             let source = try client.open(Self.a, [])
             let target = try client.open(Self.b, .readWrite)
-            #expect(try fixture.commits { _ = try client.copyRange(from: source, at: 0, to: target, at: 0, count: 6) } == 0)
+            #expect(
+                try fixture.commits { _ = try client.copyRange(from: source, at: 0, to: target, at: 0, count: 6) } == 0)
             #expect(try client.text(Self.b) == "target")
             #expect(try client.pread(target, 6, at: 0) == Array("source".utf8))
             try client.close(target)

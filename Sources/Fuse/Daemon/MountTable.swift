@@ -57,7 +57,8 @@ extension MountTable.Entry {
             let identifier = Int(fields[0]), let minor = Int(fields[2].drop { $0 != ":" }.dropFirst())
         else { return nil }
         self.init(
-            identifier: identifier, deviceMinor: minor, path: fields[4], type: fields[dash + 1], source: fields[dash + 2],
+            identifier: identifier, deviceMinor: minor, path: fields[4], type: fields[dash + 1],
+            source: fields[dash + 2],
             isReadOnly: fields[5].split(separator: ",").first == "ro")
     }
 

@@ -21,7 +21,7 @@ round() {
     local D="$MNT/generic-passwords/svc" pid guard found
     as "$KEYCHAINFS" mount "$MNT"
     pid=$(as "$KEYCHAINFS" status --json "$MNT" | python3 -I -c 'import json, sys; print(json.load(sys.stdin)["pid"])')
-    guard=$(pgrep -P "$pid")
+    read -r guard < "/proc/$pid/task/$pid/children" || true
     [ -n "$guard" ] || fail "the daemon has no guard"
     for name in "${!C[@]}"; do printf '%s\t%s\n' "$name" "${C[$name]}"; done > "$CASE_DIR/canaries"
     as python3 -I "$CASE_DIR/use.py" "$CASE_DIR" "$MNT" & user=$!

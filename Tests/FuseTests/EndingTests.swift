@@ -1,0 +1,131 @@
+import FileSystemCore
+import FileSystemTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import Fuse
+
+/// How sessions and guards end when somebody waits in the kernel.
+@Suite struct EndingTests {
+    /// sendfile(2), which Glibc's module does not have: through the page cache into a pipe. The bytes, or -1.
+    private static func sendfile(_ path: String) -> Int {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        return sendfile(file)
+    }
+
+    private static func sendfile(_ file: Int32) -> Int {
+        typealias Call = @convention(c) (Int32, Int32, UnsafeMutablePointer<Int>?, Int) -> Int
+        guard let symbol = dlsym(nil, "sendfile"), var pipe = try? Fuse.Pipe() else { return -1 }
+        let count = unsafeBitCast(symbol, to: Call.self)(pipe.writeEnd, file, nil, 4096)
+        pipe.closeWriteEnd()
+        return count
+    }
+
+    @Test("H4, F10: an end with a request that nobody has taken and a notification that waits for it")
+    func endWithWaitingNotification() throws {
+        let fileSystem = MemoryFileSystem()
+        let mount = try MountedSession(fileSystem) { $0.workers = 1 }
+        defer { mount.stop() }
+        try mount.client.put("/a", [UInt8](repeating: 1, count: 4096))
+        try mount.client.put("/b", "b")
+        let name = try #require(EntryName("a"))
+        let node = try #require(fileSystem.state.withLock { $0.nodes[.root]?.names[name] })
+        let (entered, gate) = (TestSemaphore(), TestSemaphore())
+        let first = Locked(true)
+        fileSystem.script.withLock {
+            $0.onRead = { _ in
+                let isFirst = first.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                if isFirst {
+                    entered.signal()
+                    gate.wait()
+                }
+                return true
+            }
+        }
+        let file = open(mount.path + "/a", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        // The only worker is busy; a page of /a is locked until its READ is answered; the notifier waits for the page.
+        let client = mount.client
+        let reader = TestThread.started { _ = try? client.contents("/b") }
+        entered.wait()
+        let sent = Locked(0)
+        let sender = TestThread.started {
+            let count = Self.sendfile(file)
+            sent.withLock { $0 = count }
+        }
+        usleep(300_000)
+        let session = mount.session
+        let telling = TestThread.started { session.notifier.send([.inode(node, pages: true)]) }
+        usleep(300_000)
+        session.exit()
+        usleep(100_000)
+        gate.signal()
+        #expect(mount.waitForEnd())
+        #expect(telling.join(seconds: 10) && reader.join(seconds: 10) && sender.join(seconds: 10))
+        // Not by cutting it off: who waited was served.
+        #expect(sent.withLock { $0 } == 4096)
+    }
+
+    @Test("H4: the guard ends a connection that somebody keeps open, wherever the mount is") func guardAborts() throws {
+        let directory = try TemporaryDirectory()
+        let inner = directory.path + "/parent/mount"
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+        let (device, mount) = try Mount.make(at: inner, SessionOptions(source: "kept", subtype: "keychainfs-test"))
+        defer { close(device) }
+        let identifier = try #require(mount.identifier)
+        try FileManager.default.moveItem(atPath: directory.path + "/parent", toPath: directory.path + "/elsewhere")
+        let moved = directory.path + "/elsewhere/mount"
+        // Nobody serves: whoever asks waits until the connection ends.
+        let asking = TestThread.started { _ = FileManager.default.fileExists(atPath: moved + "/x") }
+        #expect(!asking.join(seconds: 0.3))
+        var pipe = try Fuse.Pipe()
+        let message = [UInt8(2)] + (0..<8).map { UInt8(truncatingIfNeeded: identifier >> (8 * $0)) }
+        #expect(write(pipe.writeEnd, message, message.count) == 9)
+        pipe.closeWriteEnd()
+        MountGuard.run(pipe: pipe.readEnd, mountPoint: inner, type: MountedSession.type)
+        #expect(try MountTable.current().mount(identifier: identifier) == nil)
+        #expect(asking.join(seconds: 10))
+    }
+
+    @Test("H2: workers wipe their stacks when asked, and those who wait are woken for it") func stacks() throws {
+        let stacks = StackWipe()
+        let woken = TestSemaphore()
+        let ended = Locked(false)
+        let done = TestThread.started {
+            var member = stacks.join()
+            woken.wait()
+            stacks.wipeIfDue(&member)
+            stacks.leave(member)
+            ended.withLock { $0 = true }
+        }
+        usleep(50_000)
+        var wakes = 0
+        stacks.run {
+            wakes += 1
+            woken.signal()
+        }
+        #expect(wakes == 1 && done.join())
+        // One that is busy holds nobody up for ever.
+        _ = stacks.join()
+        let start = Date()
+        stacks.run {}
+        #expect(Date().timeIntervalSince(start) < 2)
+    }
+
+    @Test("H1: the kernel's reads for its page cache come without an owner, others with one") func owners() throws {
+        let fileSystem = MemoryFileSystem()
+        let mount = try MountedSession(fileSystem)
+        defer { mount.stop() }
+        try mount.client.put("/a", "contents")
+        #expect(try mount.client.text("/a") == "contents")
+        #expect(fileSystem.count("read for the page cache") == 0)
+        #expect(fileSystem.calls.contains { $0.hasPrefix("read by ") })
+        #expect(Self.sendfile(mount.path + "/a") == 8)
+        #expect(fileSystem.count("read for the page cache") > 0)
+    }
+}

@@ -1,0 +1,66 @@
+# H6: status and doctor show what holds, by measure, and warn where backups would copy decrypted files.
+. "${0%/*}/lib.sh"
+expect_code 0 "$KEYCHAINFS" doctor "$MNT" > "$CASE_DIR/doctor"
+grep -q 'create' "$CASE_DIR/doctor" || fail "doctor does not say how to make a keychain"
+[ ! -e "$HOME/state" ] || fail "doctor made something"
+create_keychain; mount_keychain
+pid=$(daemon)
+"$KEYCHAINFS" status --json "$MNT" > "$CASE_DIR/status"
+python3 -I - "$CASE_DIR/status" "$pid" <<'PY'
+import json, sys
+status, pid = json.load(open(sys.argv[1])), sys.argv[2]
+held = status["hardening"]
+locked = int(next(l for l in open(f"/proc/{pid}/status") if l.startswith("VmLck")).split()[1])
+assert held["lockedKilobytes"] == locked, (held, locked)
+for name in ("memoryLocked", "buffersLocked", "undumpable", "coreDumpsDisabled", "crashReportsOff", "allocatorWipes"):
+    assert held[name] is True, (name, held)
+assert held["swapActive"] == (len(open("/proc/swaps").readlines()) > 1)
+assert locked >= 2048 + 1088, "arena and a receive buffer are not locked"
+# At most four receive buffers, of what fits beside the arena into the usual 8 MiB.
+assert locked <= 8192, locked
+assert status["warnings"] == [], status["warnings"]
+PY
+"$KEYCHAINFS" status "$MNT" | grep -q 'freed memory wiped' || fail "the text does not tell of the allocator"
+expect_code 0 "$KEYCHAINFS" doctor "$MNT" > /dev/null
+unmount_keychain
+
+# Where the limit forbids to lock, both say so.
+if [ "$(id -u)" != 0 ]; then
+    (ulimit -l 64; "$KEYCHAINFS" mount "$MNT"; "$KEYCHAINFS" doctor --json "$MNT" > "$CASE_DIR/limited") 2> /dev/null
+    expect False "$("$KEYCHAINFS" status --json "$MNT" | python3 -I -c 'import json, sys; print(json.load(sys.stdin)["hardening"]["memoryLocked"])')" "memoryLocked"
+    "$KEYCHAINFS" status "$MNT" | grep -q 'NOT in force:.*locked' || fail "the text hides what does not hold"
+    python3 -I -c '
+import json, sys
+found = {f["name"]: f for f in json.load(open(sys.argv[1]))["findings"]}
+assert found["memory-lock-limit"]["severity"] == "warning" and "LimitMEMLOCK" in found["memory-lock-limit"]["advice"]
+assert found["memory-locked"]["severity"] == "warning"' "$CASE_DIR/limited"
+    unmount_keychain
+fi
+
+# A mount in the home directory is copied by its backups.
+mkdir "$HOME/Keychain" "$HOME/Dropbox" "$HOME/Dropbox/k"
+"$KEYCHAINFS" mount "$HOME/Keychain"
+"$KEYCHAINFS" status "$HOME/Keychain" | grep -q 'warning:.*backup' || { "$KEYCHAINFS" unmount "$HOME/Keychain"; fail "no warning about backups"; }
+"$KEYCHAINFS" unmount "$HOME/Keychain"
+"$KEYCHAINFS" doctor "$HOME/Dropbox/k" | grep -q 'Dropbox' || fail "no warning about a synchronized directory"
+
+# What is broken is told, each with advice, and fails.
+problem() {
+    local name=$1 code=0; shift
+    "$KEYCHAINFS" doctor --json "$MNT" > "$CASE_DIR/doctor" 2> /dev/null || code=$?
+    expect 1 "$code" "exit code of doctor ($name)"
+    python3 -I - "$CASE_DIR/doctor" "$name" <<'PY'
+import json, sys
+bad = {f["name"]: f for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] == "problem"}
+assert set(bad) == {sys.argv[2]} and bad[sys.argv[2]]["advice"], bad
+PY
+}
+chmod 0644 "$KEYCHAIN"; problem keychain; chmod 0600 "$KEYCHAIN"
+chmod 0640 "$XDG_STATE_HOME/keychainfs/device.key"; problem device-key; chmod 0600 "$XDG_STATE_HOME/keychainfs/device.key"
+chmod 0700 "$MNT"; touch "$MNT/x"; problem mount-point; rm "$MNT/x"
+mount_keychain; pid=$(daemon); read -r guard < "/proc/$pid/task/$pid/children" || true
+[ -z "$guard" ] || kill -9 "$guard"
+kill -9 "$pid"; wait_until 10 eval '! stat "$MNT" 2> /dev/null'
+problem mount-point
+mount_keychain; unmount_keychain
+expect_code 0 "$KEYCHAINFS" doctor "$MNT" > /dev/null
