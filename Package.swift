@@ -101,7 +101,7 @@ let package = Package(
             name: "ConformanceTests",
             dependencies: [
                 "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "Keychain",
-                "SecretCrypto", system,
+                "KeychainStorage", "SecretCrypto", system,
             ],
             swiftSettings: testing),
         .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),
