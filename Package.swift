@@ -103,7 +103,7 @@ let package = Package(
             name: "ConformanceTests",
             dependencies: [
                 "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "Keychain",
-                "SecretCrypto", system,
+                "KeychainStorage", "SecretCrypto", system,
             ],
             swiftSettings: testing),
         .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),

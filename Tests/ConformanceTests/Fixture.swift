@@ -78,7 +78,7 @@ private final class Clock: Sendable {
     func now() -> KeychainDate { KeychainDate(seconds: seconds.add(1, ordering: .relaxed).newValue) }
 }
 
-private struct Host: TreeHost {
+struct Host: TreeHost {
     func isDyingOfSignal(_ processID: Int32) -> Bool { false }
 
     func process(ofThread threadID: Int32) -> ProcessIdentity? { nil }
@@ -94,7 +94,7 @@ private struct Host: TreeHost {
     func giveBackMemory() {}
 }
 
-private struct Commands: ControlCommands {
+struct Commands: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { Array("{\"state\": \"unlocked\"}\n".utf8) }
 
     func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {

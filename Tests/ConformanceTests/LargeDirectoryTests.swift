@@ -1,0 +1,145 @@
+import FileSystemCore
+import FileSystemTesting
+import Foundation
+import Keychain
+import KeychainStorage
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// One directory of 100,000 items in a real store, that others change while it is listed.
+@Suite(.serialized) struct LargeDirectoryTests {
+    @Test("T6: 100,000 entries, made, removed and renamed meanwhile: none is repeated, no other is hidden")
+    func churn() throws {
+        let fixture = try LargeFixture()
+        defer { fixture.keychain.close() }
+        try fixture.check(PathClient(fixture.tree), "in process")
+        // Nothing is kept of a listing: the root, the control files, and what the paths of the changes lead through.
+        #expect(fixture.tree.table.withLock { $0.nodes.count } < 16)
+        let session = try WireSession(fixture.tree)
+        try fixture.check(PathClient(session.wire, maximumWrite: 65_536), "over libfuse")
+        session.stop()
+        let mount = try MountedSession(fixture.tree)
+        try fixture.check(mount.client, "on a mount")
+        #expect(fixture.tree.table.withLock { $0.nodes.count } < 120_000)
+        mount.stop()
+        // A mount that has ended has given everything back, and what it took is room for little again.
+        #expect(try fixture.keychain.itemCount() > LargeFixture.count)
+    }
+}
+
+/// 100,000 permanent names with others between them that come to go.
+struct LargeFixture {
+    static let count = 100_000
+    private static let directory = "/generic-passwords/many"
+    private static let step = 200
+
+    let keychain: Keychain
+    let tree: KeychainTree
+    private let place: TemporaryDirectory
+    /// How often ``check(_:_:)`` was called: each has names of its own to play with.
+    private let round = Locked(0)
+
+    init() throws {
+        place = try TemporaryDirectory()
+        let device = try SecretBytes(randomCount: 32)
+        let store = try SQLiteRecordStore.create(at: place.path + "/large.keychain") { store throws(KeychainError) in
+            do throws(CryptoError) {
+                let passphrase = try SecretBytes(text: "correct horse")
+                return Result<SQLiteRecordStore, KeychainError> { () throws(KeychainError) in
+                    try KeyRing.create(in: store, passphrase: passphrase, cost: .cheap, device: device)
+                    return store
+                }
+            } catch {
+                throw KeychainError.allocate
+            }
+        }.get()
+        let keys = try KeyRing(store: store, device: device)
+        try keys.unlock(passphrase: try Fixture.passphrase())
+        keychain = try Keychain(store: store, keys: keys) { KeychainDate(seconds: 1_700_000_000) }
+        tree = KeychainTree(
+            keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: Host(), commands: Commands())
+        try fill()
+    }
+
+    /// In large transactions, without the tree.
+    private func fill() throws {
+        try PathClient(tree).mkdir(Self.directory)
+        let container = ContainerKey(itemClass: .genericPassword)
+        let directory = try #require(
+            try keychain.directory(named: CanonicalName(typed: Array("many".utf8)), in: container))
+        for start in stride(from: 0, to: Self.count, by: 5_000) {
+            try keychain.change { (change) throws(KeychainError) in
+                for number in start..<start + 5_000 {
+                    try add("p\(number)", to: directory.id, change)
+                    guard number % Self.step == 0 else { continue }
+                    for round in 1...3 {
+                        try add("victim\(round)-\(number)", to: directory.id, change)
+                        try add("from\(round)-\(number)", to: directory.id, change)
+                    }
+                }
+            }
+        }
+    }
+
+    private func add(_ name: String, to directory: RowID, _ change: Change) throws(KeychainError) {
+        let (row, now) = (keychain.reserveRowID(), keychain.now())
+        let file = FileFacts(
+            inode: UInt64(row.rawValue), permissions: 0o600, userID: 0, groupID: 0, modificationTime: now,
+            accessTime: now)
+        _ = try change.save(
+            Item(
+                id: row, directory: directory, protection: .whenUnlocked, account: .string(name), creationDate: now,
+                persistentReference: SecureRandom.bytes(16), file: file))
+    }
+
+    /// Lists the directory while three others remove, rename and create in it.
+    func check(_ client: any FileClient, _ backEnd: String) throws {
+        let round = round.withLock { round in
+            round += 1
+            return round
+        }
+        let hasEnded = Locked(false)
+        let done = Locked([0, 0, 0])
+        let threads = (0..<3).map { kind in
+            TestThread.started {
+                for number in stride(from: 0, to: Self.count, by: Self.step).reversed() {
+                    guard !hasEnded.withLock({ $0 }) else { return }
+                    guard (try? change(kind, number, round, client)) != nil else { continue }
+                    done.withLock { $0[kind] += 1 }
+                }
+            }
+        }
+        let read = try client.readDirectory(Self.directory)
+        hasEnded.withLock { $0 = true }
+        for thread in threads { #expect(thread.join(), "\(backEnd)") }
+        let changes = done.withLock { $0 }
+        #expect(changes.allSatisfy { $0 > 0 }, "\(backEnd): nothing was changed meanwhile: \(changes)")
+        verify(read, round, backEnd)
+    }
+
+    private func change(_ kind: Int, _ number: Int, _ round: Int, _ client: any FileClient) throws {
+        let place = Self.directory + "/"
+        switch kind {
+        case 0: try client.unlink("\(place)victim\(round)-\(number)")
+        case 1: try client.rename("\(place)from\(round)-\(number)", "\(place)to\(round)-\(number)")
+        default: try client.put("\(place)new\(round)-\(number)", "x")
+        }
+    }
+
+    private func verify(_ read: DirectoryRead, _ round: Int, _ backEnd: String) {
+        #expect(read.error == nil, "\(backEnd)")
+        #expect(Set(read.names).count == read.names.count, "\(backEnd): a name is repeated")
+        let kept = read.names.filter { $0.hasPrefix("p") }
+        #expect(kept.count == Self.count, "\(backEnd): \(kept.count) of \(Self.count) names that nobody touched")
+        #expect(kept == (0..<Self.count).map { "p\($0)" }, "\(backEnd): the order is not stable")
+        // What is renamed keeps its place: it is there once, under its old or its new name.
+        let renamed = read.names.filter { $0.hasPrefix("from\(round)-") || $0.hasPrefix("to\(round)-") }
+        let numbers = renamed.map { $0.split(separator: "-").last ?? "" }
+        #expect(numbers == stride(from: 0, to: Self.count, by: Self.step).map { "\($0)" }, "\(backEnd): renamed")
+    }
+}
