@@ -76,3 +76,8 @@ runuser -u "$user" -- mkdir "$MNT/generic-passwords/theirs"
 expect "$user" "$(runuser -u "$user" -- stat -c %U "$MNT/generic-passwords/theirs")" "the user's mount"
 [ -s "$CASE_DIR/$user/.local/state/keychainfs/device.key" ] || fail "the device key of the user"
 umount "$MNT"
+# A home that is another's (sudo): the user's own is used.
+rm -r "$CASE_DIR/$user/.local"
+runuser -u "$user" -- env HOME="$HOME" "$HELPER" "$CASE_DIR/theirs/k" "$MNT" -o "rw,passphrase_file=$PASSPHRASE"
+[ -s "$CASE_DIR/$user/.local/state/keychainfs/device.key" ] || fail "the device key with another's HOME"
+umount "$MNT"
