@@ -8,6 +8,8 @@ package struct TreeOptions: Sendable {
     package var userID: UInt32
     package var groupID: UInt32
     package var isReadOnly = false
+    /// Other users come in (`allow_other`): they may pass the directories that nobody has made.
+    package var isShared = false
     /// F9: the longest value, in bytes.
     package var valueLimit = 1 << 20
     /// For how many seconds the kernel may answer by itself.

@@ -19,8 +19,14 @@ struct KeychainFS: ParsableCommand {
         subcommands: [
             Create.self, Mount.self, Unmount.self, Lock.self, Unlock.self, Status.self, Show.self, Check.self,
             DoctorCommand.self,
-            Guard.self,
+            Guard.self, MountHelperCommand.self,
         ])
+
+    /// mount(8) does not name a command.
+    static func main() {
+        let commands = configuration.subcommands.compactMap { $0._commandName } + ["help"]
+        main(HelperCommandLine(CommandLine.arguments, commands: commands).arguments)
+    }
 }
 
 /// Where the keychain is.

@@ -13,21 +13,59 @@ struct Mount: ParsableCommand {
     var foreground = false
     @Flag(help: "Make the keychain if there is none.")
     var create = false
-    @Option(name: .customShort("o"), help: "Mount options, separated by commas: 'ro' mounts read-only.")
+    @Option(
+        name: .customShort("o"),
+        help: ArgumentHelp(
+            "Mount options, separated by commas.",
+            discussion: """
+                ro: read-only. allow_other: other users come in, and mode and owner of each item decide; allow_root: root \
+                comes in. Ordinary users need 'user_allow_other' in /etc/fuse.conf for both. fsname=NAME, subtype=NAME: what \
+                mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600. noexec. Options that are for \
+                mount(8) and systemd (defaults, nofail, x-...) are passed over.
+                """))
     var options: [String] = []
     @Flag(name: .customLong("in-background"), help: .private)
     var inBackground = false
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
+            let options = try MountOptionList(options)
             let plan = MountPlan(
-                keychain: keychain.path, mountPoint: mountPoint.path, options: try MountOptionList(options),
+                keychain: keychain.path, mountPoint: mountPoint.path, options: options,
                 isForeground: foreground, makesKeychain: create)
             if inBackground {
                 plan.runInBackground()
             } else {
-                try plan.run(passphrase: passphrase.source, say: Report.message)
+                try plan.run(passphrase: options.passphraseSource(else: passphrase.source), say: Report.message)
             }
+        }
+    }
+}
+
+/// Not for people: what mount(8) calls for a line of fstab(5); ``HelperCommandLine`` leads here.
+struct MountHelperCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mount-helper", abstract: "Mount for mount(8): SOURCE is the keychain file.", shouldDisplay: false)
+
+    @Argument(help: "The keychain file.") var source: String
+    @Argument(help: "Where it is mounted.") var mountPoint: String
+    @Option(name: .customShort("o"), help: "Mount options, as of 'keychainfs mount'.") var options: [String] = []
+    @Option(name: .customShort("t"), help: "The type: fuse.keychainfs.") var type: String?
+    @Flag(name: .customShort("f"), help: "Pretend.") var pretends = false
+    @Flag(name: .customShort("s"), help: "Pass over unknown options.") var isSloppy = false
+    @Flag(name: .customShort("n"), help: "No effect.") var writesNoTable = false
+    @Flag(name: .customShort("v"), help: "No effect.") var isVerbose = false
+
+    func run() throws {
+        ProcessPreparation.correctHome()
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            let options = try MountOptionList(options, isSloppy: isSloppy)
+            guard !pretends else { return }
+            let plan = MountPlan(
+                keychain: Locations.absolute(source), mountPoint: Locations.absolute(mountPoint), options: options,
+                isForeground: false, makesKeychain: false)
+            let other = PassphraseSource(file: Locations().passphraseFile)
+            try plan.run(passphrase: options.passphraseSource(else: other), say: Report.message)
         }
     }
 }
@@ -36,9 +74,10 @@ struct Mount: ParsableCommand {
 struct Guard: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "guard", shouldDisplay: false)
 
+    @Option var type: String
     @Argument var mountPoint: String
 
     func run() throws {
-        MountPlan.guardMount(mountPoint: mountPoint)
+        MountPlan.guardMount(mountPoint: mountPoint, type: type)
     }
 }

@@ -21,7 +21,9 @@ import Testing
     /// `# users: root` or `# users: user` in a case restricts who runs it.
     static let cases: [Case] = {
         let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
-        let scripts = files.filter { $0.pathExtension == "sh" && $0.lastPathComponent != "lib.sh" }
+        let scripts = files.filter {
+            $0.pathExtension == "sh" && !["lib.sh", "accounts.sh"].contains($0.lastPathComponent)
+        }
         return scripts.sorted { $0.path < $1.path }.flatMap { file in
             let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
             let wanted = Account.allCases.filter { account in
@@ -42,7 +44,7 @@ import Testing
         let directory = try WorkDirectory(for: test.account)
         defer { directory.remove() }
         let script = try directory.add(test.file)
-        for helper in ["lib.sh", "scan.py"] {
+        for helper in ["lib.sh", "accounts.sh", "scan.py"] {
             _ = try directory.add(Self.folder.appendingPathComponent(helper))
         }
         let program = try directory.add(Self.program)

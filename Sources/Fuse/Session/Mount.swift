@@ -71,8 +71,9 @@ final class Mount: Sendable {
             [
                 "fd=\(device)", "rootmode=40000", "user_id=\(getuid())", "group_id=\(getgid())",
                 "max_read=\(SessionOptions.maximumRead)", "default_permissions",
-            ] + (options.allowsOtherUsers ? ["allow_other"] : []) + options.extraOptions
-        let flags = UInt(MS_NOSUID | MS_NODEV | (options.isReadOnly ? MS_RDONLY : 0))
+            ] + access(options) + options.extraOptions
+        let flags = UInt(
+            MS_NOSUID | MS_NODEV | (options.isReadOnly ? MS_RDONLY : 0) | (options.forbidsPrograms ? MS_NOEXEC : 0))
         let result = unsafe data.joined(separator: ",").withCString { data in
             unsafe Glibc.mount(options.source, path, "fuse.\(options.subtype)", flags, data)
         }
@@ -85,6 +86,11 @@ final class Mount: Sendable {
         return [
             options.isReadOnly ? "ro" : "rw", "nosuid", "nodev", "fsname=\(source)", "subtype=\(options.subtype)",
             "max_read=\(SessionOptions.maximumRead)", "default_permissions",
-        ] + (options.allowsOtherUsers ? ["allow_other"] : []) + options.extraOptions
+        ] + (options.forbidsPrograms ? ["noexec"] : []) + access(options) + options.extraOptions
+    }
+
+    /// The kernel knows `allow_other` alone; whom `allow_root` keeps out libfuse refuses.
+    private static func access(_ options: SessionOptions) -> [String] {
+        options.allowsOtherUsers || options.allowsRoot ? ["allow_other"] : []
     }
 }

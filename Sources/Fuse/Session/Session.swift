@@ -22,7 +22,7 @@ public final class Session: Sendable {
     public init(_ fileSystem: any FileSystem, options: SessionOptions) throws(FuseError) {
         self.options = options
         dispatcher = Dispatcher(fileSystem)
-        handle = Mutex(try SessionHandle(dispatcher))
+        handle = Mutex(try SessionHandle(dispatcher, options))
     }
 
     /// Sends notifications that no request has caused; does nothing while the session does not run.

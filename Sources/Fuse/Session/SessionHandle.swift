@@ -8,7 +8,7 @@ import Glibc
     let dispatcher: Dispatcher
 
     /// Throws ``FuseError/sessionRefused`` if libfuse does not take its options.
-    init(_ dispatcher: Dispatcher) throws(FuseError) {
+    init(_ dispatcher: Dispatcher, _ options: SessionOptions) throws(FuseError) {
         self.dispatcher = dispatcher
         FuseLog.takeOver()
         var operations = fuse_lowlevel_ops()
@@ -21,6 +21,7 @@ import Glibc
         defer { unsafe fuse_opt_free_args(&arguments) }
         unsafe fuse_opt_add_arg(&arguments, "fuse")
         unsafe fuse_opt_add_arg(&arguments, "-omax_read=\(SessionOptions.maximumRead)")
+        if options.allowsRoot { unsafe fuse_opt_add_arg(&arguments, "-oallow_root") }
         // libfuse calls operations only while it serves a message, which is while this object lives.
         let data = unsafe Unmanaged.passUnretained(dispatcher).toOpaque()
         let session = unsafe fuse_session_new(

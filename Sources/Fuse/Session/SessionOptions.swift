@@ -7,6 +7,12 @@ public struct SessionOptions: Sendable {
     public var isReadOnly = false
     /// Lets other users in (`allow_other`); fusermount3 allows it only with `user_allow_other` in /etc/fuse.conf.
     public var allowsOtherUsers = false
+    /// Lets root in, and nobody else but the mounting user (`allow_root`): the kernel knows only `allow_other`, so libfuse
+    /// answers others EACCES. Needs what `allowsOtherUsers` needs, and a root directory that others may not search: what
+    /// the kernel has cached it gives to whom it may.
+    public var allowsRoot = false
+    /// No program on the mount can be run (`noexec`).
+    public var forbidsPrograms = false
     /// Further options of mount.fuse3(8), each as `name` or `name=value`.
     public var extraOptions: [String] = []
     /// The threads that may serve requests at the same time, 1 to 4. Each has a locked receive buffer of about 1 MiB.

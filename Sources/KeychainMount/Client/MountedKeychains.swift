@@ -9,8 +9,9 @@ enum MountedKeychains {
         (try? MountTable.current())?.entries.last { $0.type == type && $0.source == path }?.path
     }
 
-    /// Whether a keychain is mounted at a directory.
-    static func isMounted(at path: String) -> Bool {
-        (try? MountTable.current())?.mount(at: path)?.type == type
+    /// The type of the FUSE mount at a directory, nil if there is none: with `subtype=` a keychain can be of any.
+    static func type(at path: String) -> String? {
+        let type = (try? MountTable.current())?.mount(at: path)?.type
+        return type?.hasPrefix("fuse.") == true ? type : nil
     }
 }

@@ -12,8 +12,9 @@ package struct Unmounting: Sendable {
     }
 
     package func run() throws(Failure) {
-        guard MountedKeychains.isMounted(at: mountPoint) else { throw notMounted }
-        if (try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)) == true { return }
+        guard let type = MountedKeychains.type(at: mountPoint) else { throw notMounted }
+        if type == MountedKeychains.type, (try? StaleMount.clean(at: mountPoint, type: type)) == true { return }
+        // Of another type: a keychain's daemon answers, or it is none.
         let daemon = try MountClient(mountPoint: mountPoint).status().pid
         do throws(FuseError) {
             try Session.unmount(at: mountPoint)

@@ -82,7 +82,7 @@ struct MountDaemon {
 
     private func startGuard() throws(Failure) -> MountGuard {
         do throws(FuseError) {
-            return try MountGuard.start(arguments: ["guard", "--", plan.mountPoint])
+            return try MountGuard.start(arguments: ["guard", "--type", plan.options.type, "--", plan.mountPoint])
         } catch {
             throw Failure(.failure, "The guard of the mount cannot be started: \(error).")
         }
@@ -102,6 +102,7 @@ struct MountDaemon {
     private func makeTree(_ keychain: Keychain, _ buffers: ReceiveBuffers) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
+        options.isShared = plan.options.access == .everyone
         let directory = FilePath(plan.file.path).removingLastComponent().string
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
@@ -112,7 +113,11 @@ struct MountDaemon {
 
     /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.
     private var sessionOptions: SessionOptions {
-        var options = SessionOptions(source: plan.file.path, subtype: MountPlan.subtype)
+        var options = SessionOptions(
+            source: plan.options.source ?? plan.file.path, subtype: plan.options.subtype)
+        options.allowsOtherUsers = plan.options.access == .everyone
+        options.allowsRoot = plan.options.access == .root
+        options.forbidsPrograms = plan.options.forbidsPrograms
         // Polling takes the CPU from a client on the same one; off until it knows when to stop.
         options.pollMicroseconds = 0
         return options

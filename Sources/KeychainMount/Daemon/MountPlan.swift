@@ -53,9 +53,9 @@ package struct MountPlan: Sendable {
     }
 
     /// In the process that cleans up after a daemon that has died.
-    package static func guardMount(mountPoint: String) {
+    package static func guardMount(mountPoint: String, type: String) {
         leaveDirectory()
-        MountGuard.run(pipe: MountGuard.pipeDescriptor, mountPoint: mountPoint, type: MountedKeychains.type)
+        MountGuard.run(pipe: MountGuard.pipeDescriptor, mountPoint: mountPoint, type: type)
     }
 
     /// A process that stays must not keep the file system busy that it happened to be started in.
@@ -67,7 +67,7 @@ package struct MountPlan: Sendable {
 
     /// What can be told before the passphrase is asked for.
     private func checkPlace() throws(Failure) {
-        _ = try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)
+        _ = try? StaleMount.clean(at: mountPoint, type: options.type)
         do throws(MountPointError) {
             _ = try MountPoint(at: mountPoint)
         } catch {
@@ -108,8 +108,7 @@ package struct MountPlan: Sendable {
     }
 
     private var daemonArguments: [String] {
-        ["mount", "--keychain", file.path, Self.backgroundOption] + (options.isReadOnly ? ["-o", "ro"] : [])
-            + ["--", mountPoint]
+        ["mount", "--keychain", file.path, Self.backgroundOption] + options.arguments + ["--", mountPoint]
     }
 
     private func inheritedSecret() throws(Failure) -> SecretBytes {
@@ -142,6 +141,11 @@ extension Failure {
     init(_ error: FuseError, mountPoint: String) {
         switch error {
         case .deviceMissing, .deviceDenied, .helperMissing: self.init(.noFuse, "Cannot mount: \(error).")
+        case .mountRefused(let message) where message.contains("user_allow_other"):
+            self.init(
+                .noFuse,
+                "'allow_other' and 'allow_root' are refused to ordinary users here. The administrator permits them with a "
+                    + "line 'user_allow_other' in /etc/fuse.conf; or mount as root.")
         default: self.init(.noFuse, "\(mountPoint) cannot be mounted: \(error).")
         }
     }

@@ -12,4 +12,7 @@ package enum ProcessPreparation {
         CrashReports.disable()
         _ = ProcessHardening.apply()
     }
+
+    /// For a process that mount(8) has started: ``HomeDirectory/correct()``.
+    package static func correctHome() { HomeDirectory.correct() }
 }

@@ -1,16 +1,147 @@
-/// What `-o` was given.
+/// What `-o` was given, as mount.fuse3(8) and mount(8) write it.
 package struct MountOptionList: Hashable, Sendable {
-    package private(set) var isReadOnly = false
+    /// Who reaches the mount besides the mounting user.
+    package enum Access: String, Hashable, Sendable {
+        case ownerOnly
+        /// `allow_root`
+        case root = "allow_root"
+        /// `allow_other`: mode and owner of each item decide.
+        case everyone = "allow_other"
+    }
 
-    /// Each text holds options separated by commas; one that is not known is an error.
-    package init(_ texts: [String] = []) throws(Failure) {
-        for option in texts.flatMap({ $0.split(separator: ",") }) {
-            switch option {
-            case "ro": isReadOnly = true
-            case "rw": isReadOnly = false
-            default:
-                throw Failure(.usage, "The mount option '\(option)' is not known. This version knows 'ro' and 'rw'.")
+    package private(set) var isReadOnly = false
+    package private(set) var access = Access.ownerOnly
+    package private(set) var forbidsPrograms = false
+    /// What mount(8) shows as the source; the keychain's path if nil.
+    package private(set) var source: String?
+    /// What mount(8) shows after `fuse.`.
+    package private(set) var subtype = MountPlan.subtype
+    /// Where a mount that nobody watches (fstab) has its passphrase from.
+    package private(set) var passphraseFile: String?
+
+    /// Each text holds options separated by commas, later ones over earlier ones; one that is not known is an error,
+    /// unless `isSloppy` (mount -s).
+    package init(_ texts: [String] = [], isSloppy: Bool = false) throws(Failure) {
+        for option in texts.flatMap(Self.options) {
+            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let value = parts.count == 2 ? parts[1] : nil
+            guard try set(parts[0], value, option) || Self.isForOthers(parts[0]) || isSloppy else {
+                throw Self.unknown(parts[0])
             }
         }
     }
+
+    /// What the kernel's table shows as the mount's type.
+    var type: String { "fuse." + subtype }
+
+    /// The same for another process, the passphrase's file apart.
+    var arguments: [String] {
+        var options: [String] = []
+        if isReadOnly { options.append("ro") }
+        if forbidsPrograms { options.append("noexec") }
+        if access != .ownerOnly { options.append(access.rawValue) }
+        if let source { options.append("fsname=" + Self.escaped(source)) }
+        if subtype != MountPlan.subtype { options.append("subtype=" + subtype) }
+        return options.isEmpty ? [] : ["-o", options.joined(separator: ",")]
+    }
+
+    // MARK: One option
+
+    /// Returns false for an option that is not of ours.
+    private mutating func set(_ name: String, _ value: String?, _ option: String) throws(Failure) -> Bool {
+        switch (name, value) {
+        case ("ro", nil): isReadOnly = true
+        case ("rw", nil): isReadOnly = false
+        case ("noexec", nil): forbidsPrograms = true
+        case ("exec", nil): forbidsPrograms = false
+        case ("allow_other", nil): try allow(.everyone)
+        case ("allow_root", nil): try allow(.root)
+        case ("fsname", let value): source = try Self.sourceName(value)
+        case ("subtype", let value): subtype = try Self.subtypeName(value)
+        case ("passphrase_file", let value): passphraseFile = try Self.absolutePath(value)
+        case ("setuid", _), ("drop_privileges", _):
+            throw Failure(
+                .usage,
+                "The mount option '\(name)' cannot be used here: 'setuid=' is for mount(8) with /sbin/mount.fuse alone, "
+                    + "and 'drop_privileges' is not supported.")
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func allow(_ wanted: Access) throws(Failure) {
+        guard access == .ownerOnly || access == wanted else {
+            throw Failure(.usage, "The mount options 'allow_other' and 'allow_root' exclude each other.")
+        }
+        access = wanted
+    }
+
+    private static func sourceName(_ value: String?) throws(Failure) -> String {
+        guard let value, !value.isEmpty, value.utf8.count <= 255,
+            !value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else { throw Failure(.usage, "'fsname=' needs a name of at most 255 bytes without control characters.") }
+        return value
+    }
+
+    private static func subtypeName(_ value: String?) throws(Failure) -> String {
+        guard let value, (1...63).contains(value.utf8.count),
+            value.utf8.allSatisfy({ Character(UnicodeScalar($0)).isSubtypeCharacter })
+        else { throw Failure(.usage, "'subtype=' needs 1 to 63 ASCII letters, digits, '-' and '_'.") }
+        return value
+    }
+
+    private static func absolutePath(_ value: String?) throws(Failure) -> String {
+        guard let value, value.hasPrefix("/") else {
+            throw Failure(.usage, "'passphrase_file=' needs the absolute path of a file.")
+        }
+        return value
+    }
+
+    private static func unknown(_ name: String) -> Failure {
+        Failure(
+            .usage,
+            "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
+                + "subtype=NAME, passphrase_file=FILE, noexec, and what fstab(5) has for every file system.")
+    }
+
+    // MARK: Options for others
+
+    /// What mount(8), systemd and mount.fuse read themselves, or what holds anyway: reading changes no time, every
+    /// close is durable, set-user-ID programs and devices have no effect (`nosuid` and `nodev` are always on).
+    private static let forOthers: Set<String> = [
+        "defaults", "auto", "noauto", "nofail", "user", "users", "nouser", "owner", "group", "_netdev", "_rnetdev",
+        "comment", "helper", "uhelper", "default_permissions", "nosuid", "suid", "nodev", "dev", "sync", "async",
+        "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime",
+        "nostrictatime", "lazytime", "nolazytime", "silent", "loud", "mand", "nomand", "iversion", "noiversion",
+    ]
+
+    private static func isForOthers(_ name: String) -> Bool {
+        name.isEmpty || name.hasPrefix("x-") || name.hasPrefix("X-") || forOthers.contains(name)
+    }
+
+    // MARK: Commas
+
+    /// A comma that belongs to a value has a backslash before it, as mount.fuse3(8) says; so has a backslash.
+    private static func options(_ text: String) -> [String] {
+        var options = [""]
+        var isEscaped = false
+        for character in text {
+            switch character {
+            case "\\" where !isEscaped: isEscaped = true
+            case "," where !isEscaped: options.append("")
+            default:
+                options[options.count - 1].append(character)
+                isEscaped = false
+            }
+        }
+        return options
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
+    }
+}
+
+extension Character {
+    fileprivate var isSubtypeCharacter: Bool { isASCII && (isLetter || isNumber || self == "-" || self == "_") }
 }

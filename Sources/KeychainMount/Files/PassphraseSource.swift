@@ -4,10 +4,13 @@ import SystemPackage
 /// Where a passphrase is read from: a file, standard input, or the terminal.
 package struct PassphraseSource: Sendable {
     private let file: String?
+    /// A file that is not private to root or to this user is refused, not warned of.
+    private let mustBePrivate: Bool
 
     /// `-` is standard input, nil the terminal.
-    package init(file: String?) {
+    package init(file: String?, mustBePrivate: Bool = false) {
         self.file = file
+        self.mustBePrivate = mustBePrivate
     }
 
     /// Reads it once; `say` gets warnings. Nothing is read from an argument or a plain variable, ever.
@@ -16,7 +19,7 @@ package struct PassphraseSource: Sendable {
     ) throws(Failure) -> SecretBytes {
         do throws(PassphraseError) {
             guard let file else { return try PassphraseReader.ask(prompt) }
-            let input = try PassphraseReader.read(file: file)
+            let input = try PassphraseReader.read(file: file, mustBePrivate: mustBePrivate)
             if input.isExposed { say("warning: \(file) can be read by others. 'chmod 600' it.") }
             return input.take()
         } catch {
@@ -36,13 +39,26 @@ package struct PassphraseSource: Sendable {
     }
 }
 
+extension MountOptionList {
+    /// The file that the options name, which must be private, or `other`.
+    package func passphraseSource(else other: PassphraseSource) -> PassphraseSource {
+        passphraseFile.map { PassphraseSource(file: $0, mustBePrivate: true) } ?? other
+    }
+}
+
 extension Failure {
     /// Why there is no passphrase, and what to do about it.
     fileprivate init(_ error: PassphraseError, file: String?) {
         let place = file.map { $0 == "-" ? "Standard input" : "The passphrase file \($0)" } ?? "The terminal"
-        let advice = "Use --passphrase-file FILE or the variable KEYCHAINFS_PASSPHRASE_FILE."
+        let advice =
+            "Use --passphrase-file FILE, the variable KEYCHAINFS_PASSPHRASE_FILE, or in fstab the option passphrase_file=FILE."
         switch error {
         case .empty: self.init(.noPassphrase, "\(place) gave an empty passphrase.")
+        case .notPrivate:
+            self.init(
+                .noPassphrase,
+                "\(place) is refused: it must be a regular file of root or of the mounting user that nobody else may read "
+                    + "or write ('chmod 600').")
         case .tooLong: self.init(.noPassphrase, "\(place) gave more than 64 KiB: that is no passphrase.")
         case .noTerminal: self.init(.noPassphrase, "There is no terminal to ask for the passphrase. \(advice)")
         case .interrupted, .endOfFile: self.init(.noPassphrase, "No passphrase was given.")

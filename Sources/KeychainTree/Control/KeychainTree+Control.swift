@@ -13,9 +13,15 @@ extension KeychainTree {
         return opened
     }
 
+    /// EACCES for everybody but the mounting user and root, whatever the mode says and whoever opened the file.
+    func checkOwner(_ caller: Caller) throws(Errno) {
+        guard caller.userID == options.userID || caller.userID == 0 else { throw .permissionDenied }
+    }
+
     /// One write is one command; its answer replaces what the descriptor reads.
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
         guard handle.file == .control else { throw .badFileDescriptor }
+        try checkOwner(request.caller)
         do {
             let answer = try commands.run(data, on: self, request: &request)
             handle.set(answer)

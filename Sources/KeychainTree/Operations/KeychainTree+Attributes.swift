@@ -197,6 +197,9 @@ extension KeychainTree {
             switch node.content {
             case .controlFile(.status): (.regular, 0o400)
             case .controlFile(.control): (.regular, 0o600)
+            case .root where options.isShared: (.directory, 0o755)
+            // Passed through, not listed: the names of services are nobody's business.
+            case .classDirectory where options.isShared: (.directory, 0o711)
             default: (.directory, 0o700)
             }
         let time = Timestamp(started)

@@ -133,7 +133,9 @@ extension KeychainTree {
     package func open(_ request: inout Request, node id: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile {
         switch try node(id).content {
         case .folder, .service, .controlDirectory: throw .isDirectory
-        case .controlFile(let file): return try open(file)
+        case .controlFile(let file):
+            try checkOwner(request.caller)
+            return try open(file)
         case .item(let file):
             let changes = flags.isWritable || flags.contains(.truncate)
             return changes ? try openForWriting(file, flags) : try openForReading(file, flags)

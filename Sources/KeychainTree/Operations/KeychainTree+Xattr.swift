@@ -92,6 +92,8 @@ extension KeychainTree {
     /// for the directory's lock, whose holder may wait for the file's, which setxattr holds: so that follows the answer.
     private func relocate(_ file: ItemFile, to move: ItemPlace, _ request: inout Request) throws(Errno) {
         let caller = request.caller
+        // The kernel asks for the right to write the item, not for the rights in its directories that a rename needs.
+        try checkOwner(caller)
         let moved = try names.withLock { (_) throws(Errno) in
             try file.state.withLock { (state) throws(Errno) in try relocate(&state, to: move, caller) }
         }

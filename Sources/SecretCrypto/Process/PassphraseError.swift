@@ -2,6 +2,8 @@
 package enum PassphraseError: Error, Equatable, Sendable {
     /// Nothing, or only a newline.
     case empty
+    /// Its file may be read or written by others, belongs to another user, or is no regular file.
+    case notPrivate
     /// More than `PassphraseReader.limit` bytes, or a terminal line longer than the kernel keeps (4095 bytes).
     case tooLong
     /// There is no terminal to ask at (errno of opening it or of its settings).

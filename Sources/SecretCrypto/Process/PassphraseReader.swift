@@ -18,11 +18,17 @@ package enum PassphraseReader {
     }
 
     /// All of a file; `-` is standard input.
-    package static func read(file path: String, in arena: SecretArena = .shared) throws(PassphraseError) -> Input {
+    ///
+    /// `mustBePrivate`: a regular file of root or of this user to which its group and others have no right, or nothing
+    /// is read (``PassphraseError/notPrivate``).
+    package static func read(
+        file path: String, mustBePrivate: Bool = false, in arena: SecretArena = .shared
+    ) throws(PassphraseError) -> Input {
         guard path != "-" else { return try input(from: STDIN_FILENO, in: arena) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw .crypto(.io(errno)) }
         defer { close(descriptor) }
+        guard !mustBePrivate || isPrivate(descriptor) else { throw .notPrivate }
         return try input(from: descriptor, in: arena)
     }
 
@@ -55,6 +61,12 @@ package enum PassphraseReader {
         }
         return Input(
             passphrase: try withoutNewline(bytes), isExposed: isRegular && status.st_mode & (S_IRGRP | S_IROTH) != 0)
+    }
+
+    private static func isPrivate(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return status.st_mode & (S_IRWXG | S_IRWXO) == 0 && (status.st_uid == 0 || status.st_uid == geteuid())
     }
 
     private static func withoutNewline(_ bytes: consuming SecretBytes) throws(PassphraseError) -> SecretBytes {
