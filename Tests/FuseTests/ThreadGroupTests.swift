@@ -18,6 +18,15 @@ import Testing
         #expect(parent.id != leader.id)
     }
 
+    @Test("F1: a thread that runs has memory, one that has ended has none, and one that is not there cannot be seen")
+    func memory() throws {
+        #expect(!ThreadStatus.hasNoMemory(threadID: getpid()))
+        #expect(!ThreadStatus.hasNoMemory(threadID: Int32.max))
+        #expect(!ThreadStatus.hasNoMemory(threadID: 0))
+        // The kernel's own threads have none either, and kthreadd is always there.
+        if ThreadStatus(threadID: 2) != nil { #expect(ThreadStatus.hasNoMemory(threadID: 2)) }
+    }
+
     @Test("F5: a thread that is not there, or of a namespace that cannot be seen, is nobody")
     func unknown() {
         #expect(ThreadGroup(ofThread: 0) == nil)

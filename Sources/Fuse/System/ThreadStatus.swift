@@ -8,6 +8,16 @@ public struct ThreadStatus: Hashable, Sendable {
     /// PF_EXITING of `linux/sched.h`.
     private static let exiting: UInt64 = 0x4
 
+    /// Whether a thread is on its way out; false if that cannot be seen.
+    ///
+    /// To be asked before its status is: that can wait for a thread that runs execve(2), for as long as the FLUSH of a
+    /// descriptor with FD_CLOEXEC is not answered [observed on Linux 6.18]. A thread gives its memory back before it
+    /// closes its files (`do_exit` in `kernel/exit.c`), and then `/proc/TID/statm` (proc_pid_statm(5)) is all zeros.
+    public static func hasNoMemory(threadID: Int32) -> Bool {
+        guard threadID > 0, let text = ProcFile.read("/proc/\(threadID)/statm") else { return false }
+        return text.hasPrefix("0 ")
+    }
+
     /// Nil if there is no such thread, or it cannot be read.
     public init?(threadID: Int32) {
         guard threadID > 0, let text = ProcFile.read("/proc/\(threadID)/stat") else { return nil }

@@ -9,7 +9,9 @@ struct StoreHost: TreeHost {
     let directory: String
 
     func isDyingOfSignal(_ processID: Int32) -> Bool {
-        guard let status = ThreadStatus(threadID: processID) else { return false }
+        guard ThreadStatus.hasNoMemory(threadID: processID), let status = ThreadStatus(threadID: processID) else {
+            return false
+        }
         return status.isExiting && status.endingSignal != 0
     }
 

@@ -8,9 +8,9 @@ extension KeychainTree {
     /// A name has been freed by a process: remembers the item that it stood for (F5).
     ///
     /// Nothing depends on it: where it cannot be remembered, what takes the name is a new item.
-    func freed(_ name: CanonicalName, of item: Item, livingOnAs row: RowID? = nil, by caller: Caller) {
+    func freed(_ name: CanonicalName, of item: Item, livingOnAs row: RowID? = nil, by process: ProcessIdentity?) {
         guard let tag = tag(name, item.directory) else { return }
-        guard let process = host.process(ofThread: caller.processID) else {
+        guard let process else {
             return freedNames.withLock { $0.forget(tag) }
         }
         do throws(KeychainError) {
@@ -27,9 +27,11 @@ extension KeychainTree {
     }
 
     /// A name is being taken: what it stood for, if this is the same process and soon enough.
-    func takeFreed(_ name: CanonicalName, in directory: RowID, by caller: Caller) -> FreedName? {
+    func takeFreed(
+        _ name: CanonicalName, in directory: RowID, by process: @autoclosure () -> ProcessIdentity?
+    ) -> FreedName? {
         guard freedNames.withLock({ $0.count }) > 0, let tag = tag(name, directory) else { return nil }
-        let process = host.process(ofThread: caller.processID)
+        let process = process()
         return freedNames.withLock { $0.take(tag, by: process, at: host.uptime) }
     }
 

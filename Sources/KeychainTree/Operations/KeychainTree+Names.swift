@@ -51,7 +51,7 @@ extension KeychainTree {
                     giveBack(file.state.withLock { detachPending(&$0) })
                 } else {
                     let item = try unlinkCommitted(name, in: directory)
-                    if let item { freed(name, of: item, by: request.caller) }
+                    if let item { freed(name, of: item, by: host.process(ofThread: request.caller.processID)) }
                 }
             }
         default: throw .notPermitted

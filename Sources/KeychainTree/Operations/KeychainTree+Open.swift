@@ -84,7 +84,7 @@ extension KeychainTree {
                 try keychain.item(named: name, in: directory.row)
             }
             guard existing == nil else { throw .fileExists }
-            let freed = takeFreed(name, in: directory.row, by: caller)
+            let freed = takeFreed(name, in: directory.row, by: host.process(ofThread: caller.processID))
             do throws(Errno) {
                 return (try addPending(draft, named: name, in: directory, goingOnWith: freed), draft)
             } catch {

@@ -15,7 +15,9 @@ extension KeychainTree {
         case (.service(let directory), .service(let newDirectory)):
             guard directory.container.itemClass == newDirectory.container.itemClass else { throw .crossDevice }
             try checkWritable()
-            try renameItem(from, in: directory, to: to, in: newDirectory, flags, request.caller)
+            // Asked before any lock is taken: `/proc` may have to wait for somebody who waits for a file.
+            let process = host.process(ofThread: request.caller.processID)
+            try renameItem(from, in: directory, to: to, in: newDirectory, flags, process)
         case (.folder(.classDirectory(let place)), .folder(.classDirectory(let newPlace))):
             guard place.itemClass == newPlace.itemClass else { throw .crossDevice }
             try checkWritable()
@@ -29,7 +31,7 @@ extension KeychainTree {
 
     private func renameItem(
         _ from: CanonicalName, in directory: ServiceDirectory, to: CanonicalName, in newDirectory: ServiceDirectory,
-        _ flags: RenameFlags, _ caller: Caller
+        _ flags: RenameFlags, _ process: ProcessIdentity?
     ) throws(Errno) {
         let name = try account(to)
         try names.withLock { (_) throws(Errno) in
@@ -42,16 +44,16 @@ extension KeychainTree {
             }
             guard let target else {
                 let account = try whole(name)
-                let left = try move(source, to: account, in: newDirectory, caller)
-                return remember(left, as: from, in: newDirectory, caller)
+                let left = try move(source, to: account, in: newDirectory, process)
+                return remember(left, as: from, in: newDirectory, process)
             }
             if flags == .noReplace { throw .fileExists }
             guard target !== source else { return }
             var left: Left?
             try withBoth(source, target) { (state, targetState) throws(Errno) in
-                left = try replace(&targetState, with: source, &state, in: newDirectory, caller)
+                left = try replace(&targetState, with: source, &state, in: newDirectory, process)
             }
-            remember(left, as: from, in: newDirectory, caller)
+            remember(left, as: from, in: newDirectory, process)
         }
     }
 
@@ -62,16 +64,18 @@ extension KeychainTree {
     }
 
     /// A name that is freed by a rename within its directory may be taken again (F5).
-    private func remember(_ left: Left?, as name: CanonicalName, in newDirectory: ServiceDirectory, _ caller: Caller) {
+    private func remember(
+        _ left: Left?, as name: CanonicalName, in newDirectory: ServiceDirectory, _ process: ProcessIdentity?
+    ) {
         guard let left, left.item.directory == newDirectory.row else { return }
-        freed(name, of: left.item, livingOnAs: left.row, by: caller)
+        freed(name, of: left.item, livingOnAs: left.row, by: process)
     }
 
     /// To a name that is free, and that may have been freed by the same process.
     private func move(
-        _ source: ItemFile, to account: AttributeValue, in newDirectory: ServiceDirectory, _ caller: Caller
+        _ source: ItemFile, to account: AttributeValue, in newDirectory: ServiceDirectory, _ process: ProcessIdentity?
     ) throws(Errno) -> Left? {
-        let freed = takeFreed(CanonicalName(account: account), in: newDirectory.row, by: caller)
+        let freed = takeFreed(CanonicalName(account: account), in: newDirectory.row, by: process)
         do {
             return try source.state.withLock { (state) throws(Errno) in
                 try move(&state, to: account, in: newDirectory, goingOnWith: freed)
@@ -158,12 +162,12 @@ extension KeychainTree {
     /// Over an existing item: the file follows POSIX, the item follows the name (F5).
     private func replace(
         _ target: inout ItemFile.State, with file: ItemFile, _ source: inout ItemFile.State,
-        in newDirectory: ServiceDirectory, _ caller: Caller
+        in newDirectory: ServiceDirectory, _ process: ProcessIdentity?
     ) throws(Errno) -> Left? {
         let (sourceItem, targetItem) = (try item(of: &source), try item(of: &target))
         guard !target.isPending else {
             // The name was never committed: there is no item to follow. It goes only if the other one has come.
-            let freed = target.freed.flatMap { $0.process == host.process(ofThread: caller.processID) ? $0 : nil }
+            let freed = target.freed.flatMap { $0.process == process ? $0 : nil }
             let left = try move(&source, to: targetItem.account, in: newDirectory, goingOnWith: freed)
             _ = detachPending(&target)
             return left
