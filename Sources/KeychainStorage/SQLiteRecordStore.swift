@@ -130,7 +130,7 @@ package final class SQLiteRecordStore: RecordStore {
         connection.withLock { $0 = new }
     }
 
-    private func current() throws(KeychainError) -> Connection {
+    func current() throws(KeychainError) -> Connection {
         guard let connection = connection.withLock({ $0 }) else { throw .notAvailable }
         return connection
     }

@@ -45,6 +45,19 @@ extension SQLiteRecords {
         try row("SELECT count(*) FROM item") { try $0.decode(Int.self, atIndex: 0) } ?? 0
     }
 
+    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
+        try row(
+            "SELECT count(*) FROM item WHERE protection = ? AND generation = ?",
+            [Int64(protection.rawValue), generation]
+        ) { try $0.decode(Int.self, atIndex: 0) } ?? 0
+    }
+
+    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
+        try rows("SELECT id FROM item WHERE protection = ? LIMIT ?", [Int64(protection.rawValue), max(0, limit)]) {
+            try $0.rowID(0)
+        }
+    }
+
     func highestRowID() throws(KeychainError) -> RowID {
         let sql = """
             SELECT max(highest, coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM directory), 0)) \

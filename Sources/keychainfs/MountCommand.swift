@@ -13,6 +13,8 @@ struct Mount: ParsableCommand {
     var foreground = false
     @Flag(help: "Make the keychain if there is none.")
     var create = false
+    @Flag(help: "Take a keychain that is older than what this device has seen of it as it is.")
+    var acceptRollback = false
     @Option(name: .customShort("o"), help: "Mount options, separated by commas: 'ro' mounts read-only.")
     var options: [String] = []
     @Flag(name: .customLong("in-background"), help: .private)
@@ -22,7 +24,7 @@ struct Mount: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let plan = MountPlan(
                 keychain: keychain.path, mountPoint: mountPoint.path, options: try MountOptionList(options),
-                isForeground: foreground, makesKeychain: create)
+                isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback)
             if inBackground {
                 plan.runInBackground()
             } else {

@@ -47,6 +47,15 @@ final class InMemoryTransaction: RecordWriter {
 
     func secret(of item: RowID) throws(KeychainError) -> [UInt8] { records.secrets[item] ?? [] }
     func itemCount() throws(KeychainError) -> Int { records.itemRecords.count }
+
+    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
+        records.itemRecords.values.count { $0.protection == protection && $0.generation == generation }
+    }
+
+    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
+        Array(records.itemRecords.values.filter { $0.protection == protection }.map(\.id).prefix(limit))
+    }
+
     func highestRowID() throws(KeychainError) -> RowID { records.highestRowID }
 
     func put(_ store: StoreRecord) throws(KeychainError) { records.storeRecord = store }

@@ -25,6 +25,10 @@ package protocol RecordReader {
     func secret(of item: RowID) throws(KeychainError) -> [UInt8]
 
     func itemCount() throws(KeychainError) -> Int
+    /// Looks at every item: O(n).
+    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int
+    /// The ids of items of a class, at most `limit`, in any order: O(n).
+    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID]
     /// The highest id that any item or directory has ever had.
     func highestRowID() throws(KeychainError) -> RowID
 }

@@ -4,8 +4,10 @@ import SecretCrypto
 package struct CheckReport: Hashable, Sendable {
     package var directories = 0
     package var items = 0
-    /// Rows that could not be opened because of the lock state or the device.
+    /// Rows that could not be opened because of the lock state.
     package var unavailable = 0
+    /// Items that only another device can open; of them the digest alone tells whether they are as written.
+    package var foreign = 0
     package var damagedDirectories: [RowID] = []
     package var damagedItems: [RowID] = []
     /// Items that were met, whatever their state.
@@ -48,6 +50,7 @@ extension Keychain {
                     report.unavailable += 1
                     after = id
                     try checkContents(of: id, path: path + "?/", depth + 1, &report)
+                case .foreign(let id): after = id
                 case .available(let directory):
                     report.directories += 1
                     after = directory.id
@@ -77,6 +80,9 @@ extension Keychain {
                     after = id
                 case .unavailable(let id):
                     report.unavailable += 1
+                    after = id
+                case .foreign(let id):
+                    report.foreign += 1
                     after = id
                 case .available(let item):
                     after = item.id

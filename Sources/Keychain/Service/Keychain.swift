@@ -81,8 +81,10 @@ package final class Keychain: Sendable {
 /// One entry of a listing.
 package enum Listed<Value: Sendable>: Sendable {
     case available(Value)
-    /// There is a row, but the lock state (or the device) forbids its name.
+    /// There is a row, but the lock state forbids its name.
     case unavailable(RowID)
+    /// There is a row that only another device can open.
+    case foreign(RowID)
     /// There is a row, and it is not what was written.
     case damaged(RowID)
 }

@@ -9,6 +9,15 @@ enum MountedKeychains {
         (try? MountTable.current())?.entries.last { $0.type == type && $0.source == path }?.path
     }
 
+    /// Whether a directory, without symbolic links, lies in a mount of ours.
+    static func contain(_ directory: String) -> Bool {
+        let above = ((try? MountTable.current())?.entries ?? []).filter { entry in
+            entry.path == "/" || entry.path == directory || directory.hasPrefix(entry.path + "/")
+        }
+        let longest = above.map(\.path.utf8.count).max()
+        return above.last { $0.path.utf8.count == longest }?.type == type
+    }
+
     /// Whether a keychain is mounted at a directory.
     static func isMounted(at path: String) -> Bool {
         (try? MountTable.current())?.mount(at: path)?.type == type

@@ -5,6 +5,8 @@ package struct CheckAnswer: JSONText, Sendable {
     package let directories: Int
     package let items: Int
     package let unavailable: Int
+    /// Items that only another device can open.
+    package let foreign: Int
     /// Row numbers: a damaged row has no readable name.
     package let damagedDirectories: [Int64]
     package let damagedItems: [Int64]
@@ -15,6 +17,7 @@ package struct CheckAnswer: JSONText, Sendable {
         directories = report.directories
         items = report.items
         unavailable = report.unavailable
+        foreign = report.foreign
         damagedDirectories = report.damagedDirectories.map(\.rawValue)
         damagedItems = report.damagedItems.map(\.rawValue)
         structureFaults = report.structureFaults
@@ -27,6 +30,7 @@ package struct CheckAnswer: JSONText, Sendable {
     package var text: String {
         var lines = ["\(items) items in \(directories) directories verified."]
         if unavailable > 0 { lines.append("\(unavailable) rows are locked and were not looked into.") }
+        if foreign > 0 { lines.append("\(foreign) items can be opened by another device only.") }
         if !damagedItems.isEmpty { lines.append("Damaged items (rows): " + list(damagedItems)) }
         if !damagedDirectories.isEmpty { lines.append("Damaged directories (rows): " + list(damagedDirectories)) }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }

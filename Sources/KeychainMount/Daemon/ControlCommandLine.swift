@@ -1,30 +1,33 @@
-package import FileSystemCore
-package import Keychain
-package import KeychainTree
+import FileSystemCore
+import Keychain
+import KeychainTree
 import SecretCrypto
 
 /// The commands of `.keychainfs/control`, and what `.keychainfs/status` shows.
-package struct ControlCommandLine: ControlCommands {
+struct ControlCommandLine: ControlCommands {
     private let processID: Int32
     private let keychainPath: String
     private let mountPoint: String
+    private let snapshots: SnapshotMaker
 
-    package init(processID: Int32, keychainPath: String, mountPoint: String) {
+    init(processID: Int32, keychainPath: String, mountPoint: String, snapshots: SnapshotMaker) {
         self.processID = processID
         self.keychainPath = keychainPath
         self.mountPoint = mountPoint
+        self.snapshots = snapshots
     }
 
-    package func status(of tree: KeychainTree) -> [UInt8] {
+    func status(of tree: KeychainTree) -> [UInt8] {
         let items = (try? tree.keychain.itemCount()) ?? 0
         return StatusReport(
             processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
             isReadOnly: tree.isReadOnly, items: items,
-            commits: tree.keychain.commitCount, hardening: ProcessHardening.report()
+            commits: tree.keychain.commitCount, hardening: ProcessHardening.report(),
+            device: StatusReport.Device(tree.keychain)
         ).json
     }
 
-    package func run(
+    func run(
         _ command: RawSpan, on tree: KeychainTree, request: inout Request
     ) throws(KeychainError) -> [UInt8] {
         let (verb, end) = Self.firstLine(of: command)
@@ -32,16 +35,20 @@ package struct ControlCommandLine: ControlCommands {
         case "lock":
             request.notifications += tree.lock()
             return Array("locked\n".utf8)
-        case "unlock":
+        case "unlock", Self.unlockAcceptingRollback:
             let passphrase = try Self.secret(command, from: end)
-            try tree.unlock(passphrase: passphrase)
+            try tree.unlock(passphrase: passphrase, acceptingRollback: verb != "unlock")
             return Array("unlocked\n".utf8)
         case "check":
             return CheckAnswer(try tree.keychain.check()).json
+        case "backup":
+            return try snapshots.make().json
         default:
             throw .param
         }
     }
+
+    static let unlockAcceptingRollback = "unlock --accept-rollback"
 
     /// The command, and where its secret input begins. No command is longer than a few words.
     private static func firstLine(of command: RawSpan) -> (verb: String, end: Int) {

@@ -23,9 +23,10 @@ struct MountDaemon {
         let place = try openPlace()
         let watch = try startGuard()
         do throws(Failure) {
-            let keychain = try openKeychain(passphrase)
-            defer { keychain.close() }
-            try serve(keychain, at: place, ready: ready)
+            let opened = try openKeychain(passphrase)
+            defer { opened.keychain.close() }
+            reportDevice(opened)
+            try serve(opened, at: place, ready: ready)
         } catch {
             watch.dismiss()
             throw error
@@ -33,8 +34,14 @@ struct MountDaemon {
         watch.dismiss()
     }
 
-    private func serve(_ keychain: Keychain, at place: borrowing MountPoint, ready: () -> Void) throws(Failure) {
-        let tree = makeTree(keychain)
+    private func serve(_ opened: OpenedKeychain, at place: borrowing MountPoint, ready: () -> Void) throws(Failure) {
+        let keychain = opened.keychain
+        let snapshots = SnapshotMaker(opened, path: plan.file.path)
+        snapshots.removeLeftovers()
+        defer { snapshots.removeLeftovers() }
+        let tree = makeTree(keychain, snapshots)
+        let numbers = Minutely { try? keychain.keys.keepCommitNumber() }
+        defer { numbers.cancel() }
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
             try mount(session, at: place)
@@ -79,23 +86,25 @@ struct MountDaemon {
         }
     }
 
-    private func openKeychain(_ passphrase: consuming SecretBytes) throws(Failure) -> Keychain {
-        let keychain = try plan.file.open(isReadOnly: plan.options.isReadOnly)
+    private func openKeychain(_ passphrase: consuming SecretBytes) throws(Failure) -> OpenedKeychain {
+        let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
         do throws(KeychainError) {
-            try keychain.keys.unlock(passphrase: passphrase)
-            return keychain
+            try opened.keychain.keys.unlock(passphrase: passphrase, acceptingRollback: plan.acceptsRollback)
+            return opened
         } catch {
-            keychain.close()
+            opened.keychain.close()
+            if case .rolledBack = error { log.critical("an older copy of the keychain lies in its place") }
             throw Failure(error, keychain: plan.file.path)
         }
     }
 
-    private func makeTree(_ keychain: Keychain) -> KeychainTree {
+    private func makeTree(_ keychain: Keychain, _ snapshots: SnapshotMaker) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
         let directory = FilePath(plan.file.path).removingLastComponent().string
         let commands = ControlCommandLine(
-            processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint)
+            processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint,
+            snapshots: snapshots)
         return KeychainTree(
             keychain: keychain, options: options, host: StoreHost(directory: directory), commands: commands)
     }
@@ -125,6 +134,19 @@ struct MountDaemon {
         } catch {
             log.warning("signals are not handled", metadata: ["errno": "\(error.rawValue)"])
         }
+    }
+
+    /// L6: a lost device key is never replaced in silence, and an accepted rollback never forgotten.
+    private func reportDevice(_ opened: OpenedKeychain) {
+        let keys = opened.keychain.keys
+        if keys.rollbackCheck == .accepted { log.warning("an older copy of the keychain was accepted") }
+        guard !keys.isDeviceKnown else { return }
+        let reason = opened.hadDeviceKey ? "it comes from another device" : "this device had no key, and has a new one"
+        log.warning(
+            "this device is new to the keychain: items bound to another device cannot be opened here",
+            metadata: [
+                "reason": "\(reason)", "items": "\((try? opened.keychain.foreignItemCount()) ?? 0)",
+            ])
     }
 
     private func reportHardening(_ report: ProcessHardening.Report) {

@@ -1,5 +1,5 @@
 package import Keychain
-package import SecretCrypto
+import SecretCrypto
 
 /// What `keychainfs status --json` and `.keychainfs/status` show.
 package struct StatusReport: JSONText, Sendable {
@@ -8,6 +8,16 @@ package struct StatusReport: JSONText, Sendable {
         package let memoryLocked: Bool
         package let undumpable: Bool
         package let coreDumpsDisabled: Bool
+    }
+
+    /// What concerns this device, and no other one that has the keychain.
+    package struct Device: Codable, Sendable {
+        /// Whether the keychain did not know this device when it was opened: a copy, or the device key is lost.
+        package let isNew: Bool
+        /// Items that only another device can open (ThisDeviceOnly).
+        package let foreignItems: Int
+        /// `not-checked`, `first`, `passed` or `accepted`.
+        package let rollback: String
     }
 
     package let pid: Int32
@@ -21,10 +31,11 @@ package struct StatusReport: JSONText, Sendable {
     package let commits: Int
     package let format: String
     package let hardening: Hardening
+    package let device: Device
 
-    package init(
+    init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
-        commits: Int, hardening: ProcessHardening.Report
+        commits: Int, hardening: ProcessHardening.Report, device: Device
     ) {
         pid = processID
         self.state = state.text
@@ -37,6 +48,7 @@ package struct StatusReport: JSONText, Sendable {
         self.hardening = Hardening(
             memoryLocked: hardening.memoryLocked, undumpable: hardening.undumpable,
             coreDumpsDisabled: hardening.coreDumpsDisabled)
+        self.device = device
     }
 
     /// For a person.
@@ -52,8 +64,32 @@ package struct StatusReport: JSONText, Sendable {
             "state:       \(state)", "items:       \(items)", "daemon:      process \(pid)",
             "format:      \(format)", "protection:  \(holds.joined(separator: ", "))",
         ]
+        lines += device.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension StatusReport.Device {
+    init(_ keychain: Keychain) {
+        isNew = !keychain.keys.isDeviceKnown
+        foreignItems = (try? keychain.foreignItemCount()) ?? 0
+        rollback =
+            switch keychain.keys.rollbackCheck {
+            case .none: "not-checked"
+            case .first: "first"
+            case .passed: "passed"
+            case .accepted: "accepted"
+            }
+    }
+
+    /// For a person; nothing where nothing is unusual.
+    fileprivate var lines: [String] {
+        var lines: [String] = []
+        if isNew { lines.append("device:      new to this keychain") }
+        if foreignItems > 0 { lines.append("elsewhere:   \(foreignItems) items that only another device can open") }
+        if rollback == "accepted" { lines.append("rollback:    an older copy of the keychain was accepted") }
+        return lines
     }
 }
 

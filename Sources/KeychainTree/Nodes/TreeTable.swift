@@ -51,6 +51,17 @@ struct TreeTable: ~Copyable {
         return file
     }
 
+    /// The file of a row that only another device can open; counts a lookup.
+    mutating func rememberForeign(_ row: RowID, in directory: ServiceDirectory) -> ItemFile {
+        if let node = items[row], case .item(let file) = node.content {
+            nodes.remember(node, as: node.id)
+            return file
+        }
+        let file = ItemFile(node: nodes.makeID(), row: row, directory: directory, item: nil)
+        add(file, as: row)
+        return file
+    }
+
     /// A new file and its first lookup.
     mutating func add(_ file: ItemFile, as row: RowID) {
         let node = Node(id: file.node, content: .item(file))
