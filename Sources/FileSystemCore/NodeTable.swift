@@ -41,11 +41,25 @@ public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
             return nil
         }
         slots[id] = nil
+        slots.giveBackRoom()
         return slot.node
     }
 
     /// Calls `body` with each known node, in no order.
     public func forEach(_ body: (NodeID, Node) -> Void) {
         for (id, slot) in slots { body(id, slot.node) }
+    }
+}
+
+extension Dictionary {
+    /// Makes a smaller one of a dictionary that was once much larger: one keeps the room of its largest size for ever.
+    /// Returns whether there was room to give back.
+    ///
+    /// Amortized O(1) if called after each removal.
+    @discardableResult
+    public mutating func giveBackRoom() -> Bool {
+        guard capacity > 4096, count < capacity / 8 else { return false }
+        self = Dictionary(minimumCapacity: count * 2).merging(self) { first, _ in first }
+        return true
     }
 }

@@ -3,15 +3,21 @@ internal import GRDB
 internal import Keychain
 
 extension SQLiteRecords {
-    private static let itemSelect = """
-        SELECT id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, metadata_seal, \
-        secret_seals, metadata FROM item WHERE
+    private static let itemColumns = """
+        id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, metadata_seal, \
+        secret_seals, metadata
         """
+    private static let itemSelect = "SELECT \(itemColumns) FROM item WHERE"
     static let itemByID = itemSelect + " id = ?"
     static let itemByTag = itemSelect + " tag = ?"
     static let itemByAlwaysTag = itemSelect + " always_tag = ?"
     static let itemsOfDirectory = itemSelect + " directory = ? AND id > ? ORDER BY id LIMIT ?"
-    static let secretOfItem = "SELECT ciphertext FROM secret WHERE item = ?"
+    static let itemWithSecret = """
+        SELECT \(itemColumns), \(ciphertext) FROM item WHERE id = ?
+        """
+    static let secretOfItem = "SELECT \(ciphertext) FROM item WHERE id = ?"
+    /// Looks for a long secret only where there is no short one.
+    private static let ciphertext = "coalesce(secret, (SELECT ciphertext FROM secret WHERE item = item.id))"
 
     func item(id: RowID) throws(KeychainError) -> ItemRecord? {
         try row(Self.itemByID, [id.rawValue], Self.item)
@@ -32,68 +38,60 @@ extension SQLiteRecords {
         ) { try $0.rowID(0) }
     }
 
+    func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
+        try row(Self.itemWithSecret, [id.rawValue]) { row in (try Self.item(row), try row.optionalBytes(12) ?? []) }
+    }
+
     func secret(of item: RowID) throws(KeychainError) -> [UInt8] {
-        try row(Self.secretOfItem, [item.rawValue]) { try $0.bytes(0) } ?? []
+        try row(Self.secretOfItem, [item.rawValue]) { try $0.optionalBytes(0) ?? [] } ?? []
     }
 
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
+        let arguments = Self.arguments(item, secret: secret)
         // SQLite rewrites the index entries of every column that a statement sets, changed or not.
-        if try update(item) == 0 { try insert(item) }
+        if try execute(Self.updateItem, arguments) == 0 { try execute(Self.insertItem, arguments) }
         guard let secret else { return }
-        if secret.isEmpty {
-            try deleteSecret(of: item.id)
-        } else {
-            try execute(
-                """
-                INSERT INTO secret (item, ciphertext) VALUES (?1, ?2) \
-                ON CONFLICT (item) DO UPDATE SET ciphertext = excluded.ciphertext
-                """,
-                [item.id.rawValue, Data(secret)])
-        }
-    }
-
-    /// The row, if it is there under the same tags and in the same directory; returns how many it changed.
-    private func update(_ item: ItemRecord) throws(KeychainError) -> Int {
+        guard secret.count > Schema.longestShortSecret else { return try deleteLongSecret(of: item.id) }
         try execute(
             """
-            UPDATE item SET version = ?1, protection = ?2, generation = ?3, ephemeral = ?4, mac = ?5, \
-            metadata_seal = ?6, secret_seals = ?7, metadata = ?8 \
-            WHERE id = ?9 AND directory = ?10 AND tag = ?11 AND always_tag IS ?12
+            INSERT INTO secret (item, ciphertext) VALUES (?1, ?2) \
+            ON CONFLICT (item) DO UPDATE SET ciphertext = excluded.ciphertext
             """,
-            [
-                item.version, Int64(item.protection.rawValue), item.generation, item.ephemeral.map { Data($0) },
-                item.mac.map { Data($0) }, Data(item.metadata.seal), Data(item.secretSeals),
-                Data(item.metadata.ciphertext), item.id.rawValue, item.directory.rawValue, Data(item.tag),
-                item.alwaysTag.map { Data($0) },
-            ])
+            [item.id.rawValue, Data(secret)])
     }
 
-    private func insert(_ item: ItemRecord) throws(KeychainError) {
-        try execute(
-            """
-            INSERT INTO item (id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, \
-            metadata_seal, secret_seals, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
-            ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, version = excluded.version, \
-            protection = excluded.protection, generation = excluded.generation, tag = excluded.tag, \
-            always_tag = excluded.always_tag, ephemeral = excluded.ephemeral, mac = excluded.mac, \
-            metadata_seal = excluded.metadata_seal, secret_seals = excluded.secret_seals, \
-            metadata = excluded.metadata
-            """,
-            [
-                item.id.rawValue, item.directory.rawValue, item.version, Int64(item.protection.rawValue),
-                item.generation, Data(item.tag), item.alwaysTag.map { Data($0) }, item.ephemeral.map { Data($0) },
-                item.mac.map { Data($0) }, Data(item.metadata.seal), Data(item.secretSeals),
-                Data(item.metadata.ciphertext),
-            ])
+    /// The row, if it is there under the same tags and in the same directory. ?14 tells whether there is a new secret.
+    private static let updateItem = """
+        UPDATE item SET version = ?3, protection = ?4, generation = ?5, ephemeral = ?8, mac = ?9, metadata_seal = ?10, \
+        secret_seals = ?11, metadata = ?12, secret = CASE WHEN ?14 THEN ?13 ELSE secret END \
+        WHERE id = ?1 AND directory = ?2 AND tag = ?6 AND always_tag IS ?7
+        """
+    private static let insertItem = """
+        INSERT INTO item (id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, \
+        metadata_seal, secret_seals, metadata, secret) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+        ON CONFLICT (id) DO UPDATE SET directory = ?2, version = ?3, protection = ?4, generation = ?5, tag = ?6, \
+        always_tag = ?7, ephemeral = ?8, mac = ?9, metadata_seal = ?10, secret_seals = ?11, metadata = ?12, \
+        secret = CASE WHEN ?14 THEN ?13 ELSE secret END
+        """
+
+    private static func arguments(_ item: ItemRecord, secret: [UInt8]?) -> StatementArguments {
+        let short = secret.flatMap { $0.isEmpty || $0.count > Schema.longestShortSecret ? nil : Data($0) }
+        return [
+            item.id.rawValue, item.directory.rawValue, item.version, Int64(item.protection.rawValue), item.generation,
+            Data(item.tag), item.alwaysTag.map { Data($0) }, item.ephemeral.map { Data($0) },
+            item.mac.map { Data($0) }, Data(item.metadata.seal), Data(item.secretSeals),
+            Data(item.metadata.ciphertext), short, secret != nil,
+        ]
     }
 
     func deleteItem(_ id: RowID) throws(KeychainError) {
         guard try execute("DELETE FROM item WHERE id = ?", [id.rawValue]) > 0 else { return }
-        try deleteSecret(of: id)
+        try deleteLongSecret(of: id)
         try retire(id)
     }
 
-    private func deleteSecret(of item: RowID) throws(KeychainError) {
+    private func deleteLongSecret(of item: RowID) throws(KeychainError) {
         try execute("DELETE FROM secret WHERE item = ?", [item.rawValue])
     }
 

@@ -3,13 +3,17 @@ internal import GRDB
 /// The tables of format 0, and how a file that has them is told from any other.
 ///
 /// Rows hold what the records have and nothing else: what is readable in the file is settled here. Nonces and tags
-/// come before ciphertexts, so that heads are read without the overflow pages behind them; the ciphertext of a secret
-/// has a table of its own, because SQLite writes a row whole: a new xattr would write a secret of 1 MiB again.
+/// come before ciphertexts, so that heads are read without the overflow pages behind them. A short secret lies in its
+/// item's row, which saves each open a look-up and each commit a page; a long one has a table of its own, because SQLite
+/// writes a row whole: a new xattr would write a secret of 1 MiB again.
 enum Schema {
     /// `PRAGMA application_id`: "KCFS".
     static let applicationID: Int32 = 0x4B43_4653
     /// `PRAGMA user_version`: the format that is written.
     static let format = 0
+
+    /// The longest ciphertext of a secret that lies in its item's row, in bytes.
+    static let longestShortSecret = 1024
 
     /// In the order of creation, spelled as SQLite keeps them. Part of the store format.
     static let statements = [
@@ -39,7 +43,7 @@ enum Schema {
         CREATE TABLE item (id INTEGER PRIMARY KEY, directory INTEGER NOT NULL, version INTEGER NOT NULL, \
         protection INTEGER NOT NULL, generation INTEGER NOT NULL, tag BLOB NOT NULL, always_tag BLOB, \
         ephemeral BLOB, mac BLOB, metadata_seal BLOB NOT NULL, secret_seals BLOB NOT NULL, \
-        metadata BLOB NOT NULL) STRICT
+        metadata BLOB NOT NULL, secret BLOB) STRICT
         """,
         "CREATE TABLE secret (item INTEGER PRIMARY KEY, ciphertext BLOB NOT NULL) STRICT",
         // One row: the highest id among the rows that are gone, so that no id comes back.

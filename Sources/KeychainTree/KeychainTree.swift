@@ -14,6 +14,7 @@ package final class KeychainTree: FileSystem {
     let host: any TreeHost
     let commands: any ControlCommands
     let stagingKeys = StagingKeys()
+    let listings = ListingCache()
     /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
     let names = Mutex<Void>(())
     let table: Mutex<TreeTable>
@@ -28,7 +29,7 @@ package final class KeychainTree: FileSystem {
         self.host = host
         self.commands = commands
         started = keychain.now()
-        var table = TreeTable(root: Node(id: .root, content: .root))
+        var table = TreeTable(root: Node(id: .root, content: .folder(.root)))
         fixed = FixedNodes(&table)
         self.table = Mutex(table)
     }
@@ -59,7 +60,8 @@ package final class KeychainTree: FileSystem {
     }
 
     package func forget(_ node: NodeID, count: UInt64) {
-        table.withLock { $0.forget(node, count: count) }
+        let isMostForgotten = table.withLock { $0.forget(node, count: count) }
+        if isMostForgotten { host.giveBackMemory() }
     }
 
     package func destroy() {
@@ -71,20 +73,11 @@ package final class KeychainTree: FileSystem {
 
 /// The nodes that are there whatever the keychain holds, and their inode numbers, all below ``Keychain/firstRowID``.
 struct FixedNodes: Sendable {
-    /// What stands in the root, in the order of a listing.
-    let classes: [(name: EntryName, key: ContainerKey, node: Node)]
     let controlDirectory: Node
     let controlFiles: [(name: EntryName, file: ControlFile, node: Node)]
 
     static let controlName = Array(".keychainfs".utf8)
     init(_ table: inout TreeTable) {
-        var classes: [(EntryName, ContainerKey, Node)] = []
-        for itemClass in ItemClass.allCases {
-            guard let name = EntryName(itemClass.folderName) else { continue }
-            let key = ContainerKey(itemClass: itemClass)
-            classes.append((name, key, table.addFixed(.classDirectory(key))))
-        }
-        self.classes = classes
         controlDirectory = table.addFixed(.controlDirectory)
         var files: [(EntryName, ControlFile, Node)] = []
         for file in ControlFile.allCases {

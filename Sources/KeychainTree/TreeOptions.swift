@@ -25,6 +25,8 @@ package protocol TreeHost: Sendable {
     func isDyingOfSignal(_ processID: Int32) -> Bool
     /// The store's file system: room for commits, and what statfs(2) shows.
     func statistics() throws(Errno) -> FileSystemStatistics
+    /// Much memory has become free at once: the system may have it back.
+    func giveBackMemory()
 }
 
 /// What the control files do (design section 9).

@@ -86,6 +86,8 @@ private struct Host: TreeHost {
             blockSize: 4096, blocks: 1 << 20, freeBlocks: 1 << 20, availableBlocks: 1 << 20, files: 0, freeFiles: 0,
             maximumNameLength: 255)
     }
+
+    func giveBackMemory() {}
 }
 
 private struct Commands: ControlCommands {

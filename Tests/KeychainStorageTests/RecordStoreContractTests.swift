@@ -114,8 +114,15 @@ struct RecordStoreContractTests {
             try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: nil) }
             #expect(try store.read { reader throws(KeychainError) in try reader.item(id: id) } == item)
             #expect(try secret() == [1, 2, 3])
-            try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: [4]) }
-            #expect(try secret() == [4])
+            // Whatever their sizes, which decide where they lie.
+            for bytes: [UInt8] in [Array(repeating: 5, count: 5000), [4], Array(repeating: 6, count: 1025)] {
+                try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: bytes) }
+                #expect(try secret() == bytes)
+                try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: nil) }
+                #expect(try secret() == bytes)
+                let both = try store.read { reader throws(KeychainError) in try reader.itemWithSecret(id: id) }
+                #expect(both?.item == item && both?.secret == bytes)
+            }
             item.secretSeals = []
             try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: []) }
             #expect(try store.read { reader throws(KeychainError) in try reader.item(id: id) } == item)

@@ -33,7 +33,7 @@ struct SchemaTests {
             "device": "id tag",
             "directory": "id parent version generation tag always_tag name_seal always_name_seal name always_name",
             "item": """
-            id directory version protection generation tag always_tag ephemeral mac metadata_seal secret_seals metadata
+            id directory version protection generation tag always_tag ephemeral mac metadata_seal secret_seals metadata secret
             """,
             "row_sequence": "highest",
             "secret": "item ciphertext",
@@ -82,7 +82,7 @@ struct SchemaTests {
         "S5: look-ups and listings are searches of an index, without a scan or a sort",
         arguments: [
             SQLiteRecords.itemByID, SQLiteRecords.itemByTag, SQLiteRecords.itemByAlwaysTag,
-            SQLiteRecords.itemsOfDirectory, SQLiteRecords.secretOfItem, SQLiteRecords.directoryByID,
+            SQLiteRecords.itemsOfDirectory, SQLiteRecords.directoryByID,
             SQLiteRecords.directoryByTag, SQLiteRecords.directoryByAlwaysTag, SQLiteRecords.directoriesOfParent,
         ])
     func plans(_ sql: String) throws {
@@ -90,6 +90,31 @@ struct SchemaTests {
             let plan = try explain(store, sql)
             #expect(plan.count == 1)
             #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") })
+        }
+    }
+
+    @Test(
+        "S5: a secret is found by searches, without a scan",
+        arguments: [SQLiteRecords.secretOfItem, SQLiteRecords.itemWithSecret])
+    func secretPlans(_ sql: String) throws {
+        try withStore { store throws in
+            let plan = try explain(store, sql).filter { !$0.hasPrefix("CORRELATED SCALAR SUBQUERY") }
+            #expect(plan.count == 2)
+            #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") })
+        }
+    }
+
+    @Test("S6: a secret of at most 1 KiB lies in its item's row, a longer one in a table of its own")
+    func placesOfSecrets() throws {
+        try withStore { store throws in
+            for (id, count) in [(Int64(3), 1024), (4, 1025), (5, 0)] {
+                let item = try Samples.item(id)
+                try store.write { writer throws(KeychainError) in
+                    try writer.put(item, secret: Array(repeating: 1, count: count))
+                }
+            }
+            #expect(try query(store, Int.self, "SELECT id FROM item WHERE secret IS NOT NULL") == [3])
+            #expect(try query(store, Int.self, "SELECT item FROM secret") == [4])
         }
     }
 

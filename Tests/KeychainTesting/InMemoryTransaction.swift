@@ -45,6 +45,10 @@ final class InMemoryTransaction: RecordWriter {
         try directories(parent: parent, after: after, limit: limit).map(\.id)
     }
 
+    func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
+        try item(id: id).map { ($0, records.secrets[id] ?? []) }
+    }
+
     func secret(of item: RowID) throws(KeychainError) -> [UInt8] { records.secrets[item] ?? [] }
     func itemCount() throws(KeychainError) -> Int { records.itemRecords.count }
 

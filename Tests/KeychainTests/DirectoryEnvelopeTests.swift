@@ -10,12 +10,12 @@ struct DirectoryEnvelopeTests {
 
     private func container(of directory: Directory) -> ContainerKey? {
         switch directory.key {
-        case .container: nil
+        case .container, .group: nil
         case .service(let key): key.itemClass == .genericPassword ? generic : internet
         }
     }
 
-    @Test("directories seal and open, from the first unlock on", arguments: [Directory.web, .mail, .container])
+    @Test("directories seal and open, from the first unlock on", arguments: [Directory.web, .mail, .container, .group])
     func roundTrip(_ directory: Directory) throws {
         let bench = try Bench()
         let record = try bench.directories.seal(directory, in: container(of: directory), alsoAlways: false)

@@ -62,7 +62,7 @@ import Testing
             ("kSecClass", "genp", .notPermitted), ("kSecAttrServer", "x", .operationNotSupported),
             ("kSecAttrNonsense", "x", .operationNotSupported), ("kSecAttrAccessible", "Never", .invalidArgument),
             ("kSecAttrIsInvisible", "maybe", .invalidArgument), ("kSecAttrCreationDate", "today", .invalidArgument),
-            ("kSecAttrTokenID", "x", .invalidArgument), ("kSecAttrSynchronizable", "1", .operationNotSupported),
+            ("kSecAttrTokenID", "x", .invalidArgument), ("kSecAttrSynchronizable", "2", .invalidArgument),
         ])
     func setErrors(text: String, value: String, errno: Errno) {
         #expect(throws: errno) { try xattrs().set(name(text), to: Array(value.utf8), flags: []) }
@@ -84,11 +84,28 @@ import Testing
             Issue.record("not a no-op"); return
         }
         guard
-            case .move(let account, let service) = try xattrs().set(
+            case .move(let place) = try xattrs().set(
                 name("kSecAttrService"), to: Array("home".utf8), flags: [])
         else { Issue.record("no move"); return }
-        #expect(account == .string("alice"))
-        #expect(service == .generic(service: .string("home")))
+        #expect(place.account == .string("alice"))
+        #expect(place.service == .generic(service: .string("home")))
+    }
+
+    @Test(
+        "X3: access group and synchronizable are part of the primary key: the value that the path stands for, or a move",
+        arguments: [
+            ("kSecAttrAccessGroup", "default", nil),
+            ("kSecAttrAccessGroup", "team", ContainerKey(itemClass: .genericPassword, accessGroup: Array("team".utf8))),
+            ("kSecAttrAccessGroup", "", ContainerKey(itemClass: .genericPassword, accessGroup: [])),
+            ("kSecAttrSynchronizable", "0", nil),
+            ("kSecAttrSynchronizable", "1", ContainerKey(itemClass: .genericPassword, isSynchronizable: true)),
+        ] as [(String, String, ContainerKey?)])
+    func containers(text: String, value: String, moved: ContainerKey?) throws {
+        switch try xattrs().set(name(text), to: Array(value.utf8), flags: []) {
+        case .nothing: #expect(moved == nil)
+        case .move(let place): #expect(place.container == moved && place.account == .string("alice"))
+        case .item: Issue.record("an edit of the item")
+        }
     }
 
     @Test("X3: kSecAttrCreationDate can be set; removing Accessible sets the directory's default")

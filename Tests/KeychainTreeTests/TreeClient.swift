@@ -45,6 +45,13 @@ struct TreeFixture: Sendable {
         return try Keychain(store: store, keys: keys) { clock.tick() }
     }
 
+    /// Another mount of the same keychain.
+    init(mounting other: TreeFixture) throws {
+        (store, keychain) = (other.store, other.keychain)
+        tree = KeychainTree(
+            keychain: keychain, options: TreeOptions(userID: 1000, groupID: 1000), host: host, commands: NoCommands())
+    }
+
     static func secret() throws -> SecretBytes {
         let bytes = passphrase
         return try SecretBytes(copying: bytes.rawSpan)
@@ -69,6 +76,8 @@ final class FakeClock: Sendable {
 final class FakeHost: TreeHost {
     let dying = Mutex<Set<Int32>>([])
     let freeBlocks = Mutex<UInt64>(1 << 30)
+    /// How often memory was to be given back.
+    let givenBack = Atomic<Int>(0)
 
     func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
 
@@ -78,6 +87,8 @@ final class FakeHost: TreeHost {
             blockSize: 4096, blocks: 1 << 30, freeBlocks: free, availableBlocks: free, files: 0, freeFiles: 0,
             maximumNameLength: 255)
     }
+
+    func giveBackMemory() { givenBack.add(1, ordering: .relaxed) }
 }
 
 struct NoCommands: ControlCommands {
@@ -278,6 +289,22 @@ final class TreeProcess {
             decoding: try ask { (request) throws(Errno) in
                 try tree.getxattr(&request, node: node, name: Array("user.\(key)".utf8))
             }, as: UTF8.self)
+    }
+
+    func removexattr(_ path: String, _ key: String) throws(Errno) {
+        let node = try entry(path).node
+        defer { tree.forget(node, count: 1) }
+        try ask { (request) throws(Errno) in
+            try tree.removexattr(&request, node: node, name: Array("user.\(key)".utf8))
+        }
+    }
+
+    /// The names without `user.`.
+    func listxattr(_ path: String) throws(Errno) -> [String] {
+        let node = try entry(path).node
+        defer { tree.forget(node, count: 1) }
+        return try ask { (request) throws(Errno) in try tree.listxattr(&request, node: node) }
+            .map { String(decoding: $0.dropFirst(5), as: UTF8.self) }
     }
 
     func list(_ path: String) throws(Errno) -> [String] {

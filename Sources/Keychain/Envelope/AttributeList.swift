@@ -14,7 +14,7 @@ enum AttributeList {
         return bytes
     }
 
-    static func decode(_ bytes: [UInt8]?) throws(KeychainError) -> [AttributeKey: AttributeValue] {
+    static func decode(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> [AttributeKey: AttributeValue] {
         guard let bytes else { return [:] }
         var reader = ByteReader(bytes)
         var attributes: [AttributeKey: AttributeValue] = [:]
@@ -24,7 +24,7 @@ enum AttributeList {
             guard raw > last, let key = AttributeKey(rawValue: raw), key.definition.role == .caller else {
                 throw .decode
             }
-            attributes[key] = try AttributeValue(decoding: reader.counted())
+            attributes[key] = try AttributeValue(decoding: reader.countedSlice())
             last = raw
         } while !reader.isAtEnd
         return attributes
@@ -43,7 +43,7 @@ enum AttributeList {
         return bytes
     }
 
-    static func decode(extra bytes: [UInt8]?) throws(KeychainError) -> [[UInt8]: [UInt8]] {
+    static func decode(extra bytes: ArraySlice<UInt8>?) throws(KeychainError) -> [[UInt8]: [UInt8]] {
         guard let bytes else { return [:] }
         var reader = ByteReader(bytes)
         var extra: [[UInt8]: [UInt8]] = [:]

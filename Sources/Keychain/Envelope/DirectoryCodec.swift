@@ -2,7 +2,7 @@ package import SecretCrypto
 
 /// A directory's metadata as bytes: all of ``Directory`` but id, parent and version, which are columns of the row.
 package enum DirectoryCodec {
-    // Part of the store format. A directory has exactly one of the first three; the next five only with a server.
+    // Part of the store format. A directory has exactly one of the first three and the last; 4 to 8 only with a server.
     private enum Tag {
         static let container: UInt8 = 1
         static let service: UInt8 = 2
@@ -16,6 +16,7 @@ package enum DirectoryCodec {
         static let changeDate: UInt8 = 10
         static let file: UInt8 = 11
         static let defaultProtection: UInt8 = 12
+        static let accessGroup: UInt8 = 13
     }
 
     /// The padded plaintext, in locked memory. `attributesTooLarge` for a key beyond 120 KiB, `param`, `allocate`.
@@ -23,6 +24,7 @@ package enum DirectoryCodec {
         var fields = FieldList()
         switch directory.key {
         case .container(let key): fields.add(Tag.container, encode(key))
+        case .group: break
         case .service(.generic(let service)): fields.add(Tag.service, try service.encoded())
         case .service(.internet(let service)): try add(service, to: &fields)
         }
@@ -30,6 +32,7 @@ package enum DirectoryCodec {
         fields.add(Tag.changeDate, try directory.changeDate.encoded())
         fields.add(Tag.file, try directory.file.encoded())
         fields.add(Tag.defaultProtection, [directory.defaultProtection.rawValue])
+        if case .group(let name) = directory.key { fields.add(Tag.accessGroup, name) }
         return try PaddedPlaintext.encode(fields)
     }
 
@@ -38,12 +41,14 @@ package enum DirectoryCodec {
         _ plaintext: RawSpan, id: RowID, parent: RowID, version: Int64
     ) throws(KeychainError) -> Directory {
         var fields = try PaddedPlaintext.decode(plaintext)
-        let key = try key(&fields)
+        let container = try containerOrService(&fields)
         let creationDate = try KeychainDate(decoding: fields.required(Tag.creationDate))
         let changeDate = try KeychainDate(decoding: fields.required(Tag.changeDate))
         let file = try FileFacts(decoding: fields.required(Tag.file))
-        let protection = try fields.required(Tag.defaultProtection)
+        let protection = Array(try fields.required(Tag.defaultProtection))
+        let group = fields.optional(Tag.accessGroup).map { Directory.Key.group(Array($0)) }
         try fields.finish()
+        guard (container == nil) != (group == nil), let key = container ?? group else { throw .decode }
         guard protection.count == 1, let defaultProtection = Protection(rawValue: protection[0]) else {
             throw .decode
         }
@@ -54,12 +59,14 @@ package enum DirectoryCodec {
         return directory
     }
 
-    private static func key(_ fields: inout FieldList) throws(KeychainError) -> Directory.Key {
-        if let container = fields.optional(Tag.container) { return .container(try decode(container)) }
+    /// Nil for a group, whose name is the last field.
+    private static func containerOrService(_ fields: inout FieldList) throws(KeychainError) -> Directory.Key? {
+        if let container = fields.optional(Tag.container) { return .container(try decode(Array(container))) }
         if let service = fields.optional(Tag.service) {
             return .service(.generic(service: try AttributeValue(decoding: service)))
         }
-        return .service(.internet(try internet(&fields)))
+        guard let server = fields.optional(Tag.server) else { return nil }
+        return .service(.internet(try internet(server, &fields)))
     }
 
     /// Class, synchronizable (1 byte each), access group.
@@ -82,8 +89,10 @@ package enum DirectoryCodec {
         fields.add(Tag.authenticationType, optional: try service.authenticationType?.encoded())
     }
 
-    private static func internet(_ fields: inout FieldList) throws(KeychainError) -> InternetService {
-        var service = InternetService(server: try AttributeValue(decoding: fields.required(Tag.server)))
+    private static func internet(
+        _ server: ArraySlice<UInt8>, _ fields: inout FieldList
+    ) throws(KeychainError) -> InternetService {
+        var service = InternetService(server: try AttributeValue(decoding: server))
         service.protocol = try value(fields.optional(Tag.protocol))
         if let port = fields.optional(Tag.port) {
             var reader = ByteReader(port)
@@ -96,7 +105,7 @@ package enum DirectoryCodec {
         return service
     }
 
-    private static func value(_ bytes: [UInt8]?) throws(KeychainError) -> AttributeValue? {
+    private static func value(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> AttributeValue? {
         guard let bytes else { return nil }
         return try AttributeValue(decoding: bytes)
     }

@@ -51,6 +51,7 @@ package struct DirectoryEnvelope: Sendable {
     ) throws(KeychainError) -> [UInt8] {
         switch key {
         case .container(let key): return try ring.containerTag(key, always: always)
+        case .group(let name): return try ring.groupTag(CanonicalName(accessGroup: name), always: always)
         case .service(let service):
             guard let container, container.itemClass == service.itemClass else { throw .param }
             return try ring.directoryTag(service, in: container, always: always)

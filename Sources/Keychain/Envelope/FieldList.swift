@@ -8,7 +8,8 @@ struct FieldList {
     /// The most that is encoded: it has to fit in one slab of locked memory.
     static let maximumCount = 120 << 10
 
-    private(set) var fields: [(tag: UInt8, value: [UInt8])] = []
+    /// Values are parts of one array where they were parsed.
+    private(set) var fields: [(tag: UInt8, value: ArraySlice<UInt8>)] = []
     private var position = 0
 
     /// An empty list; fields are added in the order of their tags.
@@ -17,7 +18,7 @@ struct FieldList {
     /// Bytes of the whole.
     var byteCount: Int { fields.reduce(1) { $0 + 5 + $1.value.count } }
 
-    mutating func add(_ tag: UInt8, _ value: [UInt8]) { fields.append((tag, value)) }
+    mutating func add(_ tag: UInt8, _ value: [UInt8]) { fields.append((tag, value[...])) }
 
     /// Adds nothing for nil.
     mutating func add(_ tag: UInt8, optional value: [UInt8]?) {
@@ -31,14 +32,15 @@ struct FieldList {
             var head = [tag]
             head.append(littleEndian: UInt32(clamping: value.count))
             offset += output.write(head.rawSpan, at: offset)
-            offset += output.write(value.rawSpan, at: offset)
+            offset += output.write(Array(value).rawSpan, at: offset)
         }
     }
 
     /// Parses all of `bytes`; anything but the canonical form is `decode`.
     init(parsing bytes: RawSpan) throws(KeychainError) {
-        let octets = bytes.octets
-        guard octets.count > 0, octets[0] == Self.version else { throw .decode }
+        let octets = [UInt8](copying: bytes)
+        guard octets.first == Self.version else { throw .decode }
+        fields.reserveCapacity(12)
         var offset = 1
         while offset < octets.count {
             guard octets.count - offset >= 5 else { throw .decode }
@@ -48,7 +50,7 @@ struct FieldList {
             offset += 5
             guard octets.count - offset >= count else { throw .decode }
             if let last = fields.last, last.tag >= tag { throw .decode }
-            fields.append((tag, [UInt8](copying: bytes.extracting(offset..<offset + count))))
+            fields.append((tag, octets[offset..<offset + count]))
             offset += count
         }
     }
@@ -56,14 +58,14 @@ struct FieldList {
 
 extension FieldList {
     /// The value of the next field if it has that tag. Ask in the order of the tags, then ``finish()``.
-    mutating func optional(_ tag: UInt8) -> [UInt8]? {
+    mutating func optional(_ tag: UInt8) -> ArraySlice<UInt8>? {
         guard position < fields.count, fields[position].tag == tag else { return nil }
         defer { position += 1 }
         return fields[position].value
     }
 
     /// The same for a field that has to be there.
-    mutating func required(_ tag: UInt8) throws(KeychainError) -> [UInt8] {
+    mutating func required(_ tag: UInt8) throws(KeychainError) -> ArraySlice<UInt8> {
         guard let value = optional(tag) else { throw .decode }
         return value
     }

@@ -48,7 +48,7 @@ package enum MetadataCodec {
         let account = try AttributeValue(decoding: fields.required(Tag.account))
         let creationDate = try KeychainDate(decoding: fields.required(Tag.creationDate))
         let modificationDate = try KeychainDate(decoding: fields.required(Tag.modificationDate))
-        let reference = try fields.required(Tag.persistentReference)
+        let reference = Array(try fields.required(Tag.persistentReference))
         var item = Item(
             id: id, directory: directory, protection: protection, account: account, creationDate: creationDate,
             persistentReference: reference, file: try FileFacts(decoding: fields.required(Tag.file)))
@@ -72,14 +72,14 @@ package enum MetadataCodec {
         guard own + extra <= maximumAttributes else { throw .attributesTooLarge }
     }
 
-    private static func number(_ bytes: [UInt8]) throws(KeychainError) -> Int64 {
+    private static func number(_ bytes: ArraySlice<UInt8>) throws(KeychainError) -> Int64 {
         var reader = ByteReader(bytes)
         let number = try reader.integer(Int64.self)
         try reader.finish()
         return number
     }
 
-    private static func count(_ bytes: [UInt8]?) throws(KeychainError) -> Int? {
+    private static func count(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> Int? {
         guard let bytes else { return nil }
         let count = try number(bytes)
         guard count >= 0 else { throw .decode }

@@ -26,6 +26,9 @@ package final class SealedSecret: Sendable {
         self.key = key
     }
 
+    /// Whether it can be read now. May change at any time.
+    var isAvailable: Bool { key.isAvailable }
+
     /// Reads from `offset` into the first bytes of `output`; returns how many, 0 from the end on. What follows them
     /// in `output` may have been zeroed.
     ///

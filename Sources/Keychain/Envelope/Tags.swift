@@ -23,6 +23,12 @@ extension KeyRing {
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
+    /// The tag of an access group, by its name.
+    package func groupTag(_ name: CanonicalName, always: Bool = false) throws(KeychainError) -> [UInt8] {
+        let parts = [Array("group".utf8), name.bytes]
+        return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
+    }
+
     /// The tag of a service directory in a container.
     package func directoryTag(
         _ service: ServiceKey, in container: ContainerKey, always: Bool = false

@@ -13,7 +13,7 @@ extension KeychainDate {
         guard (0..<1_000_000_000).contains(nanoseconds) else { throw .decode }
     }
 
-    init(decoding bytes: [UInt8]) throws(KeychainError) {
+    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainError) {
         var reader = ByteReader(bytes)
         try self.init(from: &reader)
         try reader.finish()
@@ -28,7 +28,7 @@ extension FileFacts {
         return try bytes + modificationTime.encoded() + accessTime.encoded()
     }
 
-    init(decoding bytes: [UInt8]) throws(KeychainError) {
+    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainError) {
         var reader = ByteReader(bytes)
         self.init(
             inode: try reader.integer(), permissions: try reader.integer(), userID: try reader.integer(),
@@ -56,7 +56,7 @@ extension AttributeValue {
         }
     }
 
-    init(decoding bytes: [UInt8]) throws(KeychainError) {
+    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainError) {
         var reader = ByteReader(bytes)
         guard let kind = Kind(rawValue: try reader.integer()) else { throw .decode }
         switch kind {

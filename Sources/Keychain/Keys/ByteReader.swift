@@ -1,17 +1,22 @@
 /// Reads a short run of bytes from front to back; whatever does not fit is `decode`, never a trap.
 struct ByteReader {
-    private let source: [UInt8]
-    private var position = 0
+    private let source: ArraySlice<UInt8>
+    private var position: Int
 
-    init(_ source: [UInt8]) { self.source = source }
+    init(_ source: ArraySlice<UInt8>) {
+        self.source = source
+        position = source.startIndex
+    }
 
-    var isAtEnd: Bool { position == source.count }
+    init(_ source: [UInt8]) { self.init(source[...]) }
+
+    var isAtEnd: Bool { position == source.endIndex }
 
     mutating func integer<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(KeychainError) -> Number {
         let width = Number.bitWidth / 8
-        guard source.count - position >= width else { throw .decode }
+        guard source.endIndex - position >= width else { throw .decode }
         var number: Number = 0
         for index in 0..<width {
             number |= Number(truncatingIfNeeded: source[position + index]) << (8 * index)
@@ -21,20 +26,29 @@ struct ByteReader {
     }
 
     mutating func bytes(_ count: Int) throws(KeychainError) -> [UInt8] {
-        guard count >= 0, source.count - position >= count else { throw .decode }
-        defer { position += count }
-        return Array(source[position..<position + count])
+        Array(try slice(count))
     }
 
     /// A count (32 bits), then as many bytes.
     mutating func counted() throws(KeychainError) -> [UInt8] {
+        Array(try countedSlice())
+    }
+
+    /// The same without a copy.
+    mutating func countedSlice() throws(KeychainError) -> ArraySlice<UInt8> {
         let count = try integer(UInt32.self)
-        return try bytes(Int(count))
+        return try slice(Int(count))
+    }
+
+    private mutating func slice(_ count: Int) throws(KeychainError) -> ArraySlice<UInt8> {
+        guard count >= 0, source.endIndex - position >= count else { throw .decode }
+        defer { position += count }
+        return source[position..<position + count]
     }
 
     /// All that is left.
     mutating func rest() -> [UInt8] {
-        defer { position = source.count }
+        defer { position = source.endIndex }
         return Array(source[position...])
     }
 

@@ -1,12 +1,15 @@
-/// A service directory, or the container that the directories of one class lie in.
+/// A service directory, the container that the directories of one class lie in, or an access group with containers.
 package struct Directory: Hashable, Sendable {
     package enum Key: Hashable, Sendable {
         case container(ContainerKey)
+        /// An access group other than the default one, as UTF-8.
+        case group([UInt8])
         case service(ServiceKey)
     }
 
     package var id: RowID
-    /// The container of a service directory; ``RowID/none`` for a container.
+    /// The container of a service directory, the group of a container; ``RowID/none`` for a group and for a container of
+    /// the default group.
     package var parent: RowID
     /// Counts the changes of the row; 0 for one that is not in the store yet.
     package var version: Int64

@@ -1,6 +1,6 @@
 import SecretCrypto
 
-/// The one file name of a key: an account within its service, or a service within its class.
+/// The one file name of a key: an account within its service, a service within its class, an access group.
 ///
 /// A spelling over 255 bytes is cut on a character or `%XX` boundary at or below 221 bytes and ends in `%~` and 32 hex
 /// digits: the unkeyed BLAKE2b-128 of the whole spelling. Look-up tags are made of this name, so that a cut name finds
@@ -20,6 +20,11 @@ package struct CanonicalName: Hashable, Sendable {
     /// The name of a service directory.
     package init(service: ServiceKey) {
         self.init(spelling: ServiceName.spelling(of: service.normalized))
+    }
+
+    /// The name of an access group.
+    package init(accessGroup: [UInt8]) {
+        self.init(spelling: NameEncoding.encode(accessGroup))
     }
 
     private init(spelling: [UInt8]) {
@@ -95,6 +100,16 @@ extension CanonicalName {
         }
         guard let service, CanonicalName(service: service) == self else { throw .notCanonical }
         return .key(service)
+    }
+
+    /// The access group that the name stands for: text, and not the one that the root of the mount shows.
+    package func accessGroup() throws(NameError) -> ParsedName<[UInt8]> {
+        try checkUTF8()
+        if isCut { return .cut }
+        guard let group = NameEncoding.decode(bytes), AttributeValue.isValidUTF8(group),
+            group != ContainerKey.defaultAccessGroup
+        else { throw .notCanonical }
+        return .key(group)
     }
 
     private func checkUTF8() throws(NameError) {

@@ -21,6 +21,8 @@ package protocol RecordReader {
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord]
     /// Their ids alone: tells the rows of a listing in which one does not decode.
     func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID]
+    /// An item and the ciphertext of its secret, as ``secret(of:)`` gives it, in one look-up.
+    func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])?
     /// The ciphertext of the item's secret, all chunks in order; empty if it has none.
     func secret(of item: RowID) throws(KeychainError) -> [UInt8]
 

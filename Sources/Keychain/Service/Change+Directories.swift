@@ -11,11 +11,14 @@ extension Change {
         try keychain.directory(tag: try keychain.keys.directoryTag(name, in: container), writer)
     }
 
-    /// The container of a class, made now if it is not there yet; `file` is what it gets then, but for the inode.
+    /// The container of a class, made now if it is not there yet, its group as well; `file` is what they get then, but for
+    /// the inode.
     package func container(_ key: ContainerKey, file: FileFacts) throws(KeychainError) -> Directory {
         let tag = try keychain.keys.containerTag(key)
         if let container = try keychain.directory(tag: tag, writer) { return container }
-        return try addDirectory(.container(key), in: .none, file: file)
+        var parent = RowID.none
+        if key.accessGroup != ContainerKey.defaultAccessGroup { parent = try group(key.accessGroup, file: file).id }
+        return try addDirectory(.container(key), in: parent, file: file)
     }
 
     /// Adds a directory with a row of its own. A key that another one has: ``KeychainError/duplicateItem``.
@@ -55,10 +58,11 @@ extension Change {
         try writer.deleteDirectory(id)
     }
 
-    /// Swaps the keys of two directories of one container. Returns them as they are now.
+    /// Swaps the places of two service directories. Returns them as they are now.
     package func exchangeDirectories(_ first: RowID, _ second: RowID) throws(KeychainError) -> (Directory, Directory) {
         guard var a = try directory(id: first), var b = try directory(id: second) else { throw .itemNotFound }
         (a.key, b.key) = (b.key, a.key)
+        (a.parent, b.parent) = (b.parent, a.parent)
         // Tags are unique, so one of the two has to step aside.
         try writer.deleteDirectory(second)
         return (try save(a), try save(b))

@@ -32,7 +32,8 @@ extension Keychain {
         return report
     }
 
-    /// Containers lie in nothing, services in containers, nothing deeper: a row that leads in a circle is not followed.
+    /// Groups lie in nothing, containers in a group or in nothing, services in containers, nothing deeper: a row that leads
+    /// in a circle is not followed.
     private func checkDirectories(
         in parent: RowID, path: String, _ depth: Int, _ report: inout CheckReport
     ) throws(KeychainError) {
@@ -123,7 +124,9 @@ extension Directory {
     /// Its part of a path, with the slash.
     fileprivate var pathComponent: String {
         switch key {
-        case .container(let key): key.itemClass.folderName + "/"
+        case .container(let key): (key.isSynchronizable ? "synchronizable/" : "") + key.itemClass.folderName + "/"
+        case .group(let name):
+            "access-groups/" + String(decoding: CanonicalName(accessGroup: name).bytes, as: UTF8.self) + "/"
         case .service(let key): String(decoding: CanonicalName(service: key).bytes, as: UTF8.self) + "/"
         }
     }

@@ -17,9 +17,13 @@ extension Keychain {
 
     /// The directory of that row.
     package func directory(id: RowID) throws(KeychainError) -> Directory? {
-        try store.read { (reader) throws(KeychainError) in
+        let commit = commitCount
+        if let directory = cache.directory(id, since: commit) { return directory }
+        let found = try store.read { (reader) throws(KeychainError) in
             try reader.directory(id: id).map { (record) throws(KeychainError) in try directoryEnvelope.open(record) }
         }
+        if let found { cache.keep(found, since: commit) { keys.state == .unlocked } }
+        return found
     }
 
     /// The directories of a container that follow `after`, in the order of their rows.
@@ -89,7 +93,9 @@ extension Keychain {
     }
 
     private func listed(_ record: ItemRecord) throws(KeychainError) -> Listed<Item> {
-        if keys.isForeign(record.protection, generation: record.generation) { return .foreign(record.id) }
+        if record.protection.isThisDeviceOnly, keys.isForeign(record.protection, generation: record.generation) {
+            return .foreign(record.id)
+        }
         return try Self.listed(record.id) { () throws(KeychainError) in try itemEnvelope.open(record) }
     }
 
@@ -112,18 +118,28 @@ extension Keychain {
     ///
     /// The secret is nil for an item without one.
     package func itemWithSecret(id: RowID) throws(KeychainError) -> (item: Item, secret: SealedSecret?)? {
-        try store.read { (reader) throws(KeychainError) in
-            guard let record = try reader.item(id: id) else { return nil }
-            return try self.itemWithSecret(record, reader)
+        let commit = commitCount
+        if let value = cache.value(id, since: commit, keys.isAvailable) { return (value.item, value.secret) }
+        let found = try store.read { (reader) throws(KeychainError) -> (item: Item, secret: SealedSecret?)? in
+            guard let (record, ciphertext) = try reader.itemWithSecret(id: id) else { return nil }
+            return try self.itemWithSecret(record, ciphertext: ciphertext)
         }
+        guard let found else { return nil }
+        cache.keep(ReadCache.Value(item: found.item, secret: found.secret), since: commit, keys.isAvailable)
+        return found
     }
 
     func itemWithSecret(
         _ record: ItemRecord, _ reader: any RecordReader
     ) throws(KeychainError) -> (item: Item, secret: SealedSecret?) {
+        try itemWithSecret(record, ciphertext: try reader.secret(of: record.id))
+    }
+
+    private func itemWithSecret(
+        _ record: ItemRecord, ciphertext: [UInt8]
+    ) throws(KeychainError) -> (item: Item, secret: SealedSecret?) {
         let item = try itemEnvelope.open(record)
         guard item.secretCount != nil else { return (item, nil) }
-        let ciphertext = try reader.secret(of: record.id)
         return (item, try itemEnvelope.secret(of: item, record: record, ciphertext: ciphertext))
     }
 

@@ -12,7 +12,8 @@ package final class Keychain: Sendable {
     private let clock: @Sendable () -> KeychainDate
     private let lastRowID: Atomic<Int64>
     private let commits = Atomic<Int>(0)
-    /// A container's key never changes, so it is read once.
+    let cache = ReadCache()
+    /// A container's key changes only when its group is renamed, so it is read once.
     private let containers = Mutex<[RowID: ContainerKey]>([:])
 
     /// Ids below this are left to what the tree shows beside rows.
@@ -49,15 +50,31 @@ package final class Keychain: Sendable {
     }
 
     /// How many changes have been committed through this object.
-    package var commitCount: Int { commits.load(ordering: .relaxed) }
+    package var commitCount: Int { commits.load(ordering: .acquiring) }
 
-    /// The key of a container's row, for the directories in it; nil for containers themselves.
+    /// The key of a container's row, for the directories in it; nil where that lies in no container.
     func containerKey(_ row: RowID, _ reader: any RecordReader) throws(KeychainError) -> ContainerKey? {
         if let key = containers.withLock({ $0[row] }) { return key }
         guard let record = try reader.directory(id: row) else { return nil }
-        guard case .container(let key) = try directoryEnvelope.open(record).key else { throw .decode }
+        let key: ContainerKey
+        switch try directoryEnvelope.open(record).key {
+        case .container(let found): key = found
+        case .group: return nil
+        case .service: throw .decode
+        }
         containers.withLock { $0[row] = key }
         return key
+    }
+
+    /// A container is about to get another key.
+    func forgetContainerKey(_ row: RowID) {
+        _ = containers.withLock { $0.removeValue(forKey: row) }
+    }
+
+    /// Takes away every key that is usable only while unlocked, and what was opened with it.
+    package func lock() {
+        keys.lock()
+        cache.dropUnavailable(keys.isAvailable)
     }
 
     /// Wipes every key and closes the store.
@@ -73,7 +90,7 @@ package final class Keychain: Sendable {
         let result = try store.write { (writer) throws(KeychainError) in
             try body(Change(keychain: self, writer: writer))
         }
-        commits.add(1, ordering: .relaxed)
+        commits.add(1, ordering: .releasing)
         return result
     }
 }

@@ -18,4 +18,6 @@ struct StoreHost: TreeHost {
         statistics.maximumNameLength = UInt64(EntryName.maximumLength)
         return statistics
     }
+
+    func giveBackMemory() { ProcessMemory.giveBack() }
 }

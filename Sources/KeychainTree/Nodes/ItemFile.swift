@@ -17,7 +17,11 @@ final class ItemFile: Sendable {
         /// Where it lies; meaningless once detached.
         var directory: ServiceDirectory
         /// The item as last seen; nil if it has to be read. Never nil while pending or detached.
-        var item: Item?
+        var item: Item? {
+            get { kept?.item }
+            set { kept = newValue.map(KeptItem.init) }
+        }
+        private var kept: KeptItem?
         /// Nothing of it has been committed yet (F2).
         var isPending: Bool
         /// Unlinked or replaced: lives on through its descriptors only (F6).
@@ -37,12 +41,19 @@ final class ItemFile: Sendable {
         init(row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool) {
             self.row = row
             self.directory = directory
-            self.item = item
+            kept = item.map(KeptItem.init)
             self.isPending = isPending
         }
 
         /// Whether there is staged content that differs from what is committed.
         var hasUncommitted: Bool { staging?.state.isUncommitted == true }
+    }
+
+    /// An item on the heap: most files have none, and their state is to be small.
+    private final class KeptItem: Sendable {
+        let item: Item
+
+        init(_ item: Item) { self.item = item }
     }
 
     init(node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool = false) {

@@ -3,23 +3,75 @@ import Keychain
 import Synchronization
 
 /// One node of the tree, as long as the kernel knows it.
+///
+/// A listing makes many of them, so one of an item is small until somebody uses the item: it has no ``ItemFile``.
 final class Node: Sendable {
     enum Content: Sendable {
-        case root
-        /// The directories of one class.
-        case classDirectory(ContainerKey)
+        /// A directory above the services, the root among them.
+        case folder(Folder)
         case service(ServiceDirectory)
         case item(ItemFile)
         case controlDirectory
         case controlFile(ControlFile)
     }
 
-    let id: NodeID
-    let content: Content
+    private enum State: Sendable {
+        case content(Content)
+        /// An item in a directory, known by ``row`` alone.
+        case idle(ServiceDirectory)
+    }
 
-    init(id: NodeID, content: Content) {
+    let id: NodeID
+    private let state: Mutex<State>
+    private let rowNumber: Atomic<Int64>
+
+    init(id: NodeID, row: RowID = .none, content: Content) {
         self.id = id
-        self.content = content
+        state = Mutex(.content(content))
+        rowNumber = Atomic(row.rawValue)
+    }
+
+    /// An item that nobody has used yet.
+    init(id: NodeID, row: RowID, itemIn directory: ServiceDirectory) {
+        self.id = id
+        state = Mutex(.idle(directory))
+        rowNumber = Atomic(row.rawValue)
+    }
+
+    /// What the table finds it by: the row, or the inode number of a folder; none for a file that has lost its row.
+    var row: RowID {
+        get { RowID(rawValue: rowNumber.load(ordering: .relaxed)) }
+        set { rowNumber.store(newValue.rawValue, ordering: .relaxed) }
+    }
+
+    /// What it stands for. An item gets its file now, if it has none.
+    var content: Content {
+        state.withLock { state in
+            switch state {
+            case .content(let content): return content
+            case .idle(let directory):
+                let content = Content.item(ItemFile(node: id, row: row, directory: directory, item: nil))
+                state = .content(content)
+                return content
+            }
+        }
+    }
+
+    /// The file of an item, if it has one.
+    var file: ItemFile? {
+        state.withLock { state in
+            if case .content(.item(let file)) = state { file } else { nil }
+        }
+    }
+
+    /// Whether it is an item, used or not.
+    var isItem: Bool {
+        state.withLock { state in
+            switch state {
+            case .idle, .content(.item): true
+            default: false
+            }
+        }
     }
 }
 
@@ -43,15 +95,24 @@ final class ServiceDirectory: Sendable {
 
     let node: NodeID
     let row: RowID
-    let container: ContainerKey
+    /// The directory that it lies in; another one once it has been moved there.
+    private let parent: Mutex<ClassDirectory>
     let pending = Mutex(Pending())
     /// How many names are pending; to be asked where ``pending`` may not be locked.
     private let pendingCount = Atomic<Int>(0)
 
-    init(node: NodeID, row: RowID, container: ContainerKey) {
+    init(node: NodeID, row: RowID, place: ClassDirectory) {
         self.node = node
         self.row = row
-        self.container = container
+        parent = Mutex(place)
+    }
+
+    var place: ClassDirectory { parent.withLock { $0 } }
+
+    var container: ContainerKey { place.key }
+
+    func move(to place: ClassDirectory) {
+        parent.withLock { $0 = place }
     }
 
     /// Whether it holds a name that is nowhere else.

@@ -5,13 +5,15 @@ import Keychain
 struct TreeTable: ~Copyable {
     var nodes: NodeTable<Node>
     private var items: [RowID: Node] = [:]
-    private var services: [RowID: Node] = [:]
-    /// The row under which a node stands in `items` or `services`.
-    private var rows: [NodeID: RowID] = [:]
+    /// Services and groups by their rows, other folders by their inode numbers, which no row has.
+    private var directories: [RowID: Node] = [:]
     private var handles: [HandleID: Handle] = [:]
     private var nextHandle: UInt64 = 1
 
+    private let root: Node
+
     init(root: Node) {
+        self.root = root
         nodes = NodeTable(root: root)
     }
 
@@ -24,49 +26,53 @@ struct TreeTable: ~Copyable {
         return node
     }
 
-    /// The node of a row, made if the kernel does not know it; counts a lookup.
-    mutating func rememberService(_ row: RowID, in container: ContainerKey) -> ServiceDirectory {
-        if let node = services[row], case .service(let directory) = node.content {
+    /// The directory of a row, made if the kernel does not know it; counts a lookup.
+    mutating func rememberService(_ row: RowID, in place: ClassDirectory) -> ServiceDirectory {
+        if let node = directories[row], case .service(let directory) = node.content {
             nodes.remember(node, as: node.id)
             return directory
         }
         let id = nodes.makeID()
-        let directory = ServiceDirectory(node: id, row: row, container: container)
-        let node = Node(id: id, content: .service(directory))
-        services[row] = node
-        rows[id] = row
-        nodes.remember(node, as: id)
+        let directory = ServiceDirectory(node: id, row: row, place: place)
+        remember(directory: Node(id: id, row: row, content: .service(directory)))
         return directory
     }
 
-    /// The file of a row, made if the kernel does not know it; counts a lookup.
-    mutating func rememberItem(_ item: Item, in directory: ServiceDirectory, keepItem: Bool) -> ItemFile {
-        if let node = items[item.id], case .item(let file) = node.content {
-            nodes.remember(node, as: node.id)
-            return file
+    /// The node of a folder, made if the kernel does not know it; counts a lookup.
+    mutating func rememberFolder(_ folder: Folder) -> Node {
+        guard !folder.isRoot, let row = Int64(exactly: folder.inode.rawValue).map(RowID.init(rawValue:)) else {
+            return root
         }
-        let id = nodes.makeID()
-        let file = ItemFile(node: id, row: item.id, directory: directory, item: keepItem ? item : nil)
-        add(file, as: item.id)
-        return file
+        if let node = directories[row] {
+            nodes.remember(node, as: node.id)
+            return node
+        }
+        let node = Node(id: nodes.makeID(), row: row, content: .folder(folder))
+        remember(directory: node)
+        return node
     }
 
-    /// The file of a row that only another device can open; counts a lookup.
-    mutating func rememberForeign(_ row: RowID, in directory: ServiceDirectory) -> ItemFile {
-        if let node = items[row], case .item(let file) = node.content {
+    private mutating func remember(directory node: Node) {
+        directories[node.row] = node
+        nodes.remember(node, as: node.id)
+    }
+
+    /// The node of an item, made if the kernel does not know it; counts a lookup.
+    mutating func rememberItem(_ row: RowID, in directory: ServiceDirectory) -> Node {
+        if let node = items[row] {
             nodes.remember(node, as: node.id)
-            return file
+            return node
         }
-        let file = ItemFile(node: nodes.makeID(), row: row, directory: directory, item: nil)
-        add(file, as: row)
-        return file
+        let node = Node(id: nodes.makeID(), row: row, itemIn: directory)
+        items[row] = node
+        nodes.remember(node, as: node.id)
+        return node
     }
 
     /// A new file and its first lookup.
     mutating func add(_ file: ItemFile, as row: RowID) {
-        let node = Node(id: file.node, content: .item(file))
+        let node = Node(id: file.node, row: row, content: .item(file))
         items[row] = node
-        rows[node.id] = row
         nodes.remember(node, as: node.id)
     }
 
@@ -76,12 +82,14 @@ struct TreeTable: ~Copyable {
     }
 
     /// The kernel gives back `count` lookups. A directory with a name that is not committed is kept for the next one.
-    mutating func forget(_ id: NodeID, count: UInt64) {
-        guard let node = nodes.forget(id, count: count) else { return }
-        if case .service(let directory) = node.content, directory.hasPending { return }
-        guard let row = rows.removeValue(forKey: id) else { return }
-        if items[row] === node { items[row] = nil }
-        if services[row] === node { services[row] = nil }
+    ///
+    /// Returns whether most of what the kernel once knew is forgotten.
+    mutating func forget(_ id: NodeID, count: UInt64) -> Bool {
+        guard let node = nodes.forget(id, count: count) else { return false }
+        if !node.isItem, case .service(let directory) = node.content, directory.hasPending { return false }
+        if items[node.row] === node { items[node.row] = nil }
+        if directories[node.row] === node { directories[node.row] = nil }
+        return items.giveBackRoom()
     }
 
     /// The file that the kernel knows for a row.
@@ -91,35 +99,56 @@ struct TreeTable: ~Copyable {
 
     /// The service directory that the kernel knows for a row.
     func service(_ row: RowID) -> ServiceDirectory? {
-        if let node = services[row], case .service(let directory) = node.content { directory } else { nil }
+        if let node = directories[row], case .service(let directory) = node.content { directory } else { nil }
+    }
+
+    /// The group of that row, as the nodes that the kernel knows have it.
+    func group(_ row: RowID) -> AccessGroup? {
+        if let node = directories[row], case .folder(let folder) = node.content { folder.group } else { nil }
+    }
+
+    /// A group has got another name.
+    func renameGroup(_ row: RowID, to name: [UInt8]) {
+        for node in directories.values {
+            switch node.content {
+            case .folder(let folder): if let group = folder.group, group.row == row { group.rename(name) }
+            case .service(let directory): if directory.place.group.row == row { directory.place.group.rename(name) }
+            default: break
+            }
+        }
     }
 
     /// A file has got another row; the file that had it is detached and has none any more.
     mutating func rebind(_ file: ItemFile, from old: RowID, to new: RowID) {
         guard let node = nodes[file.node] else { return }
-        if let replaced = items[new] { rows[replaced.id] = nil }
+        items[new]?.row = .none
         items[old] = nil
         items[new] = node
-        rows[file.node] = new
+        node.row = new
     }
 
     /// A row is gone; its file lives on without one.
     mutating func detachItem(_ row: RowID) {
-        if let node = items.removeValue(forKey: row) { rows[node.id] = nil }
+        items.removeValue(forKey: row)?.row = .none
     }
 
     /// A directory's row is gone.
-    mutating func detachService(_ row: RowID) {
-        if let node = services.removeValue(forKey: row) { rows[node.id] = nil }
+    mutating func detachDirectory(_ row: RowID) {
+        directories.removeValue(forKey: row)?.row = .none
     }
 
-    /// All files that the kernel knows.
+    /// All files of items that somebody has used since the kernel knows them.
     func allItems() -> [ItemFile] {
         var files: [ItemFile] = []
-        nodes.forEach { _, node in
-            if case .item(let file) = node.content { files.append(file) }
-        }
+        nodes.forEach { _, node in if let file = node.file { files.append(file) } }
         return files
+    }
+
+    /// The nodes of all items that the kernel knows.
+    func allItemNodes() -> [NodeID] {
+        var ids: [NodeID] = []
+        nodes.forEach { id, node in if node.isItem { ids.append(id) } }
+        return ids
     }
 
     // MARK: Handles

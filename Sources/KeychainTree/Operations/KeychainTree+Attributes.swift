@@ -10,10 +10,12 @@ extension KeychainTree {
     ) throws(Errno) -> TimedAttributes {
         let node = try node(id)
         switch node.content {
-        case .root, .classDirectory, .controlDirectory, .controlFile:
+        case .controlDirectory, .controlFile:
             return TimedAttributes(attributes(ofFixed: node), timeout: options.cacheTimeout)
+        case .folder(let folder):
+            return TimedAttributes(try currentAttributes(of: folder), timeout: options.cacheTimeout)
         case .service(let directory):
-            return TimedAttributes(attributes(of: try record(of: directory)), timeout: timeout(of: directory))
+            return TimedAttributes(attributes(of: try record(directory.row)), timeout: timeout(of: directory))
         case .item(let file):
             return try file.state.withLock { (state) throws(Errno) in
                 timedAttributes(state, item: try item(of: &state))
@@ -30,10 +32,15 @@ extension KeychainTree {
             // A shell's `> control` truncates what has no contents.
             guard changes.onlyTruncates else { throw .notPermitted }
             return TimedAttributes(attributes(ofFixed: node), timeout: 0)
-        case .root, .classDirectory, .controlDirectory: throw .notPermitted
+        case .controlDirectory: throw .notPermitted
+        case .folder(let folder):
+            guard let row = folder.groupRow else { throw .notPermitted }
+            try checkWritable()
+            return TimedAttributes(attributes(of: try change(row, changes), folder), timeout: options.cacheTimeout)
         case .service(let directory):
             try checkWritable()
-            return TimedAttributes(attributes(of: try change(directory, changes)), timeout: timeout(of: directory))
+            let record = try change(directory.row, changes)
+            return TimedAttributes(attributes(of: record), timeout: timeout(of: directory))
         case .item(let file):
             try checkWritable()
             return try file.state.withLock { (state) throws(Errno) in
@@ -62,11 +69,8 @@ extension KeychainTree {
 
     /// What everyone sees of a file: what is staged, or else what is committed (F2).
     func timedAttributes(_ state: borrowing ItemFile.State, item: Item) -> TimedAttributes {
-        var attributes = Attributes(
-            inode: InodeNumber(rawValue: item.file.inode), type: .regular, permissions: item.file.permissions,
-            linkCount: state.isDetached ? 0 : 1, userID: item.file.userID, groupID: item.file.groupID,
-            size: UInt64(item.secretCount ?? 0), accessTime: Timestamp(item.file.accessTime),
-            modificationTime: Timestamp(item.file.modificationTime), changeTime: Timestamp(item.modificationDate))
+        var attributes = Attributes(of: item)
+        if state.isDetached { attributes.linkCount = 0 }
         guard let staging = state.staging else {
             return TimedAttributes(attributes, timeout: options.cacheTimeout)
         }
@@ -126,8 +130,11 @@ extension KeychainTree {
     // MARK: Directories
 
     /// The directory of a node as the store has it.
-    func record(of directory: ServiceDirectory) throws(Errno) -> Directory {
-        let record = try mapped { () throws(KeychainError) in try keychain.directory(id: directory.row) }
+    func record(of directory: ServiceDirectory) throws(Errno) -> Directory { try record(directory.row) }
+
+    /// The directory of a row; ENOENT if there is none.
+    func record(_ row: RowID) throws(Errno) -> Directory {
+        let record = try mapped { () throws(KeychainError) in try keychain.directory(id: row) }
         guard let record else { throw .noSuchFileOrDirectory }
         return record
     }
@@ -145,16 +152,42 @@ extension KeychainTree {
         directory.pending.withLock { $0.rows.isEmpty } ? options.cacheTimeout : 0
     }
 
-    private func change(_ directory: ServiceDirectory, _ changes: AttributeChanges) throws(Errno) -> Directory {
+    private func change(_ row: RowID, _ changes: AttributeChanges) throws(Errno) -> Directory {
         guard changes.size == nil else { throw .isDirectory }
         let now = keychain.now()
         return try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
-                guard var record = try change.directory(id: directory.row) else { throw .itemNotFound }
+                guard var record = try change.directory(id: row) else { throw .itemNotFound }
                 record.file.apply(changes, now: now)
                 return try change.save(record)
             }
         }
+    }
+
+    private func currentAttributes(of folder: Folder) throws(Errno) -> Attributes {
+        guard let row = folder.groupRow else { return attributes(of: folder) }
+        return attributes(of: try record(row), folder)
+    }
+
+    /// Of a folder that nobody has made.
+    func attributes(of folder: Folder) -> Attributes {
+        let time = Timestamp(started)
+        return Attributes(
+            inode: folder.inode, type: .directory, permissions: 0o700, linkCount: linkCount(of: folder),
+            userID: options.userID, groupID: options.groupID, size: 0, accessTime: time, modificationTime: time,
+            changeTime: time)
+    }
+
+    /// Of a group.
+    func attributes(of directory: Directory, _ folder: Folder) -> Attributes {
+        var attributes = attributes(of: directory)
+        attributes.linkCount = linkCount(of: folder)
+        return attributes
+    }
+
+    /// 2 and one for each directory in it; 1, "not counted", where people make them.
+    private func linkCount(of folder: Folder) -> UInt32 {
+        folder.fixedCount.map { 2 + UInt32($0) } ?? 1
     }
 
     func attributes(ofFixed node: Node) -> Attributes {
@@ -169,6 +202,17 @@ extension KeychainTree {
             inode: InodeNumber(rawValue: node.id.rawValue), type: type, permissions: permissions,
             linkCount: type == .directory ? 2 : 1, userID: options.userID, groupID: options.groupID, size: 0,
             accessTime: time, modificationTime: time, changeTime: time)
+    }
+}
+
+extension Attributes {
+    /// Those of a committed item.
+    init(of item: Item) {
+        self.init(
+            inode: InodeNumber(rawValue: item.file.inode), type: .regular, permissions: item.file.permissions,
+            linkCount: 1, userID: item.file.userID, groupID: item.file.groupID, size: UInt64(item.secretCount ?? 0),
+            accessTime: Timestamp(item.file.accessTime), modificationTime: Timestamp(item.file.modificationTime),
+            changeTime: Timestamp(item.modificationDate))
     }
 }
 

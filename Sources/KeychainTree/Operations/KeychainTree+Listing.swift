@@ -13,7 +13,7 @@ extension KeychainTree {
         switch try node(id).content {
         case .item, .controlFile: throw .notDirectory
         case .service(let directory): try checkListable(directory)
-        case .root, .classDirectory, .controlDirectory: break
+        case .folder, .controlDirectory: break
         }
         return table.withLock { $0.open(.directory(ListingHandle())) }
     }
@@ -41,10 +41,12 @@ extension KeychainTree {
         guard try addDots(node, offset, &sink) else { return }
         let after = offset > Self.offsetBase ? offset - Self.offsetBase : 0
         switch node.content {
-        case .root: listFixed(fixed.classes.map { ($0.name, $0.node) }, after, &sink)
         case .controlDirectory: listFixed(fixed.controlFiles.map { ($0.name, $0.node) }, after, &sink)
-        case .classDirectory(let key):
-            try listDirectories(of: key, after: RowID(rawValue: Int64(clamping: after)), listing, &sink)
+        case .folder(.scope(let group, let isSynchronizable)):
+            try listChildren(of: .scope(group, isSynchronizable: isSynchronizable), after, &sink)
+        case .folder(.groups): try listGroups(after: RowID(rawValue: Int64(clamping: after)), listing, &sink)
+        case .folder(.classDirectory(let place)):
+            try listDirectories(of: place, after: RowID(rawValue: Int64(clamping: after)), listing, &sink)
         case .service(let directory):
             try listItems(of: directory, after: RowID(rawValue: Int64(clamping: after)), listing, &sink)
         case .item, .controlFile: throw .notDirectory
@@ -56,14 +58,33 @@ extension KeychainTree {
     /// False if the sink is full.
     private func addDots(_ node: Node, _ offset: UInt64, _ sink: inout some DirectorySink) throws(Errno) -> Bool {
         guard offset < Self.offsetBase, let dot = EntryName("."), let dots = EntryName("..") else { return true }
-        let inode = try inode(of: node)
+        let (inode, parent) = inodes(of: node)
         if offset < 1, !sink.add(dot, inode: inode, type: .directory, offset: 1) { return false }
-        return sink.add(dots, inode: InodeNumber(rawValue: NodeID.root.rawValue), type: .directory, offset: 2)
+        return sink.add(dots, inode: parent, type: .directory, offset: 2)
     }
 
-    private func inode(of node: Node) throws(Errno) -> InodeNumber {
-        guard case .service(let directory) = node.content else { return InodeNumber(rawValue: node.id.rawValue) }
-        return InodeNumber(rawValue: UInt64(directory.row.rawValue))
+    /// Of a directory and of the one it lies in.
+    private func inodes(of node: Node) -> (own: InodeNumber, parent: InodeNumber) {
+        switch node.content {
+        case .folder(let folder): (folder.inode, folder.parent.inode)
+        case .service(let directory):
+            (InodeNumber(rawValue: UInt64(directory.row.rawValue)), Folder.classDirectory(directory.place).inode)
+        default: (attributes(ofFixed: node).inode, Folder.root.inode)
+        }
+    }
+
+    private func listChildren(
+        of folder: Folder, _ after: UInt64, _ sink: inout some DirectorySink
+    ) throws(Errno) {
+        for (index, child) in folder.children.enumerated().dropFirst(Int(clamping: after)) {
+            let offset = UInt64(index) + 1 + Self.offsetBase
+            guard sink.wantsEntries else {
+                guard sink.add(child.name, inode: child.folder.inode, type: .directory, offset: offset) else { return }
+                continue
+            }
+            let entry = try entry(of: child.folder)
+            guard addEntry(&sink, child.name, offset, entry.node, { entry }) else { return }
+        }
     }
 
     private func listFixed(_ entries: [(EntryName, Node)], _ after: UInt64, _ sink: inout some DirectorySink) {
@@ -79,21 +100,37 @@ extension KeychainTree {
     }
 
     private func listDirectories(
-        of key: ContainerKey, after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
+        of place: ClassDirectory, after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
     ) throws(Errno) {
-        let container = try mapped { () throws(KeychainError) in try keychain.container(key) }
+        let container = try stable(place) { key throws(Errno) in
+            try mapped { () throws(KeychainError) in try keychain.container(key) }
+        }
         guard let container else { return }
+        try list(rowsOf: container.id, after, listing) { directory in add(directory, in: place, &sink) }
+    }
+
+    /// Groups stand beside the containers of the default group, which are few.
+    private func listGroups(
+        after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
+    ) throws(Errno) {
+        try list(rowsOf: .none, after, listing) { group in add(group, &sink) }
+    }
+
+    /// Calls `add` with the directories of a row that follow `after`, until it says that there is no room.
+    private func list(
+        rowsOf parent: RowID, _ after: RowID, _ listing: ListingHandle, _ add: (Directory) -> Bool
+    ) throws(Errno) {
         var after = after
         while true {
             let page = try mapped { () throws(KeychainError) in
-                try keychain.directories(in: container.id, after: after, limit: Self.pageSize)
+                try keychain.directories(in: parent, after: after, limit: Self.pageSize)
             }
             for entry in page {
                 guard case .available(let directory) = entry else {
                     listing.leaveOut(entry.isDamaged)
                     continue
                 }
-                guard add(directory, in: key, &sink) else { return }
+                guard add(directory) else { return }
             }
             guard let last = page.last else { break }
             after = last.id
@@ -105,6 +142,9 @@ extension KeychainTree {
     private func listItems(
         of directory: ServiceDirectory, after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
     ) throws(Errno) {
+        if let known = try knownListing(of: directory, after: after) {
+            return try listKnown(known.following(after), of: directory, &sink)
+        }
         var after = after
         while true {
             // First what is uncommitted: a name that is committed in between is then in both, never in neither.
@@ -135,6 +175,53 @@ extension KeychainTree {
         try listing.end()
     }
 
+    /// The whole listing, from memory or read now; nil where that is not worth while, or shows less than there is.
+    private func knownListing(
+        of directory: ServiceDirectory, after: RowID
+    ) throws(Errno) -> [ListingCache.Entry]? {
+        guard keychain.keys.state == .unlocked, !directory.hasPending else { return nil }
+        let commit = keychain.commitCount
+        if let known = listings.listing(of: directory.row, since: commit) { return known }
+        guard after == .none, listings.isSmall(directory.row) else { return nil }
+        let made = try mapped { () throws(KeychainError) in try completeListing(of: directory.row) }
+        guard let made else { return nil }
+        listings.keep(made, of: directory.row, since: commit) { keychain.keys.state == .unlocked }
+        return made
+    }
+
+    /// Nil if it is long, or an entry of it cannot be shown.
+    private func completeListing(of directory: RowID) throws(KeychainError) -> [ListingCache.Entry]? {
+        var entries: [ListingCache.Entry] = []
+        while entries.count <= ListingCache.limit {
+            let after = entries.last?.row ?? .none
+            let page = try keychain.items(in: directory, after: after, limit: Self.pageSize)
+            for listed in page {
+                guard case .available(let item) = listed,
+                    let name = EntryName(CanonicalName(account: item.account).bytes)
+                else { return nil }
+                entries.append(ListingCache.Entry(row: item.id, name: name, attributes: Attributes(of: item)))
+            }
+            if page.count < Self.pageSize { return entries }
+        }
+        listings.noteLarge(directory)
+        return nil
+    }
+
+    private func listKnown(
+        _ entries: ArraySlice<ListingCache.Entry>, of directory: ServiceDirectory, _ sink: inout some DirectorySink
+    ) throws(Errno) {
+        for known in entries {
+            let offset = UInt64(known.row.rawValue) + Self.offsetBase
+            guard sink.wantsEntries else {
+                let inode = known.attributes.inode
+                guard sink.add(known.name, inode: inode, type: .regular, offset: offset) else { return }
+                continue
+            }
+            let entry = try entry(of: known, in: directory)
+            guard addEntry(&sink, known.name, offset, entry.node, { entry }) else { return }
+        }
+    }
+
     private enum ListedItem {
         case committed(Listed<Item>)
         case pending(RowID, ItemFile)
@@ -156,13 +243,27 @@ extension KeychainTree {
 
     // MARK: Adding entries
 
-    private func add(_ directory: Directory, in key: ContainerKey, _ sink: inout some DirectorySink) -> Bool {
+    /// False if the sink is full; what is no group is none of the listing.
+    private func add(_ group: Directory, _ sink: inout some DirectorySink) -> Bool {
+        guard case .group(let groupName) = group.key,
+            let name = EntryName(CanonicalName(accessGroup: groupName).bytes)
+        else { return true }
+        let offset = UInt64(group.id.rawValue) + Self.offsetBase
+        guard sink.wantsEntries, let folder = folder(of: group) else {
+            return sink.add(
+                name, inode: InodeNumber(rawValue: group.file.inode), type: .directory, offset: offset)
+        }
+        let entry = entry(of: folder, group)
+        return addEntry(&sink, name, offset, entry.node) { entry }
+    }
+
+    private func add(_ directory: Directory, in place: ClassDirectory, _ sink: inout some DirectorySink) -> Bool {
         guard case .service(let service) = directory.key, let name = EntryName(CanonicalName(service: service).bytes)
         else { return true }
         let offset = UInt64(directory.id.rawValue) + Self.offsetBase
         let inode = InodeNumber(rawValue: directory.file.inode)
         guard sink.wantsEntries else { return sink.add(name, inode: inode, type: .directory, offset: offset) }
-        let entry = entry(of: directory, in: key)
+        let entry = entry(of: directory, in: place)
         return addEntry(&sink, name, offset, entry.node) { entry }
     }
 
@@ -170,9 +271,10 @@ extension KeychainTree {
         guard let name = EntryName(CanonicalName(account: item.account).bytes) else { return true }
         let offset = UInt64(item.id.rawValue) + Self.offsetBase
         let inode = InodeNumber(rawValue: item.file.inode)
-        guard sink.wantsEntries, let entry = try? entry(of: item, in: directory, keepItem: false) else {
+        guard sink.wantsEntries else {
             return sink.add(name, inode: inode, type: .regular, offset: offset)
         }
+        let entry = entry(of: item, in: directory)
         return addEntry(&sink, name, offset, entry.node) { entry }
     }
 
@@ -235,7 +337,7 @@ extension Listed {
 }
 
 extension Listed<Directory> {
-    fileprivate var id: RowID {
+    var id: RowID {
         switch self {
         case .available(let directory): directory.id
         case .unavailable(let id), .damaged(let id), .foreign(let id): id

@@ -9,11 +9,12 @@ extension KeychainTree {
     ///
     /// Done when the returned notifications have been sent.
     package func lock() -> [Notification] {
-        keychain.keys.lock()
+        keychain.lock()
+        listings.drop()
         stagingKeys.revoke(.unlocked)
         let files = table.withLock { $0.allItems() }
         for file in files { file.state.withLock { forgetUnavailable(&$0) } }
-        let inodes = files.map { Notification.inode($0.node, pages: true) }
+        let inodes = table.withLock { $0.allItemNodes() }.map { Notification.inode($0, pages: true) }
         return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes
     }
 

@@ -8,8 +8,7 @@ extension KeychainTree {
         _ request: inout Request, parent: NodeID, name: EntryName
     ) throws(Errno) -> LookupResult {
         switch try node(parent).content {
-        case .root: return lookupInRoot(name)
-        case .classDirectory(let key): return try lookupService(name, in: key)
+        case .folder(let folder): return try lookup(name, in: folder)
         case .service(let directory): return try lookupItem(name, in: directory)
         case .controlDirectory:
             guard let file = fixed.controlFiles.first(where: { $0.name == name }) else { return absent }
@@ -21,20 +20,48 @@ extension KeychainTree {
     /// A name that is not there, which the kernel may remember: whatever makes one tells it.
     var absent: LookupResult { .absent(timeout: options.cacheTimeout) }
 
-    private func lookupInRoot(_ name: EntryName) -> LookupResult {
-        if name.bytes == FixedNodes.controlName { return .found(entry(ofFixed: fixed.controlDirectory)) }
-        guard let entry = fixed.classes.first(where: { $0.name == name }) else { return absent }
-        return .found(self.entry(ofFixed: entry.node))
+    private func lookup(_ name: EntryName, in folder: Folder) throws(Errno) -> LookupResult {
+        switch folder {
+        case .classDirectory(let place): return try lookupService(name, in: place)
+        case .groups: return try lookupGroup(name)
+        case .scope:
+            if folder.isRoot, name.bytes == FixedNodes.controlName {
+                return .found(entry(ofFixed: fixed.controlDirectory))
+            }
+            guard let child = folder.children.first(where: { $0.name == name }) else { return absent }
+            return .found(try entry(of: child.folder))
+        }
     }
 
-    private func lookupService(_ name: EntryName, in key: ContainerKey) throws(Errno) -> LookupResult {
+    private func lookupService(_ name: EntryName, in place: ClassDirectory) throws(Errno) -> LookupResult {
         let name = CanonicalName(typed: name.bytes)
-        _ = try service(name, key)
-        let found = try mapped { () throws(KeychainError) in
-            try keychain.directory(named: name, in: key)
-        }
-        guard let found else { return absent }
-        return .found(entry(of: found, in: key))
+        _ = try service(name, place.itemClass)
+        guard let found = try stable(place, { key throws(Errno) in try directory(name, key) }) else { return absent }
+        return .found(entry(of: found, in: place))
+    }
+
+    private func lookupGroup(_ name: EntryName) throws(Errno) -> LookupResult {
+        let name = CanonicalName(typed: name.bytes)
+        _ = try group(name)
+        let found = try mapped { () throws(KeychainError) in try keychain.group(named: name) }
+        guard let found, let folder = folder(of: found) else { return absent }
+        return .found(entry(of: folder, found))
+    }
+
+    /// What is found under the key of a class directory.
+    ///
+    /// The kernel keeps a name from being asked for while its directory is changed, but not while a group above that is
+    /// renamed: what is not found meanwhile is looked for again, after the rename.
+    func stable<Found>(
+        _ place: ClassDirectory, _ find: (ContainerKey) throws(Errno) -> Found?
+    ) throws(Errno) -> Found? {
+        if let found = try find(place.key) { return found }
+        guard place.group.row != .none else { return nil }
+        return try names.withLock { (_) throws(Errno) in try find(place.key) }
+    }
+
+    private func directory(_ name: CanonicalName, _ key: ContainerKey) throws(Errno) -> Directory? {
+        try mapped { () throws(KeychainError) in try keychain.directory(named: name, in: key) }
     }
 
     private func lookupItem(_ name: EntryName, in directory: ServiceDirectory) throws(Errno) -> LookupResult {
@@ -50,7 +77,7 @@ extension KeychainTree {
             throw error.errno
         }
         guard let item else { return absent }
-        return .found(try entry(of: item, in: directory))
+        return .found(entry(of: item, in: directory))
     }
 
     /// Another device's item, so that it can be unlinked: the kernel asks for the name first (L6). Nothing of it is
@@ -60,13 +87,13 @@ extension KeychainTree {
             try keychain.foreignRow(named: name, in: directory.row)
         }
         guard let row else { throw .noKey }
-        let file = table.withLock { $0.rememberForeign(row, in: directory) }
+        let node = table.withLock { $0.rememberItem(row, in: directory) }
         let started = Timestamp(started)
         let attributes = Attributes(
             inode: InodeNumber(rawValue: UInt64(row.rawValue)), type: .regular, permissions: 0, linkCount: 1,
             userID: options.userID, groupID: options.groupID, size: 0, accessTime: started, modificationTime: started,
             changeTime: started)
-        return Entry(node: file.node, attributes: attributes, entryTimeout: 0, attributeTimeout: 0)
+        return Entry(node: node.id, attributes: attributes, entryTimeout: 0, attributeTimeout: 0)
     }
 
     // MARK: Names
@@ -77,8 +104,13 @@ extension KeychainTree {
     }
 
     /// What a typed service name stands for: EINVAL or EILSEQ if nothing.
-    func service(_ name: CanonicalName, _ key: ContainerKey) throws(Errno) -> ParsedName<ServiceKey> {
-        do { return try name.service(in: key.itemClass) } catch { throw error.errno }
+    func service(_ name: CanonicalName, _ itemClass: ItemClass) throws(Errno) -> ParsedName<ServiceKey> {
+        do { return try name.service(in: itemClass) } catch { throw error.errno }
+    }
+
+    /// The access group that a typed name stands for: EINVAL or EILSEQ if none.
+    func group(_ name: CanonicalName) throws(Errno) -> ParsedName<[UInt8]> {
+        do { return try name.accessGroup() } catch { throw error.errno }
     }
 
     /// The key of a name that is to be made: ENAMETOOLONG for a cut one, whose key nobody knows.
@@ -95,17 +127,63 @@ extension KeychainTree {
         return entry(node.id, attributes(ofFixed: node), attributeTimeout: options.cacheTimeout)
     }
 
+    /// Counts a lookup of a folder; ENOENT for a group that is gone.
+    func entry(of folder: Folder) throws(Errno) -> Entry {
+        guard let row = folder.groupRow else {
+            let attributes = attributes(of: folder)
+            let node = table.withLock { $0.rememberFolder(folder) }
+            return entry(node.id, attributes, attributeTimeout: options.cacheTimeout)
+        }
+        return entry(of: folder, try record(row))
+    }
+
+    /// Counts a lookup of a group.
+    func entry(of folder: Folder, _ group: Directory) -> Entry {
+        let node = table.withLock { $0.rememberFolder(folder) }
+        return entry(node.id, attributes(of: group, folder), attributeTimeout: options.cacheTimeout)
+    }
+
+    /// The folder of a group's row.
+    func folder(of directory: Directory) -> Folder? {
+        guard case .group(let name) = directory.key else { return nil }
+        let known = table.withLock { $0.group(directory.id) }
+        return .scope(known ?? AccessGroup(row: directory.id, name: name), isSynchronizable: false)
+    }
+
     /// Counts a lookup of a service directory.
-    func entry(of directory: Directory, in key: ContainerKey) -> Entry {
-        let service = table.withLock { $0.rememberService(directory.id, in: key) }
+    func entry(of directory: Directory, in place: ClassDirectory) -> Entry {
+        let service = table.withLock { $0.rememberService(directory.id, in: place) }
         return entry(service.node, attributes(of: directory), attributeTimeout: timeout(of: service))
     }
 
     /// Counts a lookup of an item that the store has.
-    func entry(of item: Item, in directory: ServiceDirectory, keepItem: Bool = true) throws(Errno) -> Entry {
-        let file = table.withLock { $0.rememberItem(item, in: directory, keepItem: keepItem) }
-        let timed = file.state.withLock { timedAttributes($0, item: $0.item ?? item) }
-        return entry(file.node, timed.attributes, attributeTimeout: timed.timeout)
+    func entry(of item: Item, in directory: ServiceDirectory) -> Entry {
+        let node = table.withLock { $0.rememberItem(item.id, in: directory) }
+        guard let file = node.file else {
+            return entry(node.id, Attributes(of: item), attributeTimeout: options.cacheTimeout)
+        }
+        let timed = file.state.withLock { state in
+            // The kernel did not know the directory when the file was moved there by an attribute.
+            if state.directory.row == directory.row { state.directory = directory }
+            return timedAttributes(state, item: state.item ?? item)
+        }
+        return entry(node.id, timed.attributes, attributeTimeout: timed.timeout)
+    }
+
+    /// Counts a lookup of an item that a listing has shown before.
+    func entry(of known: ListingCache.Entry, in directory: ServiceDirectory) throws(Errno) -> Entry {
+        let node = table.withLock { $0.rememberItem(known.row, in: directory) }
+        guard let file = node.file else {
+            return entry(node.id, known.attributes, attributeTimeout: options.cacheTimeout)
+        }
+        let timed = try file.state.withLock { (state) throws(Errno) in
+            if state.directory.row == directory.row { state.directory = directory }
+            guard state.staging != nil || state.isDetached else {
+                return TimedAttributes(known.attributes, timeout: options.cacheTimeout)
+            }
+            return timedAttributes(state, item: try item(of: &state))
+        }
+        return entry(node.id, timed.attributes, attributeTimeout: timed.timeout)
     }
 
     /// Counts a lookup of a name that is not committed yet.

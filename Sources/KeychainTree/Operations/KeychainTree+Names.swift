@@ -7,26 +7,42 @@ extension KeychainTree {
     package func mkdir(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32
     ) throws(Errno) -> Entry {
-        let key = try classDirectory(parent)
-        try checkWritable()
-        let service = try whole(service(CanonicalName(typed: name.bytes), key))
+        guard case .folder(let folder) = try node(parent).content else { throw .notPermitted }
         let facts = newFacts(permissions & 0o700, request.caller)
+        switch folder {
+        case .scope: throw .notPermitted
+        case .groups: return try makeGroup(CanonicalName(typed: name.bytes), facts)
+        case .classDirectory(let place): return try makeService(CanonicalName(typed: name.bytes), in: place, facts)
+        }
+    }
+
+    private func makeService(
+        _ name: CanonicalName, in place: ClassDirectory, _ facts: FileFacts
+    ) throws(Errno) -> Entry {
+        try checkWritable()
+        let service = try whole(service(name, place.itemClass))
         let directory = try names.withLock { (_) throws(Errno) in
             try mapped { () throws(KeychainError) in
                 try keychain.change { (change) throws(KeychainError) in
-                    let container = try change.container(key, file: containerFacts)
+                    let container = try container(of: place, change)
                     let directory = try change.addDirectory(.service(service), in: container.id, file: facts)
                     try change.touchDirectory(container.id)
                     return directory
                 }
             }
         }
-        return entry(of: directory, in: key)
+        return entry(of: directory, in: place)
+    }
+
+    /// The row of a class directory, made now if need be; `itemNotFound` if its group has been removed.
+    func container(of place: ClassDirectory, _ change: Change) throws(KeychainError) -> Directory {
+        if place.group.row != .none, try change.directory(id: place.group.row) == nil { throw .itemNotFound }
+        return try change.container(place.key, file: containerFacts)
     }
 
     package func unlink(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) {
         switch try node(parent).content {
-        case .classDirectory, .root: throw .isDirectory
+        case .folder: throw .isDirectory
         case .service(let directory):
             try checkWritable()
             let name = CanonicalName(typed: name.bytes)
@@ -42,10 +58,19 @@ extension KeychainTree {
     }
 
     package func rmdir(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) {
-        let key = try classDirectory(parent)
+        guard case .folder(let folder) = try node(parent).content else { throw .notPermitted }
+        let name = CanonicalName(typed: name.bytes)
+        switch folder {
+        case .scope: throw .notPermitted
+        case .groups: try removeGroup(name)
+        case .classDirectory(let place): try removeService(name, in: place)
+        }
+    }
+
+    private func removeService(_ name: CanonicalName, in place: ClassDirectory) throws(Errno) {
         try checkWritable()
         try names.withLock { (_) throws(Errno) in
-            let directory = try existingDirectory(CanonicalName(typed: name.bytes), key)
+            let directory = try existingDirectory(name, place.key)
             try checkEmpty(directory.id)
             let known = table.withLock { $0.service(directory.id) }
             try removing(known) { () throws(Errno) in
@@ -107,8 +132,10 @@ extension KeychainTree {
         }
     }
 
-    /// What a file that is about to be detached needs to live on for its descriptors: its committed value (F6).
+    /// What a file that is about to be detached needs to live on: its item, and for its descriptors its committed value
+    /// (F6).
     func detachable(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
+        _ = try? item(of: &state)
         guard state.openCount > 0 else { return nil }
         do {
             return try committedSecret(&state)
@@ -135,12 +162,6 @@ extension KeychainTree {
     }
 
     // MARK: Directories
-
-    /// The class whose directories can be made and removed in a node; EPERM elsewhere (T5).
-    func classDirectory(_ parent: NodeID) throws(Errno) -> ContainerKey {
-        guard case .classDirectory(let key) = try node(parent).content else { throw .notPermitted }
-        return key
-    }
 
     func existingDirectory(_ name: CanonicalName, _ key: ContainerKey) throws(Errno) -> Directory {
         let found = try mapped { () throws(KeychainError) in
@@ -177,7 +198,7 @@ extension KeychainTree {
             directory.pending.withLock { $0.isRemoved = false }
             throw error
         }
-        table.withLock { $0.detachService(directory.row) }
+        table.withLock { $0.detachDirectory(directory.row) }
     }
 
     func newFacts(_ permissions: UInt32, _ caller: Caller) -> FileFacts {

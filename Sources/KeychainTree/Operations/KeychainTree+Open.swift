@@ -116,7 +116,7 @@ extension KeychainTree {
 
     package func open(_ request: inout Request, node id: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile {
         switch try node(id).content {
-        case .root, .classDirectory, .service, .controlDirectory: throw .isDirectory
+        case .folder, .service, .controlDirectory: throw .isDirectory
         case .controlFile(let file): return try open(file)
         case .item(let file):
             let changes = flags.isWritable || flags.contains(.truncate)
@@ -126,11 +126,11 @@ extension KeychainTree {
 
     private func openForReading(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
         let handle = try file.state.withLock { (state) throws(Errno) in
-            let item = try item(of: &state)
             let handle: Handle
             if state.isPending || state.isDetached, let staging = state.staging {
-                handle = .snapshotReader(file, try snapshot(of: staging, item))
+                handle = .snapshotReader(file, try snapshot(of: staging, try item(of: &state)))
             } else if state.isDetached {
+                _ = try item(of: &state)
                 try checkValueKept(state)
                 handle = .reader(file, state.detachedSecret)
             } else {
@@ -204,10 +204,14 @@ extension KeychainTree {
         switch handle {
         case .control, .directory: break
         case .reader(let file, _), .snapshotReader(let file, _):
-            file.state.withLock { $0.closed(writer: false) }
+            file.state.withLock { state in
+                state.closed(writer: false)
+                state.forgetUnused()
+            }
         case .writer(let writer):
             let dropped = writer.file.state.withLock { state in
                 state.closed(writer: true)
+                defer { state.forgetUnused() }
                 return state.writerCount == 0 ? lastClose(&state) : nil
             }
             if let dropped { request.notifications.append(.allEntries(fallback: { [dropped] })) }
@@ -247,5 +251,10 @@ extension ItemFile.State {
     mutating func closed(writer: Bool) {
         openCount -= 1
         if writer { writerCount -= 1 }
+    }
+
+    /// What can be read again is not kept for a file that nobody has open: the kernel may know very many.
+    mutating func forgetUnused() {
+        if openCount == 0, staging == nil, !isPending, !isDetached { item = nil }
     }
 }

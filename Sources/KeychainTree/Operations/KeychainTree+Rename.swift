@@ -15,10 +15,11 @@ extension KeychainTree {
             guard directory.container.itemClass == newDirectory.container.itemClass else { throw .crossDevice }
             try checkWritable()
             try renameItem(from, in: directory, to: to, in: newDirectory, flags)
-        case (.classDirectory(let key), .classDirectory(let newKey)):
-            guard key.itemClass == newKey.itemClass else { throw .crossDevice }
+        case (.folder(.classDirectory(let place)), .folder(.classDirectory(let newPlace))):
+            guard place.itemClass == newPlace.itemClass else { throw .crossDevice }
             try checkWritable()
-            try renameDirectory(from, in: key, to: to, in: newKey, flags)
+            try renameDirectory(from, in: place, to: to, in: newPlace, flags)
+        case (.folder(.groups), .folder(.groups)): try renameGroup(from, to: to, flags)
         default: throw .notPermitted
         }
     }
@@ -165,52 +166,65 @@ extension KeychainTree {
     // MARK: Directories
 
     private func renameDirectory(
-        _ from: CanonicalName, in key: ContainerKey, to: CanonicalName, in newKey: ContainerKey, _ flags: RenameFlags
+        _ from: CanonicalName, in place: ClassDirectory, to: CanonicalName, in newPlace: ClassDirectory,
+        _ flags: RenameFlags
     ) throws(Errno) {
-        let name = try service(to, newKey)
+        let name = try service(to, newPlace.itemClass)
         try names.withLock { (_) throws(Errno) in
-            var source = try existingDirectory(from, key)
+            var source = try existingDirectory(from, place.key)
             try checkAvailable(source.id)
-            let target = try optional { () throws(Errno) in try existingDirectory(to, newKey) }
+            let target = try optional { () throws(Errno) in try existingDirectory(to, newPlace.key) }
             if flags == .exchange {
                 guard let target else { throw .noSuchFileOrDirectory }
                 try checkAvailable(target.id)
-                return try exchangeDirectories(source, target)
+                return try exchangeDirectories(source, target, place, newPlace)
             }
             guard let target else {
                 source.key = .service(try whole(name))
-                return try saveRenamed(source, removing: nil)
+                return try saveRenamed(source, in: newPlace, removing: nil)
             }
             if flags == .noReplace { throw .fileExists }
             guard target.id != source.id else { return }
             try checkEmpty(target.id)
             source.key = target.key
             let known = table.withLock { $0.service(target.id) }
-            try removing(known) { () throws(Errno) in try saveRenamed(source, removing: target.id) }
+            try removing(known) { () throws(Errno) in
+                try saveRenamed(source, in: newPlace, removing: target.id)
+            }
         }
     }
 
-    private func saveRenamed(_ directory: Directory, removing target: RowID?) throws(Errno) {
+    private func saveRenamed(
+        _ directory: Directory, in place: ClassDirectory, removing target: RowID?
+    ) throws(Errno) {
         try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
                 if let target { try change.deleteDirectory(target) }
-                _ = try change.save(directory)
-                try change.touchDirectory(directory.parent)
+                var moved = directory
+                moved.parent = try container(of: place, change).id
+                _ = try change.save(moved)
+                try change.touchDirectories(directory.parent, moved.parent)
             }
         }
+        table.withLock { $0.service(directory.id) }?.move(to: place)
     }
 
-    private func exchangeDirectories(_ first: Directory, _ second: Directory) throws(Errno) {
+    private func exchangeDirectories(
+        _ first: Directory, _ second: Directory, _ place: ClassDirectory, _ newPlace: ClassDirectory
+    ) throws(Errno) {
         try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
                 _ = try change.exchangeDirectories(first.id, second.id)
-                try change.touchDirectory(first.parent)
+                try change.touchDirectories(first.parent, second.parent)
             }
         }
+        let (known, other) = table.withLock { ($0.service(first.id), $0.service(second.id)) }
+        known?.move(to: newPlace)
+        other?.move(to: place)
     }
 
     /// ENOKEY for a directory that holds an item which is not available (L1).
-    private func checkAvailable(_ directory: RowID) throws(Errno) {
+    func checkAvailable(_ directory: RowID) throws(Errno) {
         guard keychain.keys.state != .unlocked else { return }
         var after = RowID.none
         while true {
@@ -229,7 +243,7 @@ extension KeychainTree {
     }
 
     /// Nil instead of ENOENT.
-    private func optional<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result? {
+    func optional<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result? {
         do {
             return try body()
         } catch .noSuchFileOrDirectory {

@@ -9,23 +9,31 @@ extension KeychainTree {
 
     package func getxattr(_ request: inout Request, node id: NodeID, name: [UInt8]) throws(Errno) -> [UInt8] {
         try checkNamespace(name)
-        let file = try itemFile(id, else: .noAttribute)
-        return try xattrs(of: file).get(name)
+        switch try node(id).content {
+        case .item(let file): return try xattrs(of: file).get(name)
+        case .service(let directory): return try xattrs(of: directory).get(name)
+        default: throw .noAttribute
+        }
     }
 
     package func listxattr(_ request: inout Request, node id: NodeID) throws(Errno) -> [[UInt8]] {
-        guard case .item(let file) = try node(id).content else { return [] }
-        return try xattrs(of: file).list()
+        switch try node(id).content {
+        case .item(let file): return try xattrs(of: file).list()
+        case .service(let directory): return try xattrs(of: directory).list()
+        default: return []
+        }
     }
 
     package func setxattr(
         _ request: inout Request, node id: NodeID, name: [UInt8], value: RawSpan, flags: XattrFlags
     ) throws(Errno) {
         try checkNamespace(name)
-        let file = try itemFile(id, else: .operationNotSupported)
-        try checkWritable()
         let bytes = [UInt8](copying: value)
-        var move: Move?
+        let node = try node(id)
+        if case .service(let directory) = node.content { return try setxattr(of: directory, name, to: bytes, flags) }
+        guard case .item(let file) = node.content else { throw .operationNotSupported }
+        try checkWritable()
+        var move: ItemPlace?
         try file.state.withLock { (state) throws(Errno) in
             move = try apply(bytes, to: name, flags, &state)
         }
@@ -35,7 +43,9 @@ extension KeychainTree {
 
     package func removexattr(_ request: inout Request, node id: NodeID, name: [UInt8]) throws(Errno) {
         try checkNamespace(name)
-        let file = try itemFile(id, else: .noAttribute)
+        let node = try node(id)
+        if case .service(let directory) = node.content { return try removexattr(of: directory, name) }
+        guard case .item(let file) = node.content else { throw .noAttribute }
         try checkWritable()
         try file.state.withLock { (state) throws(Errno) in
             let directory = try record(of: state.directory)
@@ -60,23 +70,17 @@ extension KeychainTree {
 
     // MARK: Renaming through an attribute
 
-    /// Where a primary-key attribute takes an item.
-    private struct Move {
-        let account: AttributeValue
-        let service: ServiceKey
-    }
-
     private func apply(
         _ bytes: [UInt8], to name: [UInt8], _ flags: XattrFlags, _ state: inout ItemFile.State
-    ) throws(Errno) -> Move? {
+    ) throws(Errno) -> ItemPlace? {
         let directory = try record(of: state.directory)
         let container = state.directory.container
-        var move: Move?
+        var move: ItemPlace?
         try update(&state) { (item) throws(Errno) in
             switch try ItemXattrs(item, directory, container).set(name, to: bytes, flags: flags) {
             case .nothing: break
             case .item(let edited): item = edited
-            case .move(let account, let service): move = Move(account: account, service: service)
+            case .move(let place): move = place
             }
         }
         return move
@@ -86,7 +90,7 @@ extension KeychainTree {
     ///
     /// It is told to ask again for every name, which takes no lock. `inval_entry`, for kernels that cannot be told so, waits
     /// for the directory's lock, whose holder may wait for the file's, which setxattr holds: so that follows the answer.
-    private func relocate(_ file: ItemFile, to move: Move, _ request: inout Request) throws(Errno) {
+    private func relocate(_ file: ItemFile, to move: ItemPlace, _ request: inout Request) throws(Errno) {
         let caller = request.caller
         let moved = try names.withLock { (_) throws(Errno) in
             try file.state.withLock { (state) throws(Errno) in try relocate(&state, to: move, caller) }
@@ -96,18 +100,19 @@ extension KeychainTree {
     }
 
     private func relocate(
-        _ state: inout ItemFile.State, to move: Move, _ caller: Caller
+        _ state: inout ItemFile.State, to move: ItemPlace, _ caller: Caller
     ) throws(Errno) -> [EntryReference] {
         guard !state.isDetached else { throw .noSuchFileOrDirectory }
         let old = (name: CanonicalName(account: try item(of: &state).account), directory: state.directory)
         let name = CanonicalName(account: move.account)
-        let key = old.directory.container
-        let known = try knownDirectory(of: move.service, key)
+        let known = try knownDirectory(of: move)
         if known?.pendingFile(name) != nil { throw .fileExists }
         let facts = newFacts(0o700, caller)
+        var group = RowID.none
         try self.move(&state, to: move.account) { (change) throws(KeychainError) in
-            let container = try change.container(key, file: containerFacts)
-            if let directory = try change.directory(named: CanonicalName(service: move.service), in: key) {
+            let container = try change.container(move.container, file: containerFacts)
+            group = container.parent
+            if let directory = try change.directory(named: CanonicalName(service: move.service), in: move.container) {
                 return directory.id
             }
             let directory = try change.addDirectory(.service(move.service), in: container.id, file: facts)
@@ -116,7 +121,7 @@ extension KeychainTree {
         }
         // Committed: a lock that comes now must not make an error of it.
         let row = state.item?.directory ?? old.directory.row
-        state.directory = known ?? unknownDirectory(row, key)
+        state.directory = known ?? unknownDirectory(row, move.container, group)
         let places = [(old.directory.node, old.name), (state.directory.node, name)]
         return places.compactMap { node, name in
             EntryName(name.bytes).map { EntryReference(parent: node, name: $0) }
@@ -124,17 +129,22 @@ extension KeychainTree {
     }
 
     /// The directory of a service, if there is one and the kernel knows it.
-    private func knownDirectory(of service: ServiceKey, _ key: ContainerKey) throws(Errno) -> ServiceDirectory? {
+    private func knownDirectory(of place: ItemPlace) throws(Errno) -> ServiceDirectory? {
         let found = try mapped { () throws(KeychainError) in
-            try keychain.directory(named: CanonicalName(service: service), in: key)
+            try keychain.directory(named: CanonicalName(service: place.service), in: place.container)
         }
         return found.flatMap { directory in table.withLock { $0.service(directory.id) } }
     }
 
     /// A directory that the kernel does not know: a number that it will answer ENOENT to.
-    private func unknownDirectory(_ row: RowID, _ key: ContainerKey) -> ServiceDirectory {
+    private func unknownDirectory(_ row: RowID, _ key: ContainerKey, _ group: RowID) -> ServiceDirectory {
         table.withLock { table in
-            table.service(row) ?? ServiceDirectory(node: table.nodes.makeID(), row: row, container: key)
+            if let known = table.service(row) { return known }
+            let group =
+                group == .none ? .standard : table.group(group) ?? AccessGroup(row: group, name: key.accessGroup)
+            let place = ClassDirectory(
+                group: group, itemClass: key.itemClass, isSynchronizable: key.isSynchronizable)
+            return ServiceDirectory(node: table.nodes.makeID(), row: row, place: place)
         }
     }
 }
@@ -143,11 +153,7 @@ extension ItemXattrs {
     init(_ item: Item, _ directory: Directory, _ container: ContainerKey) {
         self.item = item
         self.container = container
-        if case .service(let service) = directory.key {
-            self.service = service
-        } else {
-            service = .generic(service: .text([]))
-        }
+        service = directory.key.service
         defaultProtection = directory.defaultProtection
     }
 }

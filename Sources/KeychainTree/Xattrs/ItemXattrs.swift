@@ -21,7 +21,10 @@ struct ItemXattrs {
         if CanonicalName(service: service).isCut {
             names += AttributeKey.allCases.filter { service[$0] != nil }.map(XattrName.name(of:))
         }
-        if item.protection != defaultProtection { names.append(XattrName.name(of: .accessible)) }
+        if CanonicalName(accessGroup: container.accessGroup).isCut { names.append(XattrName.name(of: .accessGroup)) }
+        if item.protection != .whenUnlocked || defaultProtection != .whenUnlocked {
+            names.append(XattrName.name(of: .accessible))
+        }
         for key in AttributeKey.allCases where item.attributes[key] != nil { names.append(XattrName.name(of: key)) }
         let extras = item.extraAttributes.keys.sorted { $0.lexicographicallyPrecedes($1) }
         return names + extras.map(XattrName.name(ofExtra:))
@@ -47,8 +50,7 @@ struct ItemXattrs {
     func value(of key: AttributeKey) -> AttributeValue? {
         switch key {
         case .account: item.account
-        case .accessGroup: .text(container.accessGroup)
-        case .synchronizable: .number(container.isSynchronizable ? 1 : 0)
+        case .accessGroup, .synchronizable: container[key]
         case .accessible: .string(item.protection.code)
         case .creationDate: .date(item.creationDate)
         case .modificationDate: .date(item.modificationDate)
@@ -65,8 +67,8 @@ struct ItemXattrs {
         case item(Item)
         /// The name already stands for this value.
         case nothing
-        /// The item gets another place: an account in a service.
-        case move(account: AttributeValue, service: ServiceKey)
+        /// The item gets another place.
+        case move(ItemPlace)
     }
 
     /// X3 and X4: EPERM for what the system keeps, EOPNOTSUPP for what the class has not, EINVAL for a bad value.
@@ -92,7 +94,7 @@ struct ItemXattrs {
         case .extra(let rest):
             guard edited.extraAttributes.removeValue(forKey: rest) != nil else { throw .noAttribute }
         case .attribute(.accessible):
-            guard item.protection != defaultProtection else { throw .noAttribute }
+            guard item.protection != .whenUnlocked || defaultProtection != .whenUnlocked else { throw .noAttribute }
             edited.protection = defaultProtection
         case .attribute(let key) where key.definition.role == .primaryKey:
             throw value(of: key) == nil ? .noAttribute : .notPermitted
@@ -135,20 +137,49 @@ struct ItemXattrs {
     private func move(_ key: AttributeKey, to value: AttributeValue) throws(Errno) -> Edit {
         if key == .account {
             let same = CanonicalName(account: value) == CanonicalName(account: item.account)
-            return same ? .nothing : .move(account: value, service: service)
+            return same ? .nothing : .move(place(account: value))
         }
         if key == .accessGroup || key == .synchronizable {
-            guard value == self.value(of: key) else { throw .operationNotSupported }
-            return .nothing
+            let moved = container.setting(key, to: value)
+            return moved == container ? .nothing : .move(place(container: moved))
         }
         let moved = service.setting(key, to: value)
         let same = CanonicalName(service: moved) == CanonicalName(service: service)
-        return same ? .nothing : .move(account: item.account, service: moved)
+        return same ? .nothing : .move(place(service: moved))
+    }
+
+    /// Where it lies, but for what is given.
+    private func place(
+        account: AttributeValue? = nil, service: ServiceKey? = nil, container: ContainerKey? = nil
+    ) -> ItemPlace {
+        ItemPlace(
+            account: account ?? item.account, service: service ?? self.service,
+            container: container ?? self.container)
     }
 
     private func check(_ flags: XattrFlags, exists: Bool) throws(Errno) {
         if flags.contains(.create) && exists { throw .fileExists }
         if flags.contains(.replace) && !exists { throw .noAttribute }
+    }
+}
+
+/// An item's whole primary key: what its path is made of.
+struct ItemPlace: Hashable, Sendable {
+    let account: AttributeValue
+    let service: ServiceKey
+    let container: ContainerKey
+}
+
+extension ContainerKey {
+    /// The same key with access group or synchronizable changed.
+    fileprivate func setting(_ key: AttributeKey, to value: AttributeValue) -> ContainerKey {
+        var container = self
+        switch (key, value) {
+        case (.accessGroup, .text(let group)): container.accessGroup = group
+        case (.synchronizable, .number(let flag)): container.isSynchronizable = flag != 0
+        default: break
+        }
+        return container
     }
 }
 

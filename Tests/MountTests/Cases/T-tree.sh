@@ -2,7 +2,7 @@
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 cd "$MNT"
-expect 'generic-passwords internet-passwords' "$(ls -A | xargs)" "the root lists the classes and nothing else"
+expect 'access-groups generic-passwords internet-passwords synchronizable' "$(ls -A | xargs)" "what the root lists, and nothing else"
 [ -e .keychainfs/status ] || fail "control files are found by name"
 cd generic-passwords; mkdir s
 python3 - <<'PY'

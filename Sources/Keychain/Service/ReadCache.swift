@@ -1,0 +1,76 @@
+import Synchronization
+
+/// What was read last, as long as nothing has been committed since: a secret that is read again and again, and the
+/// directory behind every attribute, cost no look-up in the store.
+///
+/// Bounded; secrets stay sealed. What a lock takes away is not kept beyond it: ``dropUnavailable(_:)`` comes after the
+/// revocation of the keys, and nothing is added whose class is not available at that moment.
+final class ReadCache: Sendable {
+    /// An item and its secret, nil for an item without one.
+    struct Value: Sendable {
+        let item: Item
+        let secret: SealedSecret?
+    }
+
+    private struct State {
+        var commit = 0
+        var directories: [RowID: Directory] = [:]
+        var values: [RowID: Value] = [:]
+    }
+
+    /// At most so many of each kind.
+    static let limit = 1024
+    /// Longer secrets are not kept; in bytes.
+    static let longestSecret = 1024
+    private let state = Mutex(State())
+
+    /// The directory of that row if it was read since commit number `commit`.
+    func directory(_ id: RowID, since commit: Int) -> Directory? {
+        state.withLock { $0.commit == commit ? $0.directories[id] : nil }
+    }
+
+    /// The item of that row if it was read since commit number `commit`, and its class is available.
+    func value(_ id: RowID, since commit: Int, _ isAvailable: (Protection) -> Bool) -> Value? {
+        state.withLock { state in
+            guard state.commit == commit, let value = state.values[id], isAvailable(value.item.protection),
+                // A lock and an unlock may have passed since it was read: its key is not the present one.
+                value.secret?.isAvailable ?? true
+            else { return nil }
+            return value
+        }
+    }
+
+    /// `commit` is what the number was before the directory was read.
+    func keep(_ directory: Directory, since commit: Int, _ isAvailable: () -> Bool) {
+        state.withLock { state in
+            guard Self.begin(&state, commit), isAvailable() else { return }
+            if state.directories.count >= Self.limit { state.directories = [:] }
+            state.directories[directory.id] = directory
+        }
+    }
+
+    /// `commit` is what the number was before the item was read.
+    func keep(_ value: Value, since commit: Int, _ isAvailable: (Protection) -> Bool) {
+        guard value.secret?.count ?? 0 <= Self.longestSecret else { return }
+        state.withLock { state in
+            guard Self.begin(&state, commit), isAvailable(value.item.protection) else { return }
+            if state.values.count >= Self.limit { state.values.removeAll(keepingCapacity: true) }
+            state.values[value.item.id] = value
+        }
+    }
+
+    /// Forgets the directories, and the items of classes that are not available.
+    func dropUnavailable(_ isAvailable: (Protection) -> Bool) {
+        state.withLock { state in
+            state.directories = [:]
+            state.values = state.values.filter { isAvailable($0.value.item.protection) }
+        }
+    }
+
+    /// False if something has been committed since; forgets what is older.
+    private static func begin(_ state: inout State, _ commit: Int) -> Bool {
+        guard commit >= state.commit else { return false }
+        if commit > state.commit { state = State(commit: commit) }
+        return true
+    }
+}

@@ -1,0 +1,51 @@
+import FileSystemCore
+import Keychain
+import Synchronization
+import SystemPackage
+
+/// Extended attributes of directories: only those of services have any (X5).
+extension KeychainTree {
+    func xattrs(of directory: ServiceDirectory) throws(Errno) -> DirectoryXattrs {
+        DirectoryXattrs(try record(of: directory), directory.container)
+    }
+
+    /// The class whose keys cannot be used now may be set too (L1): only making an item of it needs them.
+    func setxattr(
+        of directory: ServiceDirectory, _ name: [UInt8], to bytes: [UInt8], _ flags: XattrFlags
+    ) throws(Errno) {
+        try checkWritable()
+        guard let protection = try xattrs(of: directory).set(name, to: bytes, flags: flags) else { return }
+        try setDefault(protection, of: directory)
+    }
+
+    func removexattr(of directory: ServiceDirectory, _ name: [UInt8]) throws(Errno) {
+        try checkWritable()
+        try setDefault(try xattrs(of: directory).remove(name), of: directory)
+    }
+
+    private func setDefault(_ protection: Protection, of directory: ServiceDirectory) throws(Errno) {
+        try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in
+                guard var record = try change.directory(id: directory.row) else { throw .itemNotFound }
+                guard record.defaultProtection != protection else { return }
+                record.defaultProtection = protection
+                _ = try change.save(record)
+            }
+        }
+    }
+}
+
+extension DirectoryXattrs {
+    init(_ directory: Directory, _ container: ContainerKey) {
+        service = directory.key.service
+        self.container = container
+        defaultProtection = directory.defaultProtection
+    }
+}
+
+extension Directory.Key {
+    /// What a service directory stands for; an empty service for any other.
+    var service: ServiceKey {
+        if case .service(let service) = self { service } else { .generic(service: .text([])) }
+    }
+}

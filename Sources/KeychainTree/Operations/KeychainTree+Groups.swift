@@ -1,0 +1,110 @@
+import FileSystemCore
+import Keychain
+import Synchronization
+import SystemPackage
+
+/// Directories of `access-groups/`: made, removed and renamed as service directories are.
+extension KeychainTree {
+    func makeGroup(_ name: CanonicalName, _ facts: FileFacts) throws(Errno) -> Entry {
+        try checkWritable()
+        let key = try whole(group(name))
+        let directory = try names.withLock { (_) throws(Errno) in
+            try mapped { () throws(KeychainError) in
+                try keychain.change { (change) throws(KeychainError) in
+                    try change.addDirectory(.group(key), in: .none, file: facts)
+                }
+            }
+        }
+        guard let folder = folder(of: directory) else { throw .ioError }
+        return entry(of: folder, directory)
+    }
+
+    func removeGroup(_ name: CanonicalName) throws(Errno) {
+        try checkWritable()
+        try names.withLock { (_) throws(Errno) in
+            let group = try existingGroup(name)
+            try checkGroupAvailable(group.id)
+            try mapped { () throws(KeychainError) in
+                try keychain.change { (change) throws(KeychainError) in try change.deleteGroup(group.id) }
+            }
+            table.withLock { $0.detachDirectory(group.id) }
+        }
+    }
+
+    /// Atomic, at the cost of the group's service directories, whatever they hold: tags are made of the name.
+    func renameGroup(_ from: CanonicalName, to: CanonicalName, _ flags: RenameFlags) throws(Errno) {
+        let name = try group(to)
+        try checkWritable()
+        try names.withLock { (_) throws(Errno) in
+            let source = try existingGroup(from)
+            let target = try optional { () throws(Errno) in try existingGroup(to) }
+            guard target?.id != source.id else { return }
+            try checkGroupAvailable(source.id)
+            if flags == .exchange {
+                guard let target else { throw .noSuchFileOrDirectory }
+                return try exchangeGroups(source, target)
+            }
+            guard let target else { return try renameGroup(source.id, to: try whole(name), removing: nil) }
+            if flags == .noReplace { throw .fileExists }
+            try checkGroupAvailable(target.id)
+            try renameGroup(source.id, to: target.key.groupName, removing: target.id)
+        }
+    }
+
+    private func renameGroup(_ source: RowID, to name: [UInt8], removing target: RowID?) throws(Errno) {
+        try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in
+                if let target { try change.deleteGroup(target) }
+                try change.renameGroup(source, to: name)
+            }
+        }
+        table.withLock { table in
+            if let target { table.detachDirectory(target) }
+            table.renameGroup(source, to: name)
+        }
+    }
+
+    private func exchangeGroups(_ first: Directory, _ second: Directory) throws(Errno) {
+        try checkGroupAvailable(second.id)
+        try mapped { () throws(KeychainError) in
+            try keychain.change { (change) throws(KeychainError) in try change.exchangeGroups(first.id, second.id) }
+        }
+        table.withLock { table in
+            table.renameGroup(first.id, to: second.key.groupName)
+            table.renameGroup(second.id, to: first.key.groupName)
+        }
+    }
+
+    private func existingGroup(_ name: CanonicalName) throws(Errno) -> Directory {
+        _ = try group(name)
+        let found = try mapped { () throws(KeychainError) in try keychain.group(named: name) }
+        guard let found else { throw .noSuchFileOrDirectory }
+        return found
+    }
+
+    /// ENOKEY for a group that holds an item which is not available (L1).
+    private func checkGroupAvailable(_ group: RowID) throws(Errno) {
+        guard keychain.keys.state != .unlocked else { return }
+        try forEachDirectory(in: group) { container throws(Errno) in
+            try forEachDirectory(in: container) { service throws(Errno) in try checkAvailable(service) }
+        }
+    }
+
+    private func forEachDirectory(in parent: RowID, _ body: (RowID) throws(Errno) -> Void) throws(Errno) {
+        var after = RowID.none
+        while true {
+            let page = try mapped { () throws(KeychainError) in
+                try keychain.directories(in: parent, after: after, limit: 128)
+            }
+            for entry in page { try body(entry.id) }
+            guard let last = page.last else { return }
+            after = last.id
+        }
+    }
+}
+
+extension Directory.Key {
+    fileprivate var groupName: [UInt8] {
+        if case .group(let name) = self { name } else { [] }
+    }
+}

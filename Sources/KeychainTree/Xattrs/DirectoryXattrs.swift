@@ -1,0 +1,77 @@
+import FileSystemCore
+import Keychain
+import SystemPackage
+
+/// A service directory's attributes as extended attributes (X5): what its name stands for, and the class of new items.
+struct DirectoryXattrs {
+    let service: ServiceKey
+    let container: ContainerKey
+    let defaultProtection: Protection
+
+    private var itemClass: ItemClass { container.itemClass }
+
+    /// The default class, if it is not what a directory has when nobody sets one.
+    func list() -> [[UInt8]] {
+        defaultProtection == .whenUnlocked ? [] : [XattrName.name(of: .accessible)]
+    }
+
+    /// ENODATA for what the name does not stand for.
+    func get(_ name: [UInt8]) throws(Errno) -> [UInt8] {
+        switch XattrName(name, in: itemClass) {
+        case .unsupported: throw .operationNotSupported
+        case .foreign, .extra: throw .noAttribute
+        case .itemClass: return Array(itemClass.suffix.utf8)
+        case .attribute(.accessible): return Array(defaultProtection.suffix.utf8)
+        case .attribute(let key):
+            guard let value = value(of: key) else { throw .noAttribute }
+            return AttributeText.encode(value, for: key)
+        }
+    }
+
+    /// The default class to be set; nil for a value that the name stands for already.
+    ///
+    /// EPERM for another value of what the name stands for: that is what rename is for. EOPNOTSUPP for all that a
+    /// directory cannot have, other `user.` names among it.
+    func set(_ name: [UInt8], to bytes: [UInt8], flags: XattrFlags) throws(Errno) -> Protection? {
+        switch XattrName(name, in: itemClass) {
+        case .unsupported, .foreign, .extra: throw .operationNotSupported
+        case .itemClass: throw .notPermitted
+        case .attribute(.accessible):
+            if flags.contains(.create) { throw .fileExists }
+            guard let text = String(validating: bytes, as: UTF8.self),
+                let protection = AttributeText.protection(text)
+            else { throw .invalidArgument }
+            return protection
+        case .attribute(let key):
+            guard let current = value(of: key) else { throw .operationNotSupported }
+            guard AttributeText.decode(bytes, for: key, current: current) == current else { throw .notPermitted }
+            return nil
+        }
+    }
+
+    /// The default class after the removal of an attribute. ENODATA for what is not set.
+    func remove(_ name: [UInt8]) throws(Errno) -> Protection {
+        switch XattrName(name, in: itemClass) {
+        case .unsupported: throw .operationNotSupported
+        case .attribute(.accessible) where defaultProtection != .whenUnlocked: return .whenUnlocked
+        case .attribute(let key) where key.definition.role == .primaryKey && value(of: key) != nil:
+            throw .notPermitted
+        case .foreign, .extra, .itemClass, .attribute: throw .noAttribute
+        }
+    }
+
+    private func value(of key: AttributeKey) -> AttributeValue? {
+        service[key] ?? container[key]
+    }
+}
+
+extension ContainerKey {
+    /// The value of the attribute that it holds.
+    subscript(key: AttributeKey) -> AttributeValue? {
+        switch key {
+        case .accessGroup: .text(accessGroup)
+        case .synchronizable: .number(isSynchronizable ? 1 : 0)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+/// What was read is not read again, and never outlives a commit or a lock (S5, H2, L2).
+@Suite("Read cache")
+struct ReadCacheTests {
+    private let store: InMemoryRecordStore
+    private let keychain: Keychain
+    private let item: Item
+    private let directory: Directory
+
+    init() throws {
+        let bench = try Bench()
+        store = bench.store
+        keychain = try Keychain(store: store, keys: bench.ring) { .sample }
+        let made = try keychain.change { (change) throws(KeychainError) -> (Directory, Item) in
+            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
+            let service = Directory.Key.service(.generic(service: .string("mail")))
+            let directory = try change.addDirectory(service, in: container.id, file: .sample)
+            var item = Item.sample(id: 500, directory: directory.id.rawValue)
+            item.version = 0
+            return (directory, try change.save(item, secret: ArraySource([1, 2, 3])))
+        }
+        (directory, item) = made
+    }
+
+    private func value() throws -> [UInt8]? { try keychain.itemWithSecret(id: item.id)?.secret?.all() }
+
+    @Test("S5: a secret and a directory that are read again cost no look-up")
+    func noSecondLookup() throws {
+        #expect(try value() == [1, 2, 3])
+        #expect(try keychain.directory(id: directory.id)?.key == directory.key)
+        // The rows go behind the keychain's back: whoever still gets them has not looked.
+        store.records = InMemoryRecords()
+        #expect(try value() == [1, 2, 3])
+        #expect(try keychain.directory(id: directory.id)?.key == directory.key)
+    }
+
+    @Test("F10: what a commit changes is read anew")
+    func commitIsSeen() throws {
+        #expect(try value() == [1, 2, 3])
+        _ = try keychain.directory(id: directory.id)
+        let changed = try keychain.change { (change) throws(KeychainError) in
+            var renamed = directory
+            renamed.key = .service(.generic(service: .string("post")))
+            _ = try change.save(renamed)
+            return try change.save(item, secret: ArraySource([4]))
+        }
+        #expect(try value() == [4])
+        #expect(try keychain.itemWithSecret(id: item.id)?.item.version == changed.version)
+        #expect(try keychain.directory(id: directory.id)?.key == .service(.generic(service: .string("post"))))
+    }
+
+    @Test("L2: a lock takes away what was read, and an unlock brings it back")
+    func lock() throws {
+        let before = try keychain.itemWithSecret(id: item.id)?.secret
+        keychain.lock()
+        #expect(throws: KeychainError.interactionNotAllowed) { try value() }
+        #expect(throws: KeychainError.interactionNotAllowed) { try before?.all() }
+        try keychain.keys.unlock(passphrase: SecretBytes(text: "correct"))
+        #expect(try value() == [1, 2, 3])
+    }
+
+    @Test("H2: a lock that comes while a value is being read leaves nothing of it behind")
+    func lockInBetween() throws {
+        let commit = keychain.commitCount
+        let read = try #require(try keychain.itemWithSecret(id: item.id))
+        let value = ReadCache.Value(item: read.item, secret: read.secret)
+        let isAvailable = keychain.keys.isAvailable(_:)
+        keychain.lock()
+        #expect(keychain.cache.value(item.id, since: commit) { _ in true } == nil)
+        keychain.cache.keep(value, since: commit, isAvailable)
+        #expect(keychain.cache.value(item.id, since: commit) { _ in true } == nil)
+        try keychain.keys.unlock(passphrase: SecretBytes(text: "correct"))
+        // Read under the keys of before: if it were given out, it would answer ENOKEY until the next commit.
+        keychain.cache.keep(value, since: commit, isAvailable)
+        #expect(try self.value() == [1, 2, 3])
+    }
+}
+
+/// Contents from an array.
+private struct ArraySource: SecretSource {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var secretCount: Int { bytes.count }
+
+    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+        let part = bytes.dropFirst(offset).prefix(output.byteCount)
+        for (index, byte) in part.enumerated() { output.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+        return part.count
+    }
+}
