@@ -104,6 +104,10 @@ let package = Package(
                 "SecretCrypto", system,
             ],
             swiftSettings: testing),
+        .testTarget(
+            name: "KeychainMountTests",
+            dependencies: ["KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto", system],
+            swiftSettings: testing),
         .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),
     ]
 )

@@ -40,7 +40,7 @@ struct MountDaemon {
         snapshots.removeLeftovers()
         defer { snapshots.removeLeftovers() }
         let tree = makeTree(keychain, snapshots)
-        let numbers = Minutely { try? keychain.keys.keepCommitNumber() }
+        let numbers = Periodically(seconds: 60) { try? keychain.keys.keepCommitNumber() }
         defer { numbers.cancel() }
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)

@@ -1,13 +1,13 @@
 import Dispatch
 
-/// Does something once a minute, on a thread of its own, until it is cancelled.
-struct Minutely {
+/// Does something every so many seconds, on a thread of its own, until it is cancelled.
+struct Periodically {
     private let timer: any DispatchSourceTimer
-    private let queue = DispatchQueue(label: "keychainfs.minutely")
+    private let queue = DispatchQueue(label: "keychainfs.periodically")
 
-    init(_ body: @escaping @Sendable () -> Void) {
+    init(seconds: Double, _ body: @escaping @Sendable () -> Void) {
         timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.schedule(deadline: .now() + 60, repeating: 60, leeway: .seconds(1))
+        timer.schedule(deadline: .now() + seconds, repeating: seconds)
         timer.setEventHandler(handler: body)
         timer.activate()
     }
