@@ -106,7 +106,9 @@ let package = Package(
             swiftSettings: testing),
         .testTarget(
             name: "KeychainMountTests",
-            dependencies: ["KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto", system],
+            dependencies: [
+                "KeychainMount", "KeychainTree", "FileSystemCore", "Keychain", "KeychainTesting", "SecretCrypto", system,
+            ],
             swiftSettings: testing),
         .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),
     ]

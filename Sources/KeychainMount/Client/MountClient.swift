@@ -98,9 +98,11 @@ package struct MountClient: Sendable {
                 tell is damaged. It stays locked. If you put an old copy in its place, accept it with --accept-rollback.
                 """)
         case Errno.noSpace:
-            return Failure(.diskFull, "The disk that holds the keychain of \(mountPoint) is full. Make room and try again.")
+            return Failure(
+                .diskFull, "The disk that holds the keychain of \(mountPoint) is full. Make room and try again.")
         case Errno.resourceBusy:
-            return Failure(.inUse, "The daemon of \(mountPoint) is at such a command already. Try again when it is done.")
+            return Failure(
+                .inUse, "The daemon of \(mountPoint) is at such a command already. Try again when it is done.")
         case Errno.noMemory:
             return Failure(.failure, "The daemon has not enough memory for the key derivation.")
         default:

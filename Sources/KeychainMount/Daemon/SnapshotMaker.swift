@@ -1,5 +1,5 @@
-import Foundation
 import FileSystemCore
+import Foundation
 import Fuse
 import Keychain
 import Synchronization
@@ -82,7 +82,9 @@ final class SnapshotMaker: Sendable {
     /// Of fixed length, whatever the name's.
     private static func identifier(of path: String) -> String {
         let name = FilePath(path).lastComponent?.string ?? ""
-        let hash = Array(name.utf8).reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        let hash = Array(name.utf8).reduce(UInt64(14_695_981_039_346_656_037)) {
+            ($0 ^ UInt64($1)) &* 1_099_511_628_211
+        }
         return String(hash, radix: 16)
     }
 }

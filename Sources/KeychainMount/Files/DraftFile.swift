@@ -12,7 +12,8 @@ struct DraftFile: ~Copyable {
 
     init(for target: String) throws(Errno) {
         self.target = FilePath(target)
-        path = self.target.removingLastComponent()
+        path =
+            self.target.removingLastComponent()
             .appending(".keychainfs-new-" + String(UInt64.random(in: 0 ... .max), radix: 16)).string
         do {
             file = try FileDescriptor.open(

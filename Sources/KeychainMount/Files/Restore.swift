@@ -57,13 +57,16 @@ package struct Restore: Sendable {
             return
         }
         guard replaces else { throw Self.exists(target.path) }
-        guard (try? FileManager.default.attributesOfItem(atPath: target.path))?[.type] as? FileAttributeType == .typeRegular
+        guard
+            (try? FileManager.default.attributesOfItem(atPath: target.path))?[.type] as? FileAttributeType
+                == .typeRegular
         else { throw Failure(.badKeychain, "\(target.path) is no file; it is not replaced.") }
     }
 
     private static func exists(_ path: String) -> Failure {
         Failure(
-            .exists, "\(path) is there already. Replace it with --replace (it is kept aside), or name another with --keychain.")
+            .exists,
+            "\(path) is there already. Replace it with --replace (it is kept aside), or name another with --keychain.")
     }
 
     private func hasLog(_ path: String) -> Bool {
@@ -83,7 +86,8 @@ package struct Restore: Sendable {
             throw Failure(.noKeychain, "There is no backup at \(backup).")
         } catch .needsRecovery {
             throw Failure(
-                .badKeychain, "Beside \(backup) lies its log: it is a keychain that was not closed properly, no backup.")
+                .badKeychain, "Beside \(backup) lies its log: it is a keychain that was not closed properly, no backup."
+            )
         } catch {
             throw Failure(error, keychain: backup)
         }

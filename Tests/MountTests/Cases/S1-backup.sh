@@ -77,6 +77,16 @@ for i in 1 2 3 4; do case "$(tail -n 1 "$CASE_DIR/same$i")" in 0|14|20) ;; *) fa
 [ "$(cat "$CASE_DIR"/same? | grep -cx 0)" -le 1 ] || fail "two backups of one name"
 rm "$D/busy"; expect "" "$(ls -A "$B" | grep '^\.' || true)" "what backups leave beside them"
 
+# A copy that nobody takes away stays no longer than the daemon, nor one that was being made when it was killed.
+left() { ls -A "${KEYCHAIN%/*}" | grep -c keychainfs-backup || true; }
+ask() { exec 5<> "$MNT/.keychainfs/control"; echo backup >&5; cat <&5 > "$CASE_DIR/answer"; exec 5>&-; }
+ask; expect 1 "$(left)" "a copy that waits"
+file=$(json file < "$CASE_DIR/answer"); expect 600 "$(stat -c %a "$file")" "its mode"; expect "${KEYCHAIN%/*}" "${file%/*}" "its place"
+"$KEYCHAINFS" backup "$B/beside" > /dev/null; expect 1 "$(left)" "it is not taken from who asked for it"
+unmount_keychain; expect 0 "$(left)" "after the end"; mount_keychain
+ask; kill -9 "$(daemon)"; wait_until 10 bash -c "! grep -q ' $MNT fuse.keychainfs ' /proc/self/mounts"
+expect 1 "$(left)" "after a kill"; mount_keychain; expect 0 "$(left)" "after the next start"
+
 # A mounted keychain is never replaced, one that is there only with --replace, and then kept aside.
 expect_code 14 "$KEYCHAINFS" restore --replace "$B/1" > /dev/null
 printf newer > "$D/one"; unmount_keychain
