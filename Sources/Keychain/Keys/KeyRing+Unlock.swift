@@ -22,6 +22,7 @@ extension KeyRing {
             root: root, kind: kind, slots: records.slots, store: records.store)
         guard state != .unlocked else { return }
         let master = try KeychainError.unwrapped(records.store, userKey: userKey)
+        ledger.adopt(master.digest)
         let keys = try wrappingKeys(userKey: userKey)
         let complete = try enrolled(records, keys: keys)
         try install(complete.table(tag: deviceTag, keys: keys), master: master)
@@ -45,7 +46,7 @@ extension KeyRing {
     ) throws(KeychainError) -> StoredKeys {
         guard !store.isReadOnly, !records.enrolment(tag: deviceTag).isEmpty else { return records }
         do throws(KeychainError) {
-            return try store.write { (writer) throws(KeychainError) in
+            return try store.write(by: ledger) { (writer) throws(KeychainError) in
                 // Read again: the plan has to fit what is there now.
                 try StoredKeys(writer).enrolment(tag: deviceTag).write(to: writer, keys: keys)
                 return try StoredKeys(writer)
@@ -68,6 +69,7 @@ extension KeyRing {
             return false
         }
         if isClosed { throw .notAvailable }
+        verification.unlocked()
     }
 }
 

@@ -20,7 +20,7 @@ package struct ControlCommandLine: ControlCommands {
         return StatusReport(
             processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
             isReadOnly: tree.isReadOnly, items: items,
-            commits: tree.keychain.commitCount, hardening: ProcessHardening.report()
+            commits: tree.keychain.commitCount, integrity: tree.keychain.integrity, hardening: ProcessHardening.report()
         ).json
     }
 

@@ -25,6 +25,7 @@ struct MountDaemon {
         do throws(Failure) {
             let keychain = try openKeychain(passphrase)
             defer { keychain.close() }
+            IntegrityWorker(keychain: keychain, log: log).start()
             try serve(keychain, at: place, ready: ready)
         } catch {
             watch.dismiss()
