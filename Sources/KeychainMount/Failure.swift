@@ -84,14 +84,15 @@ extension Failure {
                 .rolledBack,
                 """
                 \(path) is OLDER than what this device has seen of it (commit \(found), after \(kept)): somebody has put \
-                an old copy in its place. It stays locked. If that was you, accept it with --accept-rollback.
+                an old copy in its place. It stays locked. If that was you, accept it with 'keychainfs mount \
+                --accept-rollback'.
                 """)
         case .untrustedCommitNumber:
             self.init(
                 .rolledBack,
                 """
                 What this device has kept to tell an older copy of \(path) is damaged or forged: it cannot be told whether \
-                this is the newest one. It stays locked. Accept it as it is with --accept-rollback.
+                this is the newest one. It stays locked. Accept it as it is with 'keychainfs mount --accept-rollback'.
                 """)
         case .io(let code):
             self.init(.failure, "\(path) cannot be read or written (error \(code)). Look at the disk.")

@@ -45,7 +45,8 @@ struct FirstUnlockTests {
 
     init() throws {
         file = KeychainFile(
-            path: state.path + "/k", locations: Locations(environment: ["HOME": state.path, "XDG_STATE_HOME": state.path]))
+            path: state.path + "/k",
+            locations: Locations(environment: ["HOME": state.path, "XDG_STATE_HOME": state.path]))
         try file.create(passphrase: SecretBytes(text: "correct"), cost: .cheap)
     }
 

@@ -41,7 +41,7 @@ struct RollbackTests {
         var records = bench.store.records
         let header = try bench.ring.header(of: #require(records.storeRecord))
         records.storeRecord?.header = try bench.ring.sealed(
-            StoreHeader(commit: commit, rowCount: header.rowCount, digest: header.digest))
+            StoreHeader(commit: commit, rows: header.rows))
         return records
     }
 

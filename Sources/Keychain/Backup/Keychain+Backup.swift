@@ -15,19 +15,30 @@ extension Keychain {
     /// Removes from a copy of this store what may not leave it: items of WhenPasscodeSetThisDeviceOnly and the keys of
     /// that class. All in one transaction of the copy; the store itself is not touched.
     ///
+    /// The copy's header row is true to the rows that are left. Its commit number stays, or is one less if items are
+    /// missing: such a copy must not stand in for the store unseen.
     /// - Throws: `interactionNotAllowed` before the first unlock: nobody could say then what rows the copy has.
     package func prepareBackup(_ copy: any RecordWriter) throws(KeychainError) -> BackupContents {
-        let header = try keys.header(of: copy.store())
+        let digest = RowDigest(key: try keys.masterKeys().digest)
+        let old = try copy.store()
+        var header = try StoreHeader(opening: old.header, key: digest.key, store: old.identifier)
+        let writer = DigestingWriter(copy, digest: digest)
         var leftOut = 0
         while true {
-            let rows = try copy.itemIDs(of: Self.staying, limit: Self.pageSize)
-            for row in rows { try copy.deleteItem(row) }
+            let rows = try writer.itemIDs(of: Self.staying, limit: Self.pageSize)
+            for row in rows { try writer.deleteItem(row) }
             leftOut += rows.count
             guard rows.count == Self.pageSize else { break }
         }
-        for key in try copy.classKeys() where key.purpose == .protection(Self.staying) {
-            try copy.deleteClassKey(key)
+        for key in try writer.classKeys() where key.purpose == .protection(Self.staying) {
+            try writer.deleteClassKey(key)
         }
+        var new = old
+        new.highestRow = max(old.highestRow, writer.difference.retired)
+        header.rows += writer.difference.total()
+        header.rows += try digest.sum(new) - digest.sum(old)
+        if leftOut > 0 { header.commit = max(0, header.commit - 1) }
+        try copy.put(keys.sealed(header), highestRow: new.highestRow)
         return BackupContents(items: try copy.itemCount(), leftOut: leftOut, commitNumber: header.commit)
     }
 

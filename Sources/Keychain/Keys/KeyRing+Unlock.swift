@@ -29,6 +29,7 @@ extension KeyRing {
         if state == .beforeFirstUnlock {
             try admit(records.store, master: master, acceptingRollback: acceptingRollback)
         }
+        ledger.adopt(master.digest)
         let keys = try wrappingKeys(userKey: userKey)
         let complete = try enrolled(records, keys: keys)
         try install(complete.table(tag: deviceTag, keys: keys), master: master)
@@ -54,7 +55,7 @@ extension KeyRing {
     ) throws(KeychainError) -> StoredKeys {
         guard !store.isReadOnly, !records.enrolment(tag: deviceTag).isEmpty else { return records }
         do throws(KeychainError) {
-            return try store.write { (writer) throws(KeychainError) in
+            return try store.write(by: ledger) { (writer) throws(KeychainError) in
                 // Read again: the plan has to fit what is there now.
                 try StoredKeys(writer).enrolment(tag: deviceTag).write(to: writer, keys: keys)
                 return try StoredKeys(writer)
@@ -77,6 +78,7 @@ extension KeyRing {
             return false
         }
         if isClosed { throw .notAvailable }
+        verification.unlocked()
     }
 }
 

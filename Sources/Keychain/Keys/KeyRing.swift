@@ -19,6 +19,9 @@ package final class KeyRing: Sendable {
     let device: RevocableSecret
     let deviceTag: [UInt8]
     let current: Mutex<State>
+    /// Through it goes every change of the store.
+    let ledger = DigestLedger()
+    let verification = Verification()
     /// 16 bytes, part of every record's associated data.
     package let storeID: [UInt8]
     /// Whether the store had a record of this device when it was opened: else it is new to it, or has lost its key.
@@ -57,15 +60,18 @@ package final class KeyRing: Sendable {
 
     /// Takes away the keys of every class that is usable only while unlocked; UnlessOpen keeps its public key.
     ///
-    /// Returns when all their users are done and the keys are wiped, whoever locked first.
+    /// Returns when all their users are done and the keys are wiped, whoever locked first. What was deleted or
+    /// overwritten leaves the store's files soon after.
     package func lock() {
         let keys = current.withLock { state in
             state.lock = state.lock.locking
             return state.table.opened { $0 == .unlocked }
         }
+        verification.locked()
         for key in keys { key.revoke() }
         // Who keeps it says if it cannot; a lock is done all the same.
         try? keepCommitNumber()
+        store.eraseSoon()
     }
 
     /// Wipes all keys for good; returns when their users are done. The store is still open then.
@@ -76,8 +82,10 @@ package final class KeyRing: Sendable {
             state.isClosed = true
             return (state.table.opened { _ in true }, state.master)
         }
+        verification.close()
         for key in keys { key.revoke() }
         master?.revoke()
+        ledger.close()
         device.revoke()
     }
 }

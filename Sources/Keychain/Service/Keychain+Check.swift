@@ -14,20 +14,30 @@ package struct CheckReport: Hashable, Sendable {
     var visitedItems = 0
     /// Faults of the store's own structure, rows that lie in no directory among them.
     package var structureFaults = 0
+    /// Rows that are gone, older than they should be, or were never committed.
+    package var rowFault: IntegrityFault?
+    /// Whether ``rowFault`` is known: before the first unlock it is not.
+    package var areRowsVerified = false
     /// Names that editors leave behind (swap, backup and temporary files).
     package var leftovers: [String] = []
 
-    package var isSound: Bool { damagedDirectories.isEmpty && damagedItems.isEmpty && structureFaults == 0 }
+    package var isSound: Bool {
+        damagedDirectories.isEmpty && damagedItems.isEmpty && structureFaults == 0 && rowFault == nil
+    }
 }
 
 extension Keychain {
     private static let pageSize = 128
 
-    /// Opens every row and decrypts every secret. Changes nothing.
+    /// Opens every row, decrypts every secret, and compares the rows with the digest. Changes nothing.
     package func check() throws(KeychainError) -> CheckReport {
         var report = CheckReport()
         report.structureFaults = try store.verifyStructure()
         try checkDirectories(in: .none, path: "", 0, &report)
+        if keys.state.isAfterFirstUnlock {
+            report.rowFault = try verifyRows()
+            report.areRowsVerified = true
+        }
         report.structureFaults += abs(try itemCount() - report.visitedItems)
         return report
     }

@@ -87,7 +87,7 @@ package final class Keychain: Sendable {
     package func change<Result>(
         _ body: (Change) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        let result = try store.write { (writer) throws(KeychainError) in
+        let result = try store.write(by: keys.ledger) { (writer) throws(KeychainError) in
             try body(Change(keychain: self, writer: writer))
         }
         commits.add(1, ordering: .releasing)

@@ -22,8 +22,8 @@ struct ControlCommandLine: ControlCommands {
         return StatusReport(
             processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
             isReadOnly: tree.isReadOnly, items: items,
-            commits: tree.keychain.commitCount, hardening: ProcessHardening.report(),
-            device: StatusReport.Device(tree.keychain)
+            commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
+            hardening: ProcessHardening.report(), device: StatusReport.Device(tree.keychain)
         ).json
     }
 

@@ -26,6 +26,7 @@ struct MountDaemon {
             let opened = try openKeychain(passphrase)
             defer { opened.keychain.close() }
             reportDevice(opened)
+            IntegrityWorker(keychain: opened.keychain, log: log).start()
             try serve(opened, at: place, ready: ready)
         } catch {
             watch.dismiss()

@@ -29,13 +29,15 @@ package struct StatusReport: JSONText, Sendable {
     package let items: Int
     /// Transactions committed since the mount.
     package let commits: Int
-    package let format: String
+    package let format: Int
+    /// `unverified`, `verifying`, `verified` or `damaged`: whether the rows are those that were committed.
+    package let integrity: String
     package let hardening: Hardening
     package let device: Device
 
     init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
-        commits: Int, hardening: ProcessHardening.Report, device: Device
+        commits: Int, integrity: IntegrityState, hardening: ProcessHardening.Report, device: Device
     ) {
         pid = processID
         self.state = state.text
@@ -44,7 +46,8 @@ package struct StatusReport: JSONText, Sendable {
         readOnly = isReadOnly
         self.items = items
         self.commits = commits
-        format = "0, may change"
+        format = StoreRecord.currentFormat
+        self.integrity = integrity.rawValue
         self.hardening = Hardening(
             memoryLocked: hardening.memoryLocked, undumpable: hardening.undumpable,
             coreDumpsDisabled: hardening.coreDumpsDisabled)
@@ -62,7 +65,8 @@ package struct StatusReport: JSONText, Sendable {
         var lines = [
             "keychain:    \(keychain)", "mounted at:  \(mountpoint)\(readOnly ? " (read-only)" : "")",
             "state:       \(state)", "items:       \(items)", "daemon:      process \(pid)",
-            "format:      \(format)", "protection:  \(holds.joined(separator: ", "))",
+            "format:      \(format)", "integrity:   \(integrity)",
+            "protection:  \(holds.joined(separator: ", "))",
         ]
         lines += device.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
