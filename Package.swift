@@ -106,6 +106,12 @@ let package = Package(
                 "KeychainStorage", "SecretCrypto", system,
             ],
             swiftSettings: testing),
+        .testTarget(
+            name: "KeychainMountTests",
+            dependencies: [
+                "KeychainMount", "KeychainTree", "FileSystemCore", "Keychain", "KeychainTesting", "SecretCrypto", system,
+            ],
+            swiftSettings: testing),
         .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),
     ]
 )

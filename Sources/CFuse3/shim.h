@@ -88,6 +88,7 @@ __attribute__((noinline)) static void cfuse3_wipe_stack(size_t size)
 
 /* glibc declares these only with _GNU_SOURCE, which this header cannot define: Swift's other modules do not. */
 extern int pipe2(int[2], int);
+extern int renameat2(int, const char *, int, const char *, unsigned int);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 static inline void cfuse3_close_from(posix_spawn_file_actions_t *actions, int first)
 {

@@ -33,6 +33,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case readOnly = 22
     /// The item is locked.
     case locked = 23
+    /// The keychain is older than what this device has seen of it: a copy was put back.
+    case rolledBack = 24
     /// A command line that makes no sense; EX_USAGE of sysexits(3).
     case usage = 64
 }
@@ -77,6 +79,21 @@ extension Failure {
                 "\(path) is on a read-only medium. A keychain that was closed properly can be mounted with '-o ro'.")
         case .allocate:
             self.init(.failure, "There is not enough memory for the key derivation or for locked memory.")
+        case .rolledBack(let kept, let found):
+            self.init(
+                .rolledBack,
+                """
+                \(path) is OLDER than what this device has seen of it (commit \(found), after \(kept)): somebody has put \
+                an old copy in its place. It stays locked. If that was you, accept it with 'keychainfs mount \
+                --accept-rollback'.
+                """)
+        case .untrustedCommitNumber:
+            self.init(
+                .rolledBack,
+                """
+                What this device has kept to tell an older copy of \(path) is damaged or forged: it cannot be told whether \
+                this is the newest one. It stays locked. Accept it as it is with 'keychainfs mount --accept-rollback'.
+                """)
         case .io(let code):
             self.init(.failure, "\(path) cannot be read or written (error \(code)). Look at the disk.")
         default:

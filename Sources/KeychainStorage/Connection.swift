@@ -9,6 +9,11 @@ internal import SystemPackage
 final class Connection: Sendable {
     private let queue: DatabaseQueue
     private let isOpen = Atomic(true)
+    /// Who may use it. Taken before `queue`, never within.
+    let gate = Gate()
+    /// The transaction that is open and waits for the next caller's part. Touched by the gate's owner only.
+    let shared = Mutex<SharedTransaction?>(nil)
+    let eraser = Eraser()
     private let file: FileIdentity
     /// Where the file was when it was opened.
     private let path: FilePath
@@ -20,6 +25,7 @@ final class Connection: Sendable {
         self.file = file.identity
         path = file.path
         self.reader = reader
+        eraser.begin { [weak self] () throws(KeychainError) in try self?.erase() }
     }
 
     deinit { close(checkpoint: nil) }
@@ -30,10 +36,21 @@ final class Connection: Sendable {
         return FileIdentity(stat) == file
     }
 
-    /// Runs `body` while nobody else uses the connection; within a `body` of the same thread, as a part of it.
+    /// Runs `body` while nobody else uses the connection and no transaction is open; within a `body` of the same
+    /// thread, as a part of it.
+    func perform<Result>(
+        _ body: (Database) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        guard !gate.isMine else { return try use(body) }
+        gate.enter(.read)
+        defer { gate.leave() }
+        return try use(body)
+    }
+
+    /// For the gate's owner.
     ///
     /// GRDB's `read` would open a transaction, which costs twice the look-up; nobody else can write meanwhile.
-    func perform<Result>(
+    func use<Result>(
         _ body: (Database) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         let result: Swift.Result<Result, KeychainError> = queue.unsafeReentrantRead { db in
@@ -43,13 +60,25 @@ final class Connection: Sendable {
         return try result.get()
     }
 
+    /// Moves everything from the write-ahead log into the database and empties the log.
+    func erase() throws(KeychainError) {
+        try perform { db throws(KeychainError) in
+            try KeychainError.mapping { _ = try db.checkpoint(.truncate) }
+        }
+    }
+
     /// Ends the use after `checkpoint`; later ones throw ``KeychainError/notAvailable``. Does nothing a second time.
+    ///
+    /// Waits for the calls that are running; so never from within the body of one.
     func close(checkpoint: ((Database) -> Void)?) {
+        eraser.close()
+        gate.enter(.read)
         let wasOpen = queue.unsafeReentrantRead { db in
             guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return false }
             checkpoint?(db)
             return true
         }
+        gate.leave()
         guard wasOpen else { return }
         try? queue.close()
         if let reader { Self.unlock(reader) }
@@ -163,7 +192,7 @@ extension Connection {
     /// EXCLUSIVE comes first: if it is set before anything is read, the log's index is kept in memory instead of a
     /// `-shm` file, and the first access locks readers out too. <https://www.sqlite.org/wal.html#noshm>
     private static let writeSettings = [
-        "locking_mode = EXCLUSIVE", "secure_delete = ON", "journal_mode = WAL", "synchronous = FULL",
+        "locking_mode = EXCLUSIVE", "page_size = 4096", "secure_delete = ON", "journal_mode = WAL", "synchronous = FULL",
     ]
 
     /// <https://www.sqlite.org/pragma.html>

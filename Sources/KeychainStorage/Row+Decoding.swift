@@ -30,9 +30,13 @@ extension Row {
         return bytes
     }
 
+    func seal(_ index: Int) throws -> Seal {
+        guard let seal = Seal(bytes: try bytes(index)) else { throw KeychainError.decode }
+        return seal
+    }
+
     func sealed(seal: Int, ciphertext: Int) throws -> Sealed {
-        guard let seal = Seal(bytes: try bytes(seal)) else { throw KeychainError.decode }
-        return Sealed(seal: seal, ciphertext: try bytes(ciphertext))
+        Sealed(seal: try self.seal(seal), ciphertext: try bytes(ciphertext))
     }
 
     /// Nil if both columns are NULL.

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// The sealed records of one keychain in an SQLite database (WAL, `synchronous=FULL`, locked for this process).
 ///
-/// Calls may come from any thread; they are served one after the other.
+/// Calls may come from any thread; they are served one after the other. Changes of threads that come at the same time
+/// share one transaction, and with it the wait for the disk.
 package final class SQLiteRecordStore: RecordStore {
     package enum Access: Sendable {
         case readWrite
@@ -63,14 +64,17 @@ package final class SQLiteRecordStore: RecordStore {
     }
 
     package func write<Result>(
-        _ body: (any RecordWriter) throws(KeychainError) -> Result
+        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         let connection = try current()
         guard !isReadOnly else { throw .readOnly }
         guard connection.isInPlace else { throw .notAvailable }
-        return try connection.perform { db throws(KeychainError) in
-            try WriteTransaction(db: db).run { records throws(KeychainError) in try body(records) }
-        }
+        return try connection.write(ending: ending) { records throws(KeychainError) in try body(records) }
+    }
+
+    package func eraseSoon() {
+        guard !isReadOnly else { return }
+        connection.withLock { $0 }?.eraser.urge()
     }
 
     package func verifyStructure() throws(KeychainError) -> Int {
@@ -80,6 +84,8 @@ package final class SQLiteRecordStore: RecordStore {
                 try KeychainError.mapping {
                     let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
                     while let message = try messages.next() { faults += message == "ok" ? 0 : 1 }
+                    let strays = "SELECT count(*) FROM secret WHERE item NOT IN (SELECT id FROM item)"
+                    faults += try Int.fetchOne(db, sql: strays) ?? 0
                 }
             } catch .decode {
                 // Too damaged to be checked to the end.
@@ -94,9 +100,7 @@ package final class SQLiteRecordStore: RecordStore {
     /// Until then the log keeps what was deleted or overwritten, however secure the deletion.
     package func checkpoint() throws(KeychainError) {
         guard !isReadOnly else { return }
-        try current().perform { db throws(KeychainError) in
-            try KeychainError.mapping { try Self.checkpoint(db) }
-        }
+        try current().erase()
     }
 
     /// Waits for the calls that are running; so never from within the body of one.
@@ -106,7 +110,7 @@ package final class SQLiteRecordStore: RecordStore {
             return connection
         }
         // A failed checkpoint loses nothing: the log stays, and the next opening goes on with it.
-        last?.close(checkpoint: isReadOnly ? nil : { db in try? Self.checkpoint(db) })
+        last?.close(checkpoint: isReadOnly ? nil : { db in _ = try? db.checkpoint(.truncate) })
     }
 
     private func fill<Result>(
@@ -130,12 +134,8 @@ package final class SQLiteRecordStore: RecordStore {
         connection.withLock { $0 = new }
     }
 
-    private func current() throws(KeychainError) -> Connection {
+    func current() throws(KeychainError) -> Connection {
         guard let connection = connection.withLock({ $0 }) else { throw .notAvailable }
         return connection
-    }
-
-    private static func checkpoint(_ db: Database) throws {
-        try db.checkpoint(.truncate)
     }
 }

@@ -31,6 +31,25 @@ extension SQLiteRecords {
         ) { try $0.rowID(0) }
     }
 
+    private static let directoryHeadSelect = """
+        SELECT id, parent, version, generation, tag, always_tag, name_seal, always_name_seal FROM directory WHERE
+        """
+    static let directoryHeadByID = directoryHeadSelect + " id = ?"
+    static let directoryHeadsInOrder = directoryHeadSelect + " id > ? ORDER BY id LIMIT ?"
+    static let alwaysDirectory = "SELECT 1 FROM directory WHERE parent = ? AND always_tag IS NOT NULL LIMIT 1"
+
+    func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead? {
+        try row(Self.directoryHeadByID, [id.rawValue], Self.directoryHead)
+    }
+
+    func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead] {
+        try rows(Self.directoryHeadsInOrder, [after.rawValue, max(0, limit)], Self.directoryHead)
+    }
+
+    func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool {
+        try row(Self.alwaysDirectory, [parent.rawValue]) { _ in true } ?? false
+    }
+
     /// As with items, the UPDATE of a row that keeps its place leaves the indexes alone.
     func put(_ directory: DirectoryRecord) throws(KeychainError) {
         let updated = try execute(
@@ -44,7 +63,10 @@ extension SQLiteRecords {
                 directory.alwaysName.map { Data($0.ciphertext) }, directory.id.rawValue, directory.parent.rawValue,
                 Data(directory.tag), directory.alwaysTag.map { Data($0) },
             ])
-        if updated == 0 { try insert(directory) }
+        guard updated == 0 else { return }
+        // A new name, perhaps in the place of an old one.
+        erasures?.note()
+        try insert(directory)
     }
 
     private func insert(_ directory: DirectoryRecord) throws(KeychainError) {
@@ -65,8 +87,8 @@ extension SQLiteRecords {
     }
 
     func deleteDirectory(_ id: RowID) throws(KeychainError) {
-        guard try execute("DELETE FROM directory WHERE id = ?", [id.rawValue]) > 0 else { return }
-        try retire(id)
+        erasures?.note()
+        try execute("DELETE FROM directory WHERE id = ?", [id.rawValue])
     }
 
     private static func directory(_ row: Row) throws -> DirectoryRecord {
@@ -74,5 +96,12 @@ extension SQLiteRecords {
             id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
             tag: try row.bytes(4), alwaysTag: try row.optionalBytes(5), name: try row.sealed(seal: 6, ciphertext: 8),
             alwaysName: try row.optionalSealed(seal: 7, ciphertext: 9))
+    }
+
+    private static func directoryHead(_ row: Row) throws -> DirectoryHead {
+        DirectoryHead(
+            id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
+            tag: try row.bytes(4), alwaysTag: try row.optionalBytes(5), nameSeal: try row.seal(6),
+            alwaysNameSeal: try row.optionalBytes(7) == nil ? nil : try row.seal(7))
     }
 }

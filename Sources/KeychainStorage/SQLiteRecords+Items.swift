@@ -46,10 +46,40 @@ extension SQLiteRecords {
         try row(Self.secretOfItem, [item.rawValue]) { try $0.optionalBytes(0) ?? [] } ?? []
     }
 
+    private static let itemHeadSelect = """
+        SELECT id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, metadata_seal, \
+        secret_seals FROM item WHERE
+        """
+    static let itemHeadByID = itemHeadSelect + " id = ?"
+    static let itemHeadsInOrder = itemHeadSelect + " id > ? ORDER BY id LIMIT ?"
+    static let alwaysItem = "SELECT 1 FROM item WHERE directory = ? AND always_tag IS NOT NULL LIMIT 1"
+    static let ephemeralItems = "SELECT id FROM item WHERE ephemeral IS NOT NULL AND id > ? ORDER BY id LIMIT ?"
+
+    func itemHead(id: RowID) throws(KeychainError) -> ItemHead? {
+        try row(Self.itemHeadByID, [id.rawValue], Self.itemHead)
+    }
+
+    func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead] {
+        try rows(Self.itemHeadsInOrder, [after.rawValue, max(0, limit)], Self.itemHead)
+    }
+
+    func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool {
+        try row(Self.alwaysItem, [directory.rawValue]) { _ in true } ?? false
+    }
+
+    func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try rows(Self.ephemeralItems, [after.rawValue, max(0, limit)]) { try $0.rowID(0) }
+    }
+
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
         let arguments = Self.arguments(item, secret: secret)
         // SQLite rewrites the index entries of every column that a statement sets, changed or not.
-        if try execute(Self.updateItem, arguments) == 0 { try execute(Self.insertItem, arguments) }
+        if try execute(Self.updateItem, arguments) == 0 {
+            if try itemExists(item.id) { erasures?.note() }
+            try execute(Self.insertItem, arguments)
+        } else {
+            erasures?.note()
+        }
         guard let secret else { return }
         guard secret.count > Schema.longestShortSecret else { return try deleteLongSecret(of: item.id) }
         try execute(
@@ -85,10 +115,14 @@ extension SQLiteRecords {
         ]
     }
 
+    private func itemExists(_ id: RowID) throws(KeychainError) -> Bool {
+        try row("SELECT 1 FROM item WHERE id = ?", [id.rawValue]) { _ in true } ?? false
+    }
+
     func deleteItem(_ id: RowID) throws(KeychainError) {
-        guard try execute("DELETE FROM item WHERE id = ?", [id.rawValue]) > 0 else { return }
+        erasures?.note()
+        try execute("DELETE FROM item WHERE id = ?", [id.rawValue])
         try deleteLongSecret(of: id)
-        try retire(id)
     }
 
     private func deleteLongSecret(of item: RowID) throws(KeychainError) {
@@ -101,5 +135,13 @@ extension SQLiteRecords {
             protection: try row.value(3), generation: try row.number(4), tag: try row.bytes(5),
             alwaysTag: try row.optionalBytes(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
             metadata: try row.sealed(seal: 9, ciphertext: 11), secretSeals: try row.seals(10))
+    }
+
+    private static func itemHead(_ row: Row) throws -> ItemHead {
+        ItemHead(
+            id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
+            protection: try row.value(3), generation: try row.number(4), tag: try row.bytes(5),
+            alwaysTag: try row.optionalBytes(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
+            metadataSeal: try row.seal(9), secretSeals: try row.seals(10))
     }
 }

@@ -8,8 +8,8 @@ extension SQLiteRecords {
     func store() throws(KeychainError) -> StoreRecord {
         let format = try format()
         let sql = """
-            SELECT identifier, salt, passes, memory, user_key_generation, master_keys_seal, header_seal, master_keys, \
-            header FROM store WHERE id = 1
+            SELECT identifier, salt, passes, memory, user_key_generation, highest_row, master_keys_seal, header_seal, \
+            master_keys, header FROM store WHERE id = 1
             """
         let record = try row(sql) { row in
             guard let passes = UInt64(exactly: try row.number(2)), let memory = UInt64(exactly: try row.number(3))
@@ -17,7 +17,8 @@ extension SQLiteRecords {
             return StoreRecord(
                 format: format, identifier: try row.bytes(0), salt: try row.bytes(1),
                 cost: Argon2id.Cost(passes: passes, memory: memory), userKeyGeneration: try row.number(4),
-                masterKeys: try row.sealed(seal: 5, ciphertext: 7), header: try row.sealed(seal: 6, ciphertext: 8))
+                highestRow: try row.rowID(5), masterKeys: try row.sealed(seal: 6, ciphertext: 8),
+                header: try row.sealed(seal: 7, ciphertext: 9))
         }
         guard let record else { throw .decode }
         return record
@@ -27,18 +28,25 @@ extension SQLiteRecords {
         guard let passes = Int64(exactly: store.cost.passes), let memory = Int64(exactly: store.cost.memory),
             let format = Int32(exactly: store.format)
         else { throw .param }
-        // In the database header. Every commit writes the store's row: not that page with it.
         if try self.format() != store.format { try execute("PRAGMA user_version = \(format)", []) }
+        erasures?.note()
         try execute(
             """
-            INSERT OR REPLACE INTO store (id, identifier, salt, passes, memory, user_key_generation, \
-            master_keys_seal, header_seal, master_keys, header) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO store (id, identifier, salt, passes, memory, user_key_generation, highest_row, \
+            master_keys_seal, header_seal, master_keys, header) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 Data(store.identifier), Data(store.salt), passes, memory, store.userKeyGeneration,
-                Data(store.masterKeys.seal), Data(store.header.seal), Data(store.masterKeys.ciphertext),
+                store.highestRow.rawValue, Data(store.masterKeys.seal), Data(store.header.seal), Data(store.masterKeys.ciphertext),
                 Data(store.header.ciphertext),
             ])
+    }
+
+    func put(_ header: Sealed, highestRow: RowID) throws(KeychainError) {
+        let changed = try execute(
+            "UPDATE store SET header_seal = ?, header = ?, highest_row = ? WHERE id = 1",
+            [Data(header.seal), Data(header.ciphertext), highestRow.rawValue])
+        guard changed == 1 else { throw .decode }
     }
 
     private func format() throws(KeychainError) -> Int {
@@ -59,6 +67,7 @@ extension SQLiteRecords {
     }
 
     func put(_ slot: SlotRecord) throws(KeychainError) {
+        erasures?.note()
         try execute(
             """
             INSERT OR REPLACE INTO slot (id, kind, user_key_generation, user_key_seal, recipient_seal, ephemeral, \
@@ -72,6 +81,7 @@ extension SQLiteRecords {
     }
 
     func deleteSlot(_ id: Int64) throws(KeychainError) {
+        erasures?.note()
         try execute("DELETE FROM slot WHERE id = ?", [id])
     }
 
@@ -112,6 +122,7 @@ extension SQLiteRecords {
     }
 
     func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError) {
+        erasures?.note()
         try execute(
             "DELETE FROM class_key WHERE purpose = ? AND generation = ? AND device = ? AND wrapping = ?",
             [Int64(key.purpose.rawValue), key.generation, key.device, Int64(key.wrapping.rawValue)])

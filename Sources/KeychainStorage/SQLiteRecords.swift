@@ -7,6 +7,8 @@ internal import Keychain
 /// Statements are prepared once per connection and found again by their text.
 struct SQLiteRecords: RecordWriter {
     let db: Database
+    /// Of a transaction: nil for reads.
+    var erasures: Erasures?
 
     /// The rows of `sql`, each made a record while the statement stands on it.
     func rows<Record>(
@@ -33,7 +35,9 @@ struct SQLiteRecords: RecordWriter {
     /// Executes `sql`; returns how many rows it changed.
     @discardableResult
     func execute(_ sql: String, _ arguments: StatementArguments) throws(KeychainError) -> Int {
-        try KeychainError.mapping {
+        // SQLite may have rolled back by itself (full disk); what follows would be a transaction of its own.
+        guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
+        return try KeychainError.mapping {
             try db.cachedStatement(sql: sql).execute(arguments: arguments)
             return db.changesCount
         }
@@ -45,17 +49,32 @@ extension SQLiteRecords {
         try row("SELECT count(*) FROM item") { try $0.decode(Int.self, atIndex: 0) } ?? 0
     }
 
+    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
+        try row(
+            "SELECT count(*) FROM item WHERE protection = ? AND generation = ?",
+            [Int64(protection.rawValue), generation]
+        ) { try $0.decode(Int.self, atIndex: 0) } ?? 0
+    }
+
+    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
+        try rows("SELECT id FROM item WHERE protection = ? LIMIT ?", [Int64(protection.rawValue), max(0, limit)]) {
+            try $0.rowID(0)
+        }
+    }
+
     func highestRowID() throws(KeychainError) -> RowID {
         let sql = """
-            SELECT max(highest, coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM directory), 0)) \
-            FROM row_sequence
+            SELECT max(coalesce((SELECT highest_row FROM store), 0), coalesce((SELECT max(id) FROM item), 0), \
+            coalesce((SELECT max(id) FROM directory), 0))
             """
         guard let id = try row(sql, [], { try $0.rowID(0) }) else { throw .decode }
         return id
     }
+}
 
-    /// Remembers the id of a row that goes, for ``highestRowID()``. An insertion needs no such note.
-    func retire(_ id: RowID) throws(KeychainError) {
-        try execute("UPDATE row_sequence SET highest = ?1 WHERE highest < ?1", [id.rawValue])
-    }
+/// Whether a transaction has deleted or overwritten what must not be left in the log.
+final class Erasures {
+    private(set) var happened = false
+
+    func note() { happened = true }
 }

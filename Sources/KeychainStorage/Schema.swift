@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// The tables of format 0, and how a file that has them is told from any other.
+/// The tables of format 1, and how a file that has them is told from any other.
 ///
 /// Rows hold what the records have and nothing else: what is readable in the file is settled here. Nonces and tags
 /// come before ciphertexts, so that heads are read without the overflow pages behind them. A short secret lies in its
@@ -10,7 +10,7 @@ enum Schema {
     /// `PRAGMA application_id`: "KCFS".
     static let applicationID: Int32 = 0x4B43_4653
     /// `PRAGMA user_version`: the format that is written.
-    static let format = 0
+    static let format = 1
 
     /// The longest ciphertext of a secret that lies in its item's row, in bytes.
     static let longestShortSecret = 1024
@@ -20,7 +20,7 @@ enum Schema {
         """
         CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), identifier BLOB NOT NULL, salt BLOB NOT NULL, \
         passes INTEGER NOT NULL, memory INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, \
-        master_keys_seal BLOB NOT NULL, header_seal BLOB NOT NULL, master_keys BLOB NOT NULL, \
+        highest_row INTEGER NOT NULL, master_keys_seal BLOB NOT NULL, header_seal BLOB NOT NULL, master_keys BLOB NOT NULL, \
         header BLOB NOT NULL) STRICT
         """,
         """
@@ -46,15 +46,17 @@ enum Schema {
         metadata BLOB NOT NULL, secret BLOB) STRICT
         """,
         "CREATE TABLE secret (item INTEGER PRIMARY KEY, ciphertext BLOB NOT NULL) STRICT",
-        // One row: the highest id among the rows that are gone, so that no id comes back.
-        "CREATE TABLE row_sequence (highest INTEGER NOT NULL) STRICT",
         "CREATE UNIQUE INDEX directory_tag ON directory (tag)",
         "CREATE UNIQUE INDEX directory_always_tag ON directory (always_tag) WHERE always_tag IS NOT NULL",
         // An index ends in the row id anyway: these are (parent, id) and (directory, id).
         "CREATE INDEX directory_parent ON directory (parent)",
+        "CREATE INDEX directory_always_parent ON directory (parent) WHERE always_tag IS NOT NULL",
         "CREATE UNIQUE INDEX item_tag ON item (tag)",
         "CREATE UNIQUE INDEX item_always_tag ON item (always_tag) WHERE always_tag IS NOT NULL",
         "CREATE INDEX item_directory ON item (directory)",
+        "CREATE INDEX item_always_directory ON item (directory) WHERE always_tag IS NOT NULL",
+        // Few or none: what was added while locked and waits for the next unlock.
+        "CREATE INDEX item_ephemeral ON item (id) WHERE ephemeral IS NOT NULL",
     ]
 
     /// Makes a keychain without a record of an empty database.
@@ -63,7 +65,6 @@ enum Schema {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
             try db.execute(sql: "PRAGMA user_version = \(format)")
             for statement in statements { try db.execute(sql: statement) }
-            try db.execute(sql: "INSERT INTO row_sequence (highest) VALUES (0)")
             return .commit
         }
     }

@@ -22,6 +22,8 @@ extension KeychainError {
         case .allocate: .noMemory
         case .directoryNotEmpty: .directoryNotEmpty
         case .inUse: .resourceBusy
+        // ESTALE: what answers is older than what was seen before.
+        case .rolledBack, .untrustedCommitNumber: .staleNFSFileHandle
         case .staleItem, .notAKeychain, .unknownFormat, .unacceptableCost, .io: .ioError
         }
     }

@@ -28,13 +28,15 @@ struct Unlock: ParsableCommand {
 
     @OptionGroup var mountPoint: MountPointArgument
     @OptionGroup var passphrase: PassphraseOption
+    @Flag(help: "At the first unlock: take a keychain that is older than what this device has seen of it as it is.")
+    var acceptRollback = false
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let client = MountClient(mountPoint: mountPoint.path)
             _ = try client.status()
             let secret = try passphrase.source.read(say: Report.message)
-            _ = try client.run("unlock", secret: secret)
+            try client.unlock(secret, acceptingRollback: acceptRollback)
         }
     }
 }

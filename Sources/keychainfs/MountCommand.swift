@@ -13,6 +13,8 @@ struct Mount: ParsableCommand {
     var foreground = false
     @Flag(help: "Make the keychain if there is none.")
     var create = false
+    @Flag(help: "Take a keychain that is older than what this device has seen of it as it is.")
+    var acceptRollback = false
     @Option(
         name: .customShort("o"),
         help: ArgumentHelp(
@@ -32,7 +34,7 @@ struct Mount: ParsableCommand {
             let options = try MountOptionList(options)
             let plan = MountPlan(
                 keychain: keychain.path, mountPoint: mountPoint.path, options: options,
-                isForeground: foreground, makesKeychain: create)
+                isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback)
             if inBackground {
                 plan.runInBackground()
             } else {
@@ -63,7 +65,7 @@ struct MountHelperCommand: ParsableCommand {
             guard !pretends else { return }
             let plan = MountPlan(
                 keychain: Locations.absolute(source), mountPoint: Locations.absolute(mountPoint), options: options,
-                isForeground: false, makesKeychain: false)
+                isForeground: false, makesKeychain: false, acceptsRollback: false)
             let other = PassphraseSource(file: Locations().passphraseFile)
             try plan.run(passphrase: options.passphraseSource(else: other), say: Report.message)
         }

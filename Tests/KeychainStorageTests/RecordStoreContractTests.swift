@@ -256,7 +256,7 @@ struct RecordStoreContractTests {
         }
     }
 
-    @Test("the highest id never goes back, and items and directories share it")
+    @Test("the highest id: of items and directories, and of what the store's record remembers of those that went")
     func highestRowID() throws {
         try eachStore { store in
             func highest() throws -> Int64 {
@@ -265,19 +265,56 @@ struct RecordStoreContractTests {
             #expect(try highest() == 0)
             let items = try [Samples.item(5), Samples.item(7)]
             let directory = try Samples.directory(9)
+            let record = try Samples.store()
             try store.write { writer throws(KeychainError) in
                 for item in items { try writer.put(item, secret: nil) }
             }
             #expect(try highest() == 7)
-            try store.write { writer throws(KeychainError) in try writer.put(directory) }
+            try store.write { writer throws(KeychainError) in
+                try writer.put(record)
+                try writer.put(directory)
+            }
             #expect(try highest() == 9)
+            let header = try Samples.sealed(0x35)
             try store.write { writer throws(KeychainError) in
                 try writer.deleteDirectory(directory.id)
                 for item in items { try writer.deleteItem(item.id) }
-                try writer.deleteItem(RowID(rawValue: 50))
+                try writer.put(header, highestRow: RowID(rawValue: 50))
             }
-            #expect(try highest() == 9)
+            #expect(try highest() == 50)
+            #expect(try store.read { reader throws(KeychainError) in try reader.store() }.header == header)
             #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 0)
+        }
+    }
+
+    @Test("S2: heads are what the rows are without their ciphertexts, in the order of ids")
+    func heads() throws {
+        try eachStore { store in
+            var items = try (Int64(1)...9).map { try Samples.item($0, directory: 20 + $0 % 2, chunks: Int($0)) }
+            items[3].ephemeral = Array(repeating: 4, count: 32)
+            items[3].mac = Array(repeating: 5, count: 32)
+            items[5].alwaysTag = Samples.tag(5, always: true)
+            let directories = try [21, 22, 23].map { try Samples.directory($0, always: $0 == 22) }
+            try store.write { [items] writer throws(KeychainError) in
+                for item in items { try writer.put(item, secret: Array(repeating: 1, count: 9000)) }
+                for directory in directories { try writer.put(directory) }
+            }
+            try store.read { [items] reader throws(KeychainError) in
+                let third = RowID(rawValue: 3)
+                #expect(try reader.itemHeads(after: third, limit: 4) == items[3..<7].map(\.head))
+                #expect(try reader.itemHeads(after: RowID(rawValue: 9), limit: 4).isEmpty)
+                #expect(try reader.itemHead(id: items[3].id) == items[3].head)
+                #expect(try reader.itemHead(id: RowID(rawValue: 10)) == nil)
+                #expect(try reader.directoryHeads(after: .none, limit: 9) == directories.map(\.head))
+                #expect(try reader.directoryHead(id: directories[1].id) == directories[1].head)
+                #expect(try reader.directoryHead(id: third) == nil)
+                #expect(try reader.ephemeralItems(after: .none, limit: 9) == [items[3].id])
+                #expect(try reader.ephemeralItems(after: items[3].id, limit: 9).isEmpty)
+                #expect(try reader.holdsAlwaysItem(items[5].directory))
+                #expect(try !reader.holdsAlwaysItem(items[4].directory))
+                #expect(try reader.holdsAlwaysDirectory(RowID(rawValue: 1)))
+                #expect(try !reader.holdsAlwaysDirectory(RowID(rawValue: 2)))
+            }
         }
     }
 

@@ -21,9 +21,9 @@ enum Samples {
 
     static func store() throws -> StoreRecord {
         StoreRecord(
-            format: 0, identifier: Array(1...16), salt: Array(17...32),
+            format: 1, identifier: Array(1...16), salt: Array(17...32),
             cost: Argon2id.Cost(passes: 3, memory: 268_435_456), userKeyGeneration: 1,
-            masterKeys: try sealed(0xA1, count: 128), header: try sealed(0xA2))
+            highestRow: RowID(rawValue: 3), masterKeys: try sealed(0xA1, count: 128), header: try sealed(0xA2))
     }
 
     static func slot(_ id: Int64, kind: SlotKind = .passphrase) throws -> SlotRecord {

@@ -35,11 +35,11 @@ struct SchemaTests {
             "item": """
             id directory version protection generation tag always_tag ephemeral mac metadata_seal secret_seals metadata secret
             """,
-            "row_sequence": "highest",
             "secret": "item ciphertext",
             "slot": "id kind user_key_generation user_key_seal recipient_seal ephemeral parameters user_key recipient",
             "store": """
-            id identifier salt passes memory user_key_generation master_keys_seal header_seal master_keys header
+            id identifier salt passes memory user_key_generation highest_row master_keys_seal header_seal master_keys \
+            header
             """,
         ]
         try withStore { store throws in
@@ -69,7 +69,7 @@ struct SchemaTests {
             #expect(try query(store, Int.self, "PRAGMA cell_size_check") == [1])
             #expect(try query(store, Int.self, "PRAGMA page_size") == [4096])
             #expect(try query(store, Int.self, "PRAGMA application_id") == [0x4B43_4653])
-            #expect(try query(store, Int.self, "PRAGMA user_version") == [0])
+            #expect(try query(store, Int.self, "PRAGMA user_version") == [1])
             #expect(try query(store, Int.self, "PRAGMA busy_timeout") == [0])
             // With an index of the log on disk, others could read.
             let files = try query(store, String.self, "SELECT file FROM pragma_database_list")
@@ -84,6 +84,9 @@ struct SchemaTests {
             SQLiteRecords.itemByID, SQLiteRecords.itemByTag, SQLiteRecords.itemByAlwaysTag,
             SQLiteRecords.itemsOfDirectory, SQLiteRecords.directoryByID,
             SQLiteRecords.directoryByTag, SQLiteRecords.directoryByAlwaysTag, SQLiteRecords.directoriesOfParent,
+            SQLiteRecords.itemHeadByID, SQLiteRecords.itemHeadsInOrder, SQLiteRecords.alwaysItem,
+            SQLiteRecords.ephemeralItems, SQLiteRecords.directoryHeadByID, SQLiteRecords.directoryHeadsInOrder,
+            SQLiteRecords.alwaysDirectory,
         ])
     func plans(_ sql: String) throws {
         try withStore { store throws in

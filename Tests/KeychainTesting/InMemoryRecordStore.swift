@@ -49,7 +49,7 @@ package final class InMemoryRecordStore: RecordStore {
 
     /// One at a time: the mutex is held while `body` runs, so `body` must not come back to the store itself.
     package func write<Result>(
-        _ body: (any RecordWriter) throws(KeychainError) -> Result
+        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         guard !isReadOnly else { throw .readOnly }
         // The result stays outside: what a mutex gives back would have to be sendable.
@@ -57,13 +57,17 @@ package final class InMemoryRecordStore: RecordStore {
         try state.withLock { (state) throws(KeychainError) in
             guard !state.isClosed else { throw .notAvailable }
             let transaction = InMemoryTransaction(state.records)
+            var isCommitted = false
+            defer { ending?.didEnd(isCommitted: isCommitted) }
             result = try body(transaction)
+            try ending?.willCommit(transaction)
             if let failure = state.nextFailure {
                 state.nextFailure = nil
                 throw failure
             }
             state.records = transaction.records
             state.writeCount += 1
+            isCommitted = true
         }
         state.withLock { state in
             defer { state.afterNextWrite = nil }
@@ -72,6 +76,8 @@ package final class InMemoryRecordStore: RecordStore {
         guard let result else { throw .io(0) }
         return result
     }
+
+    package func eraseSoon() {}
 
     package func verifyStructure() throws(KeychainError) -> Int {
         guard !state.withLock({ $0.isClosed }) else { throw .notAvailable }

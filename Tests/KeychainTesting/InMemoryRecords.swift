@@ -14,11 +14,14 @@ package struct InMemoryRecords: Sendable {
     package private(set) var directoryRecords: [RowID: DirectoryRecord] = [:]
     package private(set) var itemRecords: [RowID: ItemRecord] = [:]
     package var secrets: [RowID: [UInt8]] = [:]
-    package private(set) var highestRowID = RowID.none
     private var directoryTags: [Tag: RowID] = [:]
     private var itemTags: [Tag: RowID] = [:]
 
     package init() {}
+
+    var highestRowID: RowID {
+        [storeRecord?.highestRow, directoryRecords.keys.max(), itemRecords.keys.max()].compactMap { $0 }.max() ?? .none
+    }
 
     func directory(tag: [UInt8], always: Bool) -> DirectoryRecord? {
         directoryTags[Tag(bytes: tag, isAlways: always)].flatMap { directoryRecords[$0] }
@@ -36,7 +39,6 @@ package struct InMemoryRecords: Sendable {
         deleteDirectory(directory.id)
         directoryRecords[directory.id] = directory
         for tag in tags { directoryTags[tag] = directory.id }
-        highestRowID = max(highestRowID, directory.id)
     }
 
     package mutating func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
@@ -47,7 +49,6 @@ package struct InMemoryRecords: Sendable {
         itemRecords[item.id] = item
         secrets[item.id] = secret ?? kept
         for tag in tags { itemTags[tag] = item.id }
-        highestRowID = max(highestRowID, item.id)
     }
 
     package mutating func deleteDirectory(_ id: RowID) {

@@ -49,11 +49,54 @@ final class InMemoryTransaction: RecordWriter {
         try item(id: id).map { ($0, records.secrets[id] ?? []) }
     }
 
+    func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead? { records.directoryRecords[id]?.head }
+
+    func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead] {
+        let ids = records.directoryRecords.keys.filter { $0 > after }.sorted().prefix(limit)
+        return ids.compactMap { records.directoryRecords[$0]?.head }
+    }
+
+    func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool {
+        records.directoryRecords.values.contains { $0.parent == parent && $0.alwaysTag != nil }
+    }
+
+    func itemHead(id: RowID) throws(KeychainError) -> ItemHead? { records.itemRecords[id]?.head }
+
+    func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead] {
+        let ids = records.itemRecords.keys.filter { $0 > after }.sorted().prefix(limit)
+        return ids.compactMap { records.itemRecords[$0]?.head }
+    }
+
+    func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool {
+        records.itemRecords.values.contains { $0.directory == directory && $0.alwaysTag != nil }
+    }
+
+    func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        let rows = records.itemRecords.values.filter { $0.ephemeral != nil && $0.id > after }
+        return Array(rows.map(\.id).sorted().prefix(limit))
+    }
+
     func secret(of item: RowID) throws(KeychainError) -> [UInt8] { records.secrets[item] ?? [] }
     func itemCount() throws(KeychainError) -> Int { records.itemRecords.count }
+
+    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
+        records.itemRecords.values.count { $0.protection == protection && $0.generation == generation }
+    }
+
+    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
+        Array(records.itemRecords.values.filter { $0.protection == protection }.map(\.id).prefix(limit))
+    }
+
     func highestRowID() throws(KeychainError) -> RowID { records.highestRowID }
 
     func put(_ store: StoreRecord) throws(KeychainError) { records.storeRecord = store }
+
+    func put(_ header: Sealed, highestRow: RowID) throws(KeychainError) {
+        guard records.storeRecord != nil else { throw .decode }
+        records.storeRecord?.header = header
+        records.storeRecord?.highestRow = highestRow
+    }
+
     func put(_ slot: SlotRecord) throws(KeychainError) { records.slotRecords[slot.id] = slot }
     func put(_ device: DeviceRecord) throws(KeychainError) { records.deviceRecords[device.id] = device }
 

@@ -18,15 +18,31 @@ struct TreeFixture: Sendable {
 
     init(valueLimit: Int = 1 << 20) throws {
         store = InMemoryRecordStore()
-        let device = try SecretBytes(randomCount: 32)
-        try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: device)
-        let keys = try KeyRing(store: store, device: device)
-        try keys.unlock(passphrase: try Self.secret())
-        let clock = FakeClock()
-        keychain = try Keychain(store: store, keys: keys) { clock.tick() }
+        try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
+        keychain = try Self.keychain(in: store, device: 1)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         options.valueLimit = valueLimit
         tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
+    }
+
+    /// A copy of a store, opened on another device.
+    init(copying records: InMemoryRecords, device: UInt8 = 2) throws {
+        store = InMemoryRecordStore(records)
+        keychain = try Self.keychain(in: store, device: device)
+        let options = TreeOptions(userID: 1000, groupID: 1000)
+        tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
+    }
+
+    private static func device(_ number: UInt8) throws -> SecretBytes {
+        let bytes = [UInt8](repeating: number, count: 32)
+        return try SecretBytes(copying: bytes.rawSpan)
+    }
+
+    private static func keychain(in store: InMemoryRecordStore, device number: UInt8) throws -> Keychain {
+        let keys = try KeyRing(store: store, device: try device(number))
+        try keys.unlock(passphrase: try secret())
+        let clock = FakeClock()
+        return try Keychain(store: store, keys: keys) { clock.tick() }
     }
 
     /// Another mount of the same keychain.

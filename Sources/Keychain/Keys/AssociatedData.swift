@@ -61,5 +61,6 @@ enum KeyLabel {
     static let unlessOpenSecret = Array("keychainfs unless open secret".utf8)
     static let ephemeralMetadata = Array("keychainfs ephemeral metadata".utf8)
     static let ephemeralSecret = Array("keychainfs ephemeral secret".utf8)
+    static let commitNumber = Array("keychainfs commit number".utf8)
     static let rowMAC = Array("keychainfs row".utf8)
 }

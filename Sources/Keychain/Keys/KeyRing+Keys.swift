@@ -14,6 +14,11 @@ extension KeyRing {
         if case .foreign = current.withLock({ $0.table[.protection(protection), generation] }) { true } else { false }
     }
 
+    /// The classes and generations whose keys are another device's.
+    func foreignGenerations() -> [(protection: Protection, generation: Int64)] {
+        current.withLock { $0.table.foreign }
+    }
+
     /// The keys of an existing row, usable at this moment.
     ///
     /// - Throws: `interactionNotAllowed` if they are locked or another device's, `decode` if they are damaged or

@@ -5,26 +5,36 @@ extension KeyRing {
     /// Unlocks with a passphrase: one Argon2id, then every key that it opens. If already unlocked it verifies the
     /// passphrase and changes nothing. A device that is new to the store is entered in it, if it can be written.
     ///
-    /// - Throws: `authFailed`, `unacceptableCost`, `allocate`, `decode` if the store's own keys are damaged,
+    /// - Parameter acceptingRollback: at the first unlock, whether a store that is older than what this device has seen
+    ///   of it is taken as it is.
+    /// - Throws: `rolledBack`, `untrustedCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`, `decode` if the store's own keys are damaged,
     ///   `notAvailable` after ``close()``, and what the store throws.
-    package func unlock(passphrase: borrowing SecretBytes) throws(KeychainError) {
+    package func unlock(
+        passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
+    ) throws(KeychainError) {
         guard !current.withLock({ $0.isClosed }) else { throw .notAvailable }
         let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
         let root = try SlotOpening.root(passphrase: passphrase, store: records.store)
-        try unlock(root: root, kind: .passphrase, records: records)
+        try unlock(root: root, kind: .passphrase, records: records, acceptingRollback: acceptingRollback)
     }
 
     /// Unlocks with a slot's root secret. The user key is gone when it returns.
     func unlock(
-        root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys
+        root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         let userKey = try SlotOpening.userKey(
             root: root, kind: kind, slots: records.slots, store: records.store)
         guard state != .unlocked else { return }
         let master = try KeychainError.unwrapped(records.store, userKey: userKey)
+        if state == .beforeFirstUnlock {
+            try admit(records.store, master: master, acceptingRollback: acceptingRollback)
+        }
+        ledger.adopt(master.digest)
         let keys = try wrappingKeys(userKey: userKey)
         let complete = try enrolled(records, keys: keys)
         try install(complete.table(tag: deviceTag, keys: keys), master: master)
+        // Who keeps it says if it cannot.
+        try? keepCommitNumber()
     }
 
     private func wrappingKeys(userKey: borrowing SecretBytes) throws(KeychainError) -> WrappingKeys {
@@ -45,7 +55,7 @@ extension KeyRing {
     ) throws(KeychainError) -> StoredKeys {
         guard !store.isReadOnly, !records.enrolment(tag: deviceTag).isEmpty else { return records }
         do throws(KeychainError) {
-            return try store.write { (writer) throws(KeychainError) in
+            return try store.write(by: ledger) { (writer) throws(KeychainError) in
                 // Read again: the plan has to fit what is there now.
                 try StoredKeys(writer).enrolment(tag: deviceTag).write(to: writer, keys: keys)
                 return try StoredKeys(writer)
@@ -68,6 +78,7 @@ extension KeyRing {
             return false
         }
         if isClosed { throw .notAvailable }
+        verification.unlocked()
     }
 }
 

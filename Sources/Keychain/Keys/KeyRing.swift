@@ -19,15 +19,27 @@ package final class KeyRing: Sendable {
     let device: RevocableSecret
     let deviceTag: [UInt8]
     let current: Mutex<State>
+    /// Through it goes every change of the store.
+    let ledger = DigestLedger()
+    let verification = Verification()
     /// 16 bytes, part of every record's associated data.
     package let storeID: [UInt8]
+    /// Whether the store had a record of this device when it was opened: else it is new to it, or has lost its key.
+    package let isDeviceKnown: Bool
+    /// Who keeps commit numbers outside the store; nil for a store that may be older than what was seen: a backup.
+    let keeper: (any CommitNumberKeeper)?
+    let numbers = Mutex(Numbers())
 
     /// Opens a store's keys as far as the device key goes: Always, AlwaysThisDeviceOnly, Always look-up.
     ///
-    /// - Parameter device: 32 bytes, else `param`.
+    /// - Parameters:
+    ///   - device: 32 bytes, else `param`.
+    ///   - keeper: who tells an older copy of the store from the newest.
     /// - Throws: `unknownFormat`, `decode`, `allocate`, and what the store throws. Damaged class keys are no error:
     ///   what they seal is.
-    package init(store: any RecordStore, device: consuming SecretBytes) throws(KeychainError) {
+    package init(
+        store: any RecordStore, device: consuming SecretBytes, keeper: (any CommitNumberKeeper)? = nil
+    ) throws(KeychainError) {
         guard device.count == DeviceKey.byteCount else { throw .param }
         let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
         let storeID = records.store.identifier
@@ -39,6 +51,8 @@ package final class KeyRing: Sendable {
         self.store = store
         self.device = deviceKey
         self.storeID = storeID
+        self.keeper = keeper
+        isDeviceKnown = records.device(tag: deviceTag) != nil
         current = Mutex(State(table: try records.table(tag: deviceTag, keys: keys)))
     }
 
@@ -46,24 +60,32 @@ package final class KeyRing: Sendable {
 
     /// Takes away the keys of every class that is usable only while unlocked; UnlessOpen keeps its public key.
     ///
-    /// Returns when all their users are done and the keys are wiped, whoever locked first.
+    /// Returns when all their users are done and the keys are wiped, whoever locked first. What was deleted or
+    /// overwritten leaves the store's files soon after.
     package func lock() {
         let keys = current.withLock { state in
             state.lock = state.lock.locking
             return state.table.opened { $0 == .unlocked }
         }
+        verification.locked()
         for key in keys { key.revoke() }
+        // Who keeps it says if it cannot; a lock is done all the same.
+        try? keepCommitNumber()
+        store.eraseSoon()
     }
 
-    /// Wipes all keys for good; returns when their users are done.
+    /// Wipes all keys for good; returns when their users are done. The store is still open then.
     package func close() {
+        try? keepCommitNumber()
         let (keys, master) = current.withLock { state in
             state.lock = state.lock.locking
             state.isClosed = true
             return (state.table.opened { _ in true }, state.master)
         }
+        verification.close()
         for key in keys { key.revoke() }
         master?.revoke()
+        ledger.close()
         device.revoke()
     }
 }

@@ -30,6 +30,16 @@ struct KeyTable {
         entries[purpose]?.filter { $0.value.isOwn }.max { $0.key < $1.key }?.value
     }
 
+    /// The classes and generations that are another device's.
+    var foreign: [(protection: Protection, generation: Int64)] {
+        entries.flatMap { purpose, generations -> [(protection: Protection, generation: Int64)] in
+            guard case .protection(let protection) = purpose else { return [] }
+            return generations.compactMap { generation, entry in
+                if case .foreign = entry { (protection, generation) } else { nil }
+            }
+        }
+    }
+
     /// All opened keys whose class asks for it; the Always look-up keys count as Always.
     func opened(where condition: (Protection.Availability) -> Bool) -> [ClassKeys] {
         entries.values.flatMap(\.values).compactMap { entry in

@@ -1,8 +1,8 @@
 package import SecretCrypto
 
 extension StoreRecord {
-    /// The format that this program writes; 0 until it is settled.
-    package static let currentFormat = 0
+    /// The format that this program writes, and the only one that it reads: 0 was never released.
+    package static let currentFormat = 1
     /// Bytes of ``StoreRecord/identifier``.
     package static let identifierCount = 16
 }
@@ -22,10 +22,12 @@ extension KeyRing {
         let userKey = try KeychainError.translating { () throws(CryptoError) in
             try SecretBytes(randomCount: AEAD.keyCount)
         }
-        let record = try creation.complete(userKey: userKey)
+        let ledger = DigestLedger()
+        defer { ledger.close() }
+        let record = try creation.complete(userKey: userKey, ledger: ledger)
         let slot = try creation.firstSlot(root: root, userKey: userKey)
         let classKeys = try creation.classKeys(userKey: userKey, device: device)
-        try store.write { (writer) throws(KeychainError) in
+        try store.write(by: ledger) { (writer) throws(KeychainError) in
             try writer.put(record)
             try writer.put(slot)
             try classKeys.write(writer)
@@ -47,14 +49,18 @@ private struct StoreCreation {
             header: nothing)
     }
 
-    /// The record with new master keys, and a header that counts no row.
-    func complete(userKey: borrowing SecretBytes) throws(KeychainError) -> StoreRecord {
+    /// The record with new master keys, and a header that counts no row. `ledger` gets the digest key.
+    func complete(
+        userKey: borrowing SecretBytes, ledger: DigestLedger
+    ) throws(KeychainError) -> StoreRecord {
         do throws(CryptoError) {
             let material = try SecretBytes(randomCount: MasterKeys.byteCount)
             var complete = record
             complete.masterKeys = try MasterKeys.wrap(
                 material, userKey: userKey, store: record.identifier, generation: record.userKeyGeneration)
-            complete.header = try MasterKeys(material: material).digest.use { (key) throws(CryptoError) in
+            let digest = try MasterKeys(material: material).digest
+            ledger.adopt(digest)
+            complete.header = try digest.use { (key) throws(CryptoError) in
                 try StoreHeader().sealed(by: key, store: record.identifier)
             }
             return complete

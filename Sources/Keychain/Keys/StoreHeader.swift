@@ -5,24 +5,21 @@ package struct StoreHeader: Hashable, Sendable {
     /// Bytes of the digest.
     package static let digestCount = 32
 
-    /// Rises with every commit; 0 in a store nothing was committed to since it was made.
+    /// The number of the last transaction; 1 is the one that made the store.
     package var commit: Int64
-    /// Rows that the digest is over: directories and items.
-    package var rowCount: Int64
-    /// The sum of the rows' digests modulo 2^256, little endian; zero for no row.
-    package var digest: [UInt8]
+    /// All rows but the header itself: their number and the sum of their digests.
+    package var rows: RowSum
 
-    package init(commit: Int64 = 0, rowCount: Int64 = 0, digest: [UInt8] = Array(repeating: 0, count: digestCount)) {
+    package init(commit: Int64 = 0, rows: RowSum = RowSum()) {
         self.commit = commit
-        self.rowCount = rowCount
-        self.digest = digest
+        self.rows = rows
     }
 
-    /// Seals it under the digest key.
+    /// Seals it under the digest key: commit number, row count (8 bytes each), digest (32), all little endian.
     package func sealed(by key: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) -> Sealed {
         var plaintext = [UInt8](littleEndian: commit)
-        plaintext.append(littleEndian: rowCount)
-        plaintext.append(contentsOf: digest)
+        plaintext.append(littleEndian: rows.count)
+        plaintext.append(contentsOf: rows.digest)
         let bound = AssociatedData(.header, store: store)
         let (seal, ciphertext) = try AEAD.seal(plaintext.rawSpan, key: key, associatedData: bound.bytes)
         return Sealed(seal: seal, ciphertext: ciphertext)
@@ -36,9 +33,12 @@ package struct StoreHeader: Hashable, Sendable {
         }
         var reader = ByteReader([UInt8](copying: plaintext.bytes))
         commit = try reader.integer()
-        rowCount = try reader.integer()
-        digest = try reader.bytes(Self.digestCount)
+        let count = try reader.integer(Int64.self)
+        let digest = try reader.bytes(Self.digestCount)
         try reader.finish()
-        guard commit >= 0, rowCount >= 0 else { throw .decode }
+        guard commit >= 0, commit < .max, count >= 0, let rows = RowSum(count: count, digest: digest) else {
+            throw .decode
+        }
+        self.rows = rows
     }
 }

@@ -40,6 +40,10 @@ package enum KeychainError: Error, Hashable, Sendable {
     case unknownFormat(Int)
     /// The key derivation's parameters are outside what is ever written: refused before they are tried.
     case unacceptableCost
+    /// The store is older than what this device has seen of it: commit numbers.
+    case rolledBack(kept: Int64, found: Int64)
+    /// The commit number that this device keeps for the store is not what was written.
+    case untrustedCommitNumber
     /// Another process holds the store; 0 if it cannot be told which.
     case inUse(processID: Int32)
     /// errSecIO: the store failed with this SQLite result code (or errno, negative).

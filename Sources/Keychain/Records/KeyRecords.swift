@@ -2,7 +2,7 @@ package import SecretCrypto
 
 /// The one row that describes the store. Readable: everything but the sealed members.
 package struct StoreRecord: Hashable, Sendable {
-    /// The format version; 0 until the format is settled.
+    /// The format version.
     package var format: Int
     /// 16 random bytes that no other store has; part of every record's associated data.
     package var identifier: [UInt8]
@@ -10,6 +10,8 @@ package struct StoreRecord: Hashable, Sendable {
     package var salt: [UInt8]
     package var cost: Argon2id.Cost
     package var userKeyGeneration: Int64
+    /// The highest among the items and directories that are gone, so that no number comes back.
+    package var highestRow: RowID
     /// Look-up, directory, digest and row-MAC keys, under the user key.
     package var masterKeys: Sealed
     /// The header row (commit number, row count, digest), under the digest key.
@@ -17,13 +19,14 @@ package struct StoreRecord: Hashable, Sendable {
 
     package init(
         format: Int, identifier: [UInt8], salt: [UInt8], cost: Argon2id.Cost, userKeyGeneration: Int64,
-        masterKeys: Sealed, header: Sealed
+        highestRow: RowID = .none, masterKeys: Sealed, header: Sealed
     ) {
         self.format = format
         self.identifier = identifier
         self.salt = salt
         self.cost = cost
         self.userKeyGeneration = userKeyGeneration
+        self.highestRow = highestRow
         self.masterKeys = masterKeys
         self.header = header
     }

@@ -13,6 +13,12 @@ package protocol RecordReader {
 
     /// Their ids alone: tells the rows of a listing in which one does not decode.
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID]
+    /// Without reading the ciphertexts.
+    func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead?
+    /// Of all directories: those whose id is greater than `after`, in the order of ids, at most `limit`.
+    func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead]
+    /// Whether any directory of that parent has an Always tag.
+    func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool
 
     func item(id: RowID) throws(KeychainError) -> ItemRecord?
     /// By its tag, or by its Always tag.
@@ -23,11 +29,23 @@ package protocol RecordReader {
     func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID]
     /// An item and the ciphertext of its secret, as ``secret(of:)`` gives it, in one look-up.
     func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])?
+    /// Without reading the ciphertexts.
+    func itemHead(id: RowID) throws(KeychainError) -> ItemHead?
+    /// Of all items: those whose id is greater than `after`, in the order of ids, at most `limit`.
+    func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead]
+    /// Whether any item of that directory has an Always tag.
+    func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool
+    /// Rows that were sealed while locked (``ItemRecord/ephemeral``), as with listings.
+    func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID]
     /// The ciphertext of the item's secret, all chunks in order; empty if it has none.
     func secret(of item: RowID) throws(KeychainError) -> [UInt8]
 
     func itemCount() throws(KeychainError) -> Int
-    /// The highest id that any item or directory has ever had.
+    /// Looks at every item: O(n).
+    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int
+    /// The ids of items of a class, at most `limit`, in any order: O(n).
+    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID]
+    /// The highest id that any item or directory has, and not less than ``StoreRecord/highestRow``.
     func highestRowID() throws(KeychainError) -> RowID
 }
 
@@ -35,6 +53,8 @@ package protocol RecordReader {
 package protocol RecordWriter: RecordReader {
     /// Inserts, or replaces the row of the same id (for a class key: of the same purpose, generation, device, wrapping).
     func put(_ store: StoreRecord) throws(KeychainError)
+    /// Changes these two of the store's record, which exists.
+    func put(_ header: Sealed, highestRow: RowID) throws(KeychainError)
     func put(_ slot: SlotRecord) throws(KeychainError)
     func put(_ device: DeviceRecord) throws(KeychainError)
     func put(_ key: ClassKeyRecord) throws(KeychainError)
@@ -50,6 +70,16 @@ package protocol RecordWriter: RecordReader {
     func deleteItem(_ id: RowID) throws(KeychainError)
 }
 
+/// What has to be done at the end of a transaction, however many callers share it.
+///
+/// One object per store. The store calls it by one thread at a time, and while nobody reads.
+package protocol TransactionEnding: Sendable {
+    /// Once in each transaction that changes anything, after the last caller's part. What it throws fails them all.
+    func willCommit(_ writer: any RecordWriter) throws(KeychainError)
+    /// The transaction is durable, or nothing of it is left.
+    func didEnd(isCommitted: Bool)
+}
+
 /// Where sealed records are kept: the port between the keychain and its store.
 ///
 /// It never sees a key or a plaintext. Calls come from several threads.
@@ -60,11 +90,25 @@ package protocol RecordStore: Sendable {
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result
     /// Durable when it returns; nothing of it is seen if `body` or the commit throws.
+    ///
+    /// Calls of several threads may share one transaction: each fails alone if its `body` throws, all if the commit
+    /// does. `ending` is told once.
     func write<Result>(
-        _ body: (any RecordWriter) throws(KeychainError) -> Result
+        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result
+    /// Soon leaves nothing of what was deleted or overwritten; does not wait for it.
+    func eraseSoon()
     /// Checks the store's own structure (not the seals); returns how many faults it found.
     func verifyStructure() throws(KeychainError) -> Int
     /// Ends the use of the store; later calls throw ``KeychainError/notAvailable``.
     func close()
+}
+
+extension RecordStore {
+    /// Without an ending: the records alone.
+    package func write<Result>(
+        _ body: (any RecordWriter) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try write(ending: nil, body)
+    }
 }

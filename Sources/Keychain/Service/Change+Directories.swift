@@ -39,9 +39,9 @@ extension Change {
         directory.version = (old?.version ?? directory.version) + 1
         directory.changeDate = keychain.now().after(directory.changeDate)
         let container = try keychain.containerKey(directory.parent, writer)
-        let record = try keychain.directoryEnvelope.seal(
-            directory, in: container, alsoAlways: old?.alwaysTag != nil)
-        try writer.put(record)
+        let alsoAlways: Bool
+        if let old { alsoAlways = old.alwaysTag != nil } else { alsoAlways = try holdsAlways(directory.id) }
+        try writer.put(try keychain.directoryEnvelope.seal(directory, in: container, alsoAlways: alsoAlways))
         return directory
     }
 

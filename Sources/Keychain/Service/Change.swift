@@ -27,11 +27,13 @@ package struct Change {
     package func save<Source: SecretSource & ~Copyable>(
         _ item: Item, secret: borrowing Source
     ) throws(KeychainError) -> Item {
-        var item = try stamped(item, over: try writer.item(id: item.id))
+        let old = try writer.item(id: item.id)
+        var item = try stamped(item, over: old)
         item.secretVersion = item.version
         item.secretCount = secret.secretCount
         let (record, ciphertext) = try keychain.itemEnvelope.seal(item, secret: secret)
         try writer.put(record, secret: ciphertext)
+        try moveAlwaysName(from: old?.head, to: record.head)
         return item
     }
 
@@ -41,7 +43,9 @@ package struct Change {
     package func save(_ item: Item) throws(KeychainError) -> Item {
         guard let old = try writer.item(id: item.id) else {
             let item = try stamped(item, over: nil)
-            try writer.put(try keychain.itemEnvelope.seal(item, keeping: nil), secret: [])
+            let record = try keychain.itemEnvelope.seal(item, keeping: nil)
+            try writer.put(record, secret: [])
+            try moveAlwaysName(from: nil, to: record.head)
             return item
         }
         var saved = try stamped(item, over: old)
@@ -50,8 +54,11 @@ package struct Change {
             saved.secretVersion = saved.version
             let (record, ciphertext) = try keychain.itemEnvelope.seal(saved, secret: secret)
             try writer.put(record, secret: ciphertext)
+            try moveAlwaysName(from: old.head, to: record.head)
         } else {
-            try writer.put(try keychain.itemEnvelope.seal(saved, keeping: stays ? old : nil), secret: nil)
+            let record = try keychain.itemEnvelope.seal(saved, keeping: stays ? old : nil)
+            try writer.put(record, secret: nil)
+            try moveAlwaysName(from: old.head, to: record.head)
         }
         return saved
     }
@@ -59,14 +66,24 @@ package struct Change {
     /// Changes an item to the secret of another one, whose row goes.
     package func replace(_ item: Item, secretOf source: RowID) throws(KeychainError) -> Item {
         guard let (_, secret) = try itemWithSecret(id: source) else { throw .itemNotFound }
-        try writer.deleteItem(source)
+        try deleteItem(source)
         guard let secret else { return try save(item, secret: EmptySecret()) }
         return try save(item, secret: secret)
     }
 
     /// Removes an item; one that is damaged or not available can be removed by its row as well.
     package func deleteItem(_ id: RowID) throws(KeychainError) {
+        let old = try headIfReadable(id)
         try writer.deleteItem(id)
+        try moveAlwaysName(from: old, to: nil)
+    }
+
+    private func headIfReadable(_ id: RowID) throws(KeychainError) -> ItemHead? {
+        do throws(KeychainError) {
+            return try writer.itemHead(id: id)
+        } catch .decode {
+            return nil
+        }
     }
 
     /// Swaps the places of two items and nothing else. Returns them as they are now.
@@ -75,7 +92,7 @@ package struct Change {
             throw .itemNotFound
         }
         // Tags are unique, so one of the two has to step aside.
-        try writer.deleteItem(second)
+        try deleteItem(second)
         var itemA = a.item
         (itemA.directory, itemA.account) = (b.item.directory, b.item.account)
         let savedA = try save(itemA)

@@ -4,28 +4,40 @@ import SecretCrypto
 package struct CheckReport: Hashable, Sendable {
     package var directories = 0
     package var items = 0
-    /// Rows that could not be opened because of the lock state or the device.
+    /// Rows that could not be opened because of the lock state.
     package var unavailable = 0
+    /// Items that only another device can open; of them the digest alone tells whether they are as written.
+    package var foreign = 0
     package var damagedDirectories: [RowID] = []
     package var damagedItems: [RowID] = []
     /// Items that were met, whatever their state.
     var visitedItems = 0
     /// Faults of the store's own structure, rows that lie in no directory among them.
     package var structureFaults = 0
+    /// Rows that are gone, older than they should be, or were never committed.
+    package var rowFault: IntegrityFault?
+    /// Whether ``rowFault`` is known: before the first unlock it is not.
+    package var areRowsVerified = false
     /// Names that editors leave behind (swap, backup and temporary files).
     package var leftovers: [String] = []
 
-    package var isSound: Bool { damagedDirectories.isEmpty && damagedItems.isEmpty && structureFaults == 0 }
+    package var isSound: Bool {
+        damagedDirectories.isEmpty && damagedItems.isEmpty && structureFaults == 0 && rowFault == nil
+    }
 }
 
 extension Keychain {
     private static let pageSize = 128
 
-    /// Opens every row and decrypts every secret. Changes nothing.
+    /// Opens every row, decrypts every secret, and compares the rows with the digest. Changes nothing.
     package func check() throws(KeychainError) -> CheckReport {
         var report = CheckReport()
         report.structureFaults = try store.verifyStructure()
         try checkDirectories(in: .none, path: "", 0, &report)
+        if keys.state.isAfterFirstUnlock {
+            report.rowFault = try verifyRows()
+            report.areRowsVerified = true
+        }
         report.structureFaults += abs(try itemCount() - report.visitedItems)
         return report
     }
@@ -49,6 +61,7 @@ extension Keychain {
                     report.unavailable += 1
                     after = id
                     try checkContents(of: id, path: path + "?/", depth + 1, &report)
+                case .foreign(let id): after = id
                 case .available(let directory):
                     report.directories += 1
                     after = directory.id
@@ -78,6 +91,9 @@ extension Keychain {
                     after = id
                 case .unavailable(let id):
                     report.unavailable += 1
+                    after = id
+                case .foreign(let id):
+                    report.foreign += 1
                     after = id
                 case .available(let item):
                     after = item.id

@@ -75,18 +75,36 @@ extension Keychain {
             do throws(KeychainError) {
                 let records = try reader.items(directory: directory, after: after, limit: limit)
                 return try records.map { (record) throws(KeychainError) in
-                    try Self.listed(record.id) { () throws(KeychainError) in try itemEnvelope.open(record) }
+                    try listed(record)
                 }
             } catch .decode {
                 // One row of the page does not even decode: the others go on (S4).
                 let ids = try reader.itemIDs(directory: directory, after: after, limit: limit)
                 return try ids.map { (id) throws(KeychainError) in
-                    try Self.listed(id) { () throws(KeychainError) in
-                        guard let record = try reader.item(id: id) else { throw .decode }
-                        return try itemEnvelope.open(record)
+                    do throws(KeychainError) {
+                        guard let record = try reader.item(id: id) else { return .damaged(id) }
+                        return try listed(record)
+                    } catch .decode {
+                        return .damaged(id)
                     }
                 }
             }
+        }
+    }
+
+    private func listed(_ record: ItemRecord) throws(KeychainError) -> Listed<Item> {
+        if record.protection.isThisDeviceOnly, keys.isForeign(record.protection, generation: record.generation) {
+            return .foreign(record.id)
+        }
+        return try Self.listed(record.id) { () throws(KeychainError) in try itemEnvelope.open(record) }
+    }
+
+    /// The row of a name, if only another device can open it (contract, L6).
+    package func foreignRow(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> RowID? {
+        let tag = try keys.itemTag(directory: directory, name: name)
+        return try store.read { (reader) throws(KeychainError) in
+            guard let record = try reader.item(tag: tag, always: false) else { return nil }
+            return keys.isForeign(record.protection, generation: record.generation) ? record.id : nil
         }
     }
 

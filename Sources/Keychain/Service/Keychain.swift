@@ -87,7 +87,7 @@ package final class Keychain: Sendable {
     package func change<Result>(
         _ body: (Change) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        let result = try store.write { (writer) throws(KeychainError) in
+        let result = try store.write(by: keys.ledger) { (writer) throws(KeychainError) in
             try body(Change(keychain: self, writer: writer))
         }
         commits.add(1, ordering: .releasing)
@@ -98,8 +98,10 @@ package final class Keychain: Sendable {
 /// One entry of a listing.
 package enum Listed<Value: Sendable>: Sendable {
     case available(Value)
-    /// There is a row, but the lock state (or the device) forbids its name.
+    /// There is a row, but the lock state forbids its name.
     case unavailable(RowID)
+    /// There is a row that only another device can open.
+    case foreign(RowID)
     /// There is a row, and it is not what was written.
     case damaged(RowID)
 }

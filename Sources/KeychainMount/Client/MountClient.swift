@@ -36,6 +36,10 @@ package struct MountClient: Sendable {
         return try send(message)
     }
 
+    package func unlock(_ passphrase: borrowing SecretBytes, acceptingRollback: Bool) throws(Failure) {
+        _ = try run(acceptingRollback ? ControlCommandLine.unlockAcceptingRollback : "unlock", secret: passphrase)
+    }
+
     /// The command's line, and room for `count` bytes after it.
     private static func message(_ command: String, count: Int) throws(Failure) -> SecretBytes {
         let line = Array((command + "\n").utf8)
@@ -86,6 +90,19 @@ package struct MountClient: Sendable {
             return Failure(.wrongPassphrase, "The passphrase does not open the keychain at \(mountPoint). Try again.")
         case Errno(rawValue: 126):
             return Failure(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
+        case Errno.staleNFSFileHandle:
+            return Failure(
+                .rolledBack,
+                """
+                The keychain at \(mountPoint) is OLDER than what this device has seen of it, or what this device kept to \
+                tell is damaged. It stays locked. If you put an old copy in its place, accept it with --accept-rollback.
+                """)
+        case Errno.noSpace:
+            return Failure(
+                .diskFull, "The disk that holds the keychain of \(mountPoint) is full. Make room and try again.")
+        case Errno.resourceBusy:
+            return Failure(
+                .inUse, "The daemon of \(mountPoint) is at such a command already. Try again when it is done.")
         case Errno.noMemory:
             return Failure(.failure, "The daemon has not enough memory for the key derivation.")
         default:

@@ -14,4 +14,13 @@ enum MountedKeychains {
         let type = (try? MountTable.current())?.mount(at: path)?.type
         return type?.hasPrefix("fuse.") == true ? type : nil
     }
+
+    /// Whether a directory, without symbolic links, lies in a mount of ours.
+    static func contain(_ directory: String) -> Bool {
+        let above = ((try? MountTable.current())?.entries ?? []).filter { entry in
+            entry.path == "/" || entry.path == directory || directory.hasPrefix(entry.path + "/")
+        }
+        let longest = above.map(\.path.utf8.count).max()
+        return above.last { $0.path.utf8.count == longest }?.type == type
+    }
 }

@@ -1,19 +1,20 @@
-package import FileSystemCore
-package import Keychain
-package import KeychainTree
+import FileSystemCore
+import Keychain
+import KeychainTree
 import SecretCrypto
 
 /// The commands of `.keychainfs/control`, and what `.keychainfs/status` shows.
-package struct ControlCommandLine: ControlCommands {
+struct ControlCommandLine: ControlCommands {
     private let processID: Int32
     private let keychainPath: String
     private let mountPoint: String
     private let home: String
     private let buffersLocked: @Sendable () -> Bool
+    private let snapshots: SnapshotMaker
 
     /// `buffersLocked` is asked each time the status is.
-    package init(
-        processID: Int32, keychainPath: String, mountPoint: String, home: String,
+    init(
+        processID: Int32, keychainPath: String, mountPoint: String, home: String, snapshots: SnapshotMaker,
         buffersLocked: @escaping @Sendable () -> Bool
     ) {
         self.home = home
@@ -21,20 +22,22 @@ package struct ControlCommandLine: ControlCommands {
         self.processID = processID
         self.keychainPath = keychainPath
         self.mountPoint = mountPoint
+        self.snapshots = snapshots
     }
 
-    package func status(of tree: KeychainTree) -> [UInt8] {
+    func status(of tree: KeychainTree) -> [UInt8] {
         let items = (try? tree.keychain.itemCount()) ?? 0
         return StatusReport(
             processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
             isReadOnly: tree.isReadOnly, items: items,
-            commits: tree.keychain.commitCount,
+            commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
-            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings
+            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings,
+            device: StatusReport.Device(tree.keychain)
         ).json
     }
 
-    package func run(
+    func run(
         _ command: RawSpan, on tree: KeychainTree, request: inout Request
     ) throws(KeychainError) -> [UInt8] {
         let (verb, end) = Self.firstLine(of: command)
@@ -42,16 +45,20 @@ package struct ControlCommandLine: ControlCommands {
         case "lock":
             request.notifications += tree.lock()
             return Array("locked\n".utf8)
-        case "unlock":
+        case "unlock", Self.unlockAcceptingRollback:
             let passphrase = try Self.secret(command, from: end)
-            try tree.unlock(passphrase: passphrase)
+            try tree.unlock(passphrase: passphrase, acceptingRollback: verb != "unlock")
             return Array("unlocked\n".utf8)
         case "check":
             return CheckAnswer(try tree.keychain.check()).json
+        case "backup":
+            return try snapshots.make().json
         default:
             throw .param
         }
     }
+
+    static let unlockAcceptingRollback = "unlock --accept-rollback"
 
     /// The command, and where its secret input begins. No command is longer than a few words.
     private static func firstLine(of command: RawSpan) -> (verb: String, end: Int) {

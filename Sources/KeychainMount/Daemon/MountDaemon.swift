@@ -24,9 +24,11 @@ struct MountDaemon {
         let place = try openPlace()
         let watch = try startGuard()
         do throws(Failure) {
-            let keychain = try openKeychain(passphrase)
-            defer { keychain.close() }
-            try serve(keychain, at: place, guardedBy: watch, ready: ready)
+            let opened = try openKeychain(passphrase)
+            defer { opened.keychain.close() }
+            reportDevice(opened)
+            IntegrityWorker(keychain: opened.keychain, log: log).start()
+            try serve(opened, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()
             throw error
@@ -35,10 +37,17 @@ struct MountDaemon {
     }
 
     private func serve(
-        _ keychain: Keychain, at place: borrowing MountPoint, guardedBy watch: borrowing MountGuard, ready: () -> Void
+        _ opened: OpenedKeychain, at place: borrowing MountPoint, guardedBy watch: borrowing MountGuard,
+        ready: () -> Void
     ) throws(Failure) {
+        let keychain = opened.keychain
+        let snapshots = SnapshotMaker(opened, path: plan.file.path)
+        snapshots.removeLeftovers()
+        defer { snapshots.removeLeftovers() }
         let buffers = ReceiveBuffers()
-        let tree = makeTree(keychain, buffers)
+        let tree = makeTree(keychain, snapshots, buffers)
+        let numbers = Periodically(seconds: 60) { try? keychain.keys.keepCommitNumber() }
+        defer { numbers.cancel() }
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
             buffers.session = session
@@ -88,25 +97,28 @@ struct MountDaemon {
         }
     }
 
-    private func openKeychain(_ passphrase: consuming SecretBytes) throws(Failure) -> Keychain {
-        let keychain = try plan.file.open(isReadOnly: plan.options.isReadOnly)
+    private func openKeychain(_ passphrase: consuming SecretBytes) throws(Failure) -> OpenedKeychain {
+        let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
         do throws(KeychainError) {
-            try keychain.keys.unlock(passphrase: passphrase)
-            return keychain
+            try opened.keychain.keys.unlock(passphrase: passphrase, acceptingRollback: plan.acceptsRollback)
+            return opened
         } catch {
-            keychain.close()
+            opened.keychain.close()
+            if case .rolledBack = error { log.critical("an older copy of the keychain lies in its place") }
             throw Failure(error, keychain: plan.file.path)
         }
     }
 
-    private func makeTree(_ keychain: Keychain, _ buffers: ReceiveBuffers) -> KeychainTree {
+    private func makeTree(
+        _ keychain: Keychain, _ snapshots: SnapshotMaker, _ buffers: ReceiveBuffers
+    ) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
         options.isShared = plan.options.access == .everyone
         let directory = FilePath(plan.file.path).removingLastComponent().string
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
-            buffersLocked: { buffers.areLocked })
+            snapshots: snapshots, buffersLocked: { buffers.areLocked })
         return KeychainTree(
             keychain: keychain, options: options, host: StoreHost(directory: directory), commands: commands)
     }
@@ -140,6 +152,19 @@ struct MountDaemon {
         } catch {
             log.warning("signals are not handled", metadata: ["errno": "\(error.rawValue)"])
         }
+    }
+
+    /// L6: a lost device key is never replaced in silence, and an accepted rollback never forgotten.
+    private func reportDevice(_ opened: OpenedKeychain) {
+        let keys = opened.keychain.keys
+        if keys.rollbackCheck == .accepted { log.warning("an older copy of the keychain was accepted") }
+        guard !keys.isDeviceKnown else { return }
+        let reason = opened.hadDeviceKey ? "it comes from another device" : "this device had no key, and has a new one"
+        log.warning(
+            "this device is new to the keychain: items bound to another device cannot be opened here",
+            metadata: [
+                "reason": "\(reason)", "items": "\((try? opened.keychain.foreignItemCount()) ?? 0)",
+            ])
     }
 
     private func reportHardening(_ report: ProcessHardening.Report) {

@@ -14,21 +14,25 @@ package struct MountPlan: Sendable {
     let options: MountOptionList
     let isForeground: Bool
     let makesKeychain: Bool
+    let acceptsRollback: Bool
 
     package init(
-        keychain: String, mountPoint: String, options: MountOptionList, isForeground: Bool, makesKeychain: Bool
+        keychain: String, mountPoint: String, options: MountOptionList, isForeground: Bool, makesKeychain: Bool,
+        acceptsRollback: Bool
     ) {
         file = KeychainFile(path: keychain)
         self.mountPoint = mountPoint
         self.options = options
         self.isForeground = isForeground
         self.makesKeychain = makesKeychain
+        self.acceptsRollback = acceptsRollback
     }
 
     /// In the process that somebody has started: asks for the passphrase, then serves, or starts the daemon and returns
     /// when the mount is ready.
     package func run(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) {
         try checkPlace()
+        if file.exists { file.tellDeviceKey(say) }
         let secret = try keychainSecret(passphrase, say)
         if isForeground {
             Signals.block()
@@ -108,7 +112,8 @@ package struct MountPlan: Sendable {
     }
 
     private var daemonArguments: [String] {
-        ["mount", "--keychain", file.path, Self.backgroundOption] + options.arguments + ["--", mountPoint]
+        ["mount", "--keychain", file.path, Self.backgroundOption] + options.arguments
+            + (acceptsRollback ? ["--accept-rollback"] : []) + ["--", mountPoint]
     }
 
     private func inheritedSecret() throws(Failure) -> SecretBytes {

@@ -2,6 +2,16 @@ package import Keychain
 
 /// What `keychainfs status --json` and `.keychainfs/status` show.
 package struct StatusReport: JSONText, Sendable {
+    /// What concerns this device, and no other one that has the keychain.
+    package struct Device: Codable, Sendable {
+        /// Whether the keychain did not know this device when it was opened: a copy, or the device key is lost.
+        package let isNew: Bool
+        /// Items that only another device can open (ThisDeviceOnly).
+        package let foreignItems: Int
+        /// `not-checked`, `first`, `passed` or `accepted`.
+        package let rollback: String
+    }
+
     package let pid: Int32
     /// `before-first-unlock`, `unlocked` or `locked`.
     package let state: String
@@ -11,14 +21,17 @@ package struct StatusReport: JSONText, Sendable {
     package let items: Int
     /// Transactions committed since the mount.
     package let commits: Int
-    package let format: String
+    package let format: Int
+    /// `unverified`, `verifying`, `verified` or `damaged`: whether the rows are those that were committed.
+    package let integrity: String
     package let hardening: HardeningStatus
     /// What the user should know or change.
     package let warnings: [String]
+    package let device: Device
 
-    package init(
+    init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
-        commits: Int, hardening: HardeningStatus, warnings: [String]
+        commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device
     ) {
         pid = processID
         self.state = state.text
@@ -27,9 +40,11 @@ package struct StatusReport: JSONText, Sendable {
         readOnly = isReadOnly
         self.items = items
         self.commits = commits
-        format = "0, may change"
+        format = StoreRecord.currentFormat
+        self.integrity = integrity.rawValue
         self.hardening = hardening
         self.warnings = warnings
+        self.device = device
     }
 
     /// For a person.
@@ -39,11 +54,36 @@ package struct StatusReport: JSONText, Sendable {
         var lines = [
             "keychain:    \(keychain)", "mounted at:  \(mountpoint)\(readOnly ? " (read-only)" : "")",
             "state:       \(state)", "items:       \(items)", "daemon:      process \(pid)",
-            "format:      \(format)", "protection:  \(holds.joined(separator: ", "))",
+            "format:      \(format)", "integrity:   \(integrity)",
+            "protection:  \(holds.joined(separator: ", "))",
         ]
+        lines += device.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         lines += warnings.map { "warning:     \($0)" }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension StatusReport.Device {
+    init(_ keychain: Keychain) {
+        isNew = !keychain.keys.isDeviceKnown
+        foreignItems = (try? keychain.foreignItemCount()) ?? 0
+        rollback =
+            switch keychain.keys.rollbackCheck {
+            case .none: "not-checked"
+            case .first: "first"
+            case .passed: "passed"
+            case .accepted: "accepted"
+            }
+    }
+
+    /// For a person; nothing where nothing is unusual.
+    fileprivate var lines: [String] {
+        var lines: [String] = []
+        if isNew { lines.append("device:      new to this keychain") }
+        if foreignItems > 0 { lines.append("elsewhere:   \(foreignItems) items that only another device can open") }
+        if rollback == "accepted" { lines.append("rollback:    an older copy of the keychain was accepted") }
+        return lines
     }
 }
 

@@ -11,12 +11,25 @@ package struct DeviceKeyFile: Sendable {
         self.path = FilePath(path)
     }
 
+    /// Whether there is anything of that name.
+    package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path.string)) != nil }
+
     /// The key; made when first asked for.
     package func read() throws(Failure) -> SecretBytes {
         if let key = try existing() { return key }
         try create()
-        guard let key = try existing() else { throw unusable("cannot be made") }
+        guard let key = try existing() else { throw unusable("cannot be made.") }
         return key
+    }
+
+    /// The key, or one that is forgotten again: for who must not write anything.
+    package func readOnly() throws(Failure) -> SecretBytes {
+        if let key = try existing() { return key }
+        do {
+            return try SecretBytes(randomCount: Self.byteCount)
+        } catch {
+            throw Failure(.failure, "There is no locked memory left for keys.")
+        }
     }
 
     private func existing() throws(Failure) -> SecretBytes? {
@@ -26,7 +39,7 @@ package struct DeviceKeyFile: Sendable {
         } catch Errno.noSuchFileOrDirectory {
             return nil
         } catch {
-            throw unusable("cannot be read: \(error)")
+            throw unusable("cannot be read: \(error).")
         }
         defer { try? file.close() }
         do {
@@ -34,7 +47,9 @@ package struct DeviceKeyFile: Sendable {
             guard key.count == Self.byteCount else { throw CryptoError.invalidParameter }
             return key
         } catch {
-            throw unusable("is damaged")
+            throw unusable(
+                "is damaged. Put back a copy of it; or move it away to go on with a new one, which opens no item that is bound to this device (ThisDeviceOnly)."
+            )
         }
     }
 
@@ -56,11 +71,11 @@ package struct DeviceKeyFile: Sendable {
             // Another process may have been faster: then its key is the device's.
             try? FileManager.default.linkItem(atPath: temporary.string, toPath: path.string)
         } catch {
-            throw unusable("cannot be made: this user must be able to write to \(directory.string)")
+            throw unusable("cannot be made: this user must be able to write to \(directory.string).")
         }
     }
 
     private func unusable(_ reason: String) -> Failure {
-        Failure(.failure, "The device key \(path.string) \(reason).")
+        Failure(.failure, "The device key \(path.string) \(reason)")
     }
 }

@@ -1,14 +1,14 @@
 import FileSystemCore
 import Foundation
 import Fuse
-package import Keychain
+import Keychain
 import KeychainStorage
 package import SecretCrypto
 
 /// A keychain's file: made, opened and verified.
 package struct KeychainFile: Sendable {
     package let path: String
-    private let locations: Locations
+    let locations: Locations
 
     package init(path: String, locations: Locations = Locations()) {
         self.path = path
@@ -41,19 +41,31 @@ package struct KeychainFile: Sendable {
     /// Whether there is something of that name.
     package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path)) != nil }
 
-    /// Opens it, still locked.
-    package func open(isReadOnly: Bool) throws(Failure) -> Keychain {
-        let device = try DeviceKeyFile(path: locations.deviceKey).read()
+    /// Opens it, still locked. For reading only, nothing is written anywhere.
+    ///
+    /// `isBackup`: it may be older than what this device has seen.
+    func open(isReadOnly: Bool, isBackup: Bool = false) throws(Failure) -> OpenedKeychain {
+        let deviceFile = DeviceKeyFile(path: locations.deviceKey)
+        let hadDeviceKey = deviceFile.exists
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
             store = try SQLiteRecordStore.open(path: path, access: isReadOnly ? .readOnly : .readWrite)
         } catch {
             throw Failure(error, keychain: path)
         }
+        let device: SecretBytes
+        do throws(Failure) {
+            device = try isReadOnly ? deviceFile.readOnly() : deviceFile.read()
+        } catch {
+            store.close()
+            throw error
+        }
         do throws(KeychainError) {
-            return try Keychain(
-                store: store, keys: try KeyRing(store: store, device: device),
-                clock: { KeychainDate(SystemClock.now()) })
+            let keys = try KeyRing(
+                store: store, device: device,
+                keeper: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory))
+            let keychain = try Keychain(store: store, keys: keys, clock: { KeychainDate(SystemClock.now()) })
+            return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)
         } catch {
             store.close()
             throw Failure(error, keychain: path)
@@ -70,24 +82,49 @@ package struct KeychainFile: Sendable {
             }
             return result
         }
-        let keychain = try openForCheck()
-        defer { keychain.close() }
+        return try check(try openToLook(), passphrase: passphrase, say: say)
+    }
+
+    /// Verifies every row of a backup, which is opened for reading only and may be older than anything.
+    package func verifyBackup(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
+        do throws(Failure) {
+            let opened = try open(isReadOnly: true, isBackup: true)
+            return try check(opened, passphrase: passphrase, say: say)
+        } catch  where error.exitCode == .noKeychain {
+            throw Failure(.noKeychain, "There is no backup at \(path).")
+        }
+    }
+
+    private func check(
+        _ opened: OpenedKeychain, passphrase: PassphraseSource, say: (String) -> Void
+    ) throws(Failure) -> CheckAnswer {
+        defer { opened.keychain.close() }
         let secret = try passphrase.read(say: say)
         do throws(KeychainError) {
-            try keychain.keys.unlock(passphrase: secret)
-            return CheckAnswer(try keychain.check())
+            try opened.keychain.keys.unlock(passphrase: secret)
+            return CheckAnswer(try opened.keychain.check())
         } catch {
             throw Failure(error, keychain: path)
         }
     }
 
     /// Without a change if possible; one whose last use was cut off has to be opened for writing once.
-    private func openForCheck() throws(Failure) -> Keychain {
+    func openToLook() throws(Failure) -> OpenedKeychain {
         do throws(Failure) {
             return try open(isReadOnly: true)
         } catch  where error.exitCode == .readOnly {
             return try open(isReadOnly: false)
         }
+    }
+
+    /// L6: says so before a lost device key is replaced.
+    func tellDeviceKey(_ say: (String) -> Void) {
+        guard !DeviceKeyFile(path: locations.deviceKey).exists else { return }
+        say(
+            """
+            warning: there is no device key at \(locations.deviceKey). Items of this keychain that are bound to a device \
+            (ThisDeviceOnly) cannot be opened here; if the key was lost, put back a copy of it.
+            """)
     }
 
     /// It is mounted, and says where and by whom.

@@ -17,7 +17,10 @@ package struct Locations: Sendable {
     package var mountPoint: String { home + "/Keychain" }
 
     /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs/device.key`
-    package var deviceKey: String { directory("XDG_STATE_HOME", ".local/state") + "/keychainfs/device.key" }
+    package var deviceKey: String { stateDirectory + "/device.key" }
+
+    /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs`: what belongs to this device, and to no backup of the keychain.
+    package var stateDirectory: String { directory("XDG_STATE_HOME", ".local/state") + "/keychainfs" }
 
     /// `KEYCHAINFS_PASSPHRASE_FILE`, if it is set.
     package var passphraseFile: String? {
@@ -28,6 +31,14 @@ package struct Locations: Sendable {
     private func directory(_ variable: String, _ fallback: String) -> String {
         guard let value = environment[variable], value.hasPrefix("/") else { return home + "/" + fallback }
         return value
+    }
+
+    /// The path from the root of a name that is to be made: links are followed but for the last one, so that a name that
+    /// is taken by a link is seen to be taken.
+    package static func absoluteOfNew(_ path: String) -> String {
+        let url = URL(fileURLWithPath: path).standardizedFileURL
+        let directory = url.deletingLastPathComponent().resolvingSymlinksInPath()
+        return directory.appendingPathComponent(url.lastPathComponent).path
     }
 
     /// The path from the root, without symbolic links where it exists.

@@ -175,9 +175,17 @@ extension KeychainTree {
     func attributes(of folder: Folder) -> Attributes {
         let time = Timestamp(started)
         return Attributes(
-            inode: folder.inode, type: .directory, permissions: 0o700, linkCount: linkCount(of: folder),
+            inode: folder.inode, type: .directory, permissions: permissions(of: folder),
+            linkCount: linkCount(of: folder),
             userID: options.userID, groupID: options.groupID, size: 0, accessTime: time, modificationTime: time,
             changeTime: time)
+    }
+
+    /// With allow_other, others pass all of them and list those that hold fixed names alone: the names that people gave
+    /// are nobody else's business.
+    private func permissions(of folder: Folder) -> UInt32 {
+        guard options.isShared else { return 0o700 }
+        return folder.fixedCount == nil ? 0o711 : 0o755
     }
 
     /// Of a group.
@@ -197,9 +205,6 @@ extension KeychainTree {
             switch node.content {
             case .controlFile(.status): (.regular, 0o400)
             case .controlFile(.control): (.regular, 0o600)
-            case .root where options.isShared: (.directory, 0o755)
-            // Passed through, not listed: the names of services are nobody's business.
-            case .classDirectory where options.isShared: (.directory, 0o711)
             default: (.directory, 0o700)
             }
         let time = Timestamp(started)

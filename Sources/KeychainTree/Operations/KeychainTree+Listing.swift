@@ -157,6 +157,8 @@ extension KeychainTree {
             for entry in entries {
                 switch entry {
                 case .committed(.available(let item)): guard add(item, in: directory, &sink) else { return }
+                // L6: another device's is left out of a listing that ends cleanly.
+                case .committed(.foreign): continue
                 case .committed(let listed): listing.leaveOut(listed.isDamaged)
                 case .pending(let row, let file):
                     guard let item = item(of: file, stillIn: row) else { continue }
@@ -315,8 +317,11 @@ extension KeychainTree {
                 try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
             }
             for entry in page {
-                if case .available = entry { return }
-                isAnythingLeftOut = true
+                switch entry {
+                case .available: return
+                case .foreign: continue
+                case .unavailable, .damaged: isAnythingLeftOut = true
+                }
             }
             guard let last = page.last else { break }
             after = last.id
@@ -335,7 +340,7 @@ extension Listed<Directory> {
     var id: RowID {
         switch self {
         case .available(let directory): directory.id
-        case .unavailable(let id), .damaged(let id): id
+        case .unavailable(let id), .damaged(let id), .foreign(let id): id
         }
     }
 }

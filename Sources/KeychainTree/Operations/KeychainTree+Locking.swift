@@ -19,9 +19,12 @@ extension KeychainTree {
         return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes + [.finishedCalls]
     }
 
-    /// Unlocks with a passphrase; ``KeychainError/authFailed`` if it opens no slot.
-    package func unlock(passphrase: borrowing SecretBytes) throws(KeychainError) {
-        try keychain.keys.unlock(passphrase: passphrase)
+    /// Unlocks with a passphrase; ``KeychainError/authFailed`` if it opens no slot, and at the first unlock
+    /// ``KeychainError/rolledBack(kept:found:)`` unless that is accepted.
+    package func unlock(
+        passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
+    ) throws(KeychainError) {
+        try keychain.keys.unlock(passphrase: passphrase, acceptingRollback: acceptingRollback)
     }
 
     private func forgetUnavailable(_ state: inout ItemFile.State) {

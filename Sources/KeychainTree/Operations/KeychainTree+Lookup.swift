@@ -68,9 +68,32 @@ extension KeychainTree {
         let name = CanonicalName(typed: name.bytes)
         _ = try account(name)
         if let file = directory.pendingFile(name) { return .found(try entry(ofPending: file)) }
-        let item = try mapped { () throws(KeychainError) in try keychain.item(named: name, in: directory.row) }
+        let item: Item?
+        do throws(KeychainError) {
+            item = try keychain.item(named: name, in: directory.row)
+        } catch .interactionNotAllowed {
+            return .found(try entry(ofForeign: name, in: directory))
+        } catch {
+            throw error.errno
+        }
         guard let item else { return absent }
         return .found(entry(of: item, in: directory))
+    }
+
+    /// Another device's item, so that it can be unlinked: the kernel asks for the name first (L6). Nothing of it is
+    /// remembered, and whatever else asks for its node gets ENOKEY. ENOKEY if it is merely locked.
+    private func entry(ofForeign name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> Entry {
+        let row = try mapped { () throws(KeychainError) in
+            try keychain.foreignRow(named: name, in: directory.row)
+        }
+        guard let row else { throw .noKey }
+        let node = table.withLock { $0.rememberItem(row, in: directory) }
+        let started = Timestamp(started)
+        let attributes = Attributes(
+            inode: InodeNumber(rawValue: UInt64(row.rawValue)), type: .regular, permissions: 0, linkCount: 1,
+            userID: options.userID, groupID: options.groupID, size: 0, accessTime: started, modificationTime: started,
+            changeTime: started)
+        return Entry(node: node.id, attributes: attributes, entryTimeout: 0, attributeTimeout: 0)
     }
 
     // MARK: Names

@@ -111,6 +111,13 @@ extension KeychainTree {
                 throw Errno.noSuchFileOrDirectory
             }
             return (item.id, item)
+        } catch KeychainError.interactionNotAllowed {
+            // L6: nobody here can ever open another device's item; to delete it is all that can be done.
+            let foreign = try mapped { () throws(KeychainError) in
+                try keychain.foreignRow(named: name, in: directory.row)
+            }
+            guard let foreign else { throw .noKey }
+            return (foreign, nil)
         } catch KeychainError.decode {
             let row = try mapped { () throws(KeychainError) in
                 try keychain.row(named: name, in: directory.row)
@@ -179,7 +186,7 @@ extension KeychainTree {
         }
         switch first {
         case nil: if table.withLock({ $0.service(directory) })?.hasPending == true { throw .directoryNotEmpty }
-        case .unavailable: throw .noKey
+        case .unavailable, .foreign: throw .noKey
         case .available, .damaged: throw .directoryNotEmpty
         }
     }

@@ -289,7 +289,10 @@ extension KeychainTree {
                 try keychain.items(in: directory, after: after, limit: 256)
             }
             for entry in page {
-                if case .unavailable = entry { throw .noKey }
+                switch entry {
+                case .unavailable, .foreign: throw .noKey
+                case .available, .damaged: continue
+                }
             }
             guard let last = page.last else { return }
             after = last.id
@@ -311,7 +314,7 @@ extension Listed<Item> {
     var id: RowID {
         switch self {
         case .available(let item): item.id
-        case .unavailable(let id), .damaged(let id): id
+        case .unavailable(let id), .damaged(let id), .foreign(let id): id
         }
     }
 }

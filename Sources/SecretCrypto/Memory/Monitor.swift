@@ -5,12 +5,12 @@ import Glibc
 /// `@unchecked Sendable`: the pointers are constant, the state is reached under the mutex only. The C objects need
 /// an address that does not move, so they live on the heap.
 @safe
-final class Monitor<State: ~Copyable & Sendable>: @unchecked Sendable {
+package final class Monitor<State: ~Copyable & Sendable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
-    init(_ initial: consuming State) {
+    package init(_ initial: consuming State) {
         unsafe state.initialize(to: initial)
         unsafe pthread_mutex_init(mutex, nil)
         // Waits are measured by a clock that nobody sets.
@@ -31,32 +31,39 @@ final class Monitor<State: ~Copyable & Sendable>: @unchecked Sendable {
     }
 
     /// Runs `body` under the mutex.
-    func withLock<T: ~Copyable, E>(_ body: (inout State) throws(E) -> T) throws(E) -> T {
+    package func withLock<T: ~Copyable, E>(_ body: (inout State) throws(E) -> T) throws(E) -> T {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try unsafe body(&state.pointee)
     }
 
     /// Runs `body` under the mutex, then wakes all who wait. Without waiters that is no system call.
-    func withLockAndSignal<T>(_ body: (inout State) -> T) -> T {
+    package func withLockAndSignal<T>(_ body: (inout State) -> T) -> T {
         defer { unsafe pthread_cond_broadcast(condition) }
         return withLock(body)
     }
 
     /// Runs `body` under the mutex, now and after each signal, until it gives a value; nil after `seconds`
     /// (nil: without end).
-    func wait<T>(seconds: Int?, until body: (inout State) -> T?) -> T? {
+    package func wait<T>(seconds: Int?, until body: (inout State) -> T?) -> T? {
+        wait(milliseconds: seconds.map { $0 * 1000 }, until: body)
+    }
+
+    /// The same for shorter times.
+    package func wait<T>(milliseconds: Int?, until body: (inout State) -> T?) -> T? {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         if let value = unsafe body(&state.pointee) { return value }
         var deadline = timespec()
-        if let seconds {
+        if let milliseconds {
             unsafe clock_gettime(CLOCK_MONOTONIC, &deadline)
-            deadline.tv_sec += seconds
+            let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000
+            deadline.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
+            deadline.tv_nsec = nanoseconds % 1_000_000_000
         }
         while true {
             let result =
-                seconds == nil
+                milliseconds == nil
                 ? unsafe pthread_cond_wait(condition, mutex)
                 : unsafe pthread_cond_timedwait(condition, mutex, &deadline)
             if let value = unsafe body(&state.pointee) { return value }

@@ -78,7 +78,7 @@ for sql in "protection = 99" "secret_seals = x'0102'" "metadata = x''" "director
     unmount_keychain
 done
 damage "UPDATE directory SET parent = id WHERE parent <> 0"; expect_code 21 "$KEYCHAINFS" check > /dev/null
-damage "UPDATE row_sequence SET highest = 9223372036854775807"; expect_code 12 "$KEYCHAINFS" mount "$MNT" > /dev/null
+damage "UPDATE store SET highest_row = 9223372036854775807"; expect_code 12 "$KEYCHAINFS" mount "$MNT" > /dev/null
 cp "$CASE_DIR/sound" "$KEYCHAIN"
 # A file that is moved away under the daemon takes no more, and its log is not given to another keychain.
 mount_keychain; printf x > "$MNT/generic-passwords/CANARYSERVICE/y"; mv "$KEYCHAIN" "$KEYCHAIN.moved"

@@ -1,0 +1,66 @@
+/// What a copy of a store holds that has been made ready to leave this device.
+package struct BackupContents: Hashable, Sendable {
+    package let items: Int
+    /// Items that are in no backup, whose rows were removed from the copy.
+    package let leftOut: Int
+    /// The number of the last commit in it.
+    package let commitNumber: Int64
+}
+
+extension Keychain {
+    /// The class that is in no backup (contract, section 4).
+    private static let staying = Protection.whenPasscodeSetThisDeviceOnly
+    private static let pageSize = 512
+
+    /// Removes from a copy of this store what may not leave it: items of WhenPasscodeSetThisDeviceOnly and the keys of
+    /// that class. All in one transaction of the copy; the store itself is not touched.
+    ///
+    /// The copy's header row is true to the rows that are left. Its commit number stays, or is one less if items are
+    /// missing: such a copy must not stand in for the store unseen.
+    /// - Throws: `interactionNotAllowed` before the first unlock: nobody could say then what rows the copy has.
+    package func prepareBackup(_ copy: any RecordWriter) throws(KeychainError) -> BackupContents {
+        let digest = RowDigest(key: try keys.masterKeys().digest)
+        let old = try copy.store()
+        var header = try StoreHeader(opening: old.header, key: digest.key, store: old.identifier)
+        let writer = DigestingWriter(copy, digest: digest)
+        var leftOut = 0
+        while true {
+            let rows = try writer.itemIDs(of: Self.staying, limit: Self.pageSize)
+            for row in rows { try writer.deleteItem(row) }
+            leftOut += rows.count
+            guard rows.count == Self.pageSize else { break }
+        }
+        for key in try writer.classKeys() where key.purpose == .protection(Self.staying) {
+            try writer.deleteClassKey(key)
+        }
+        var new = old
+        new.highestRow = max(old.highestRow, writer.difference.retired)
+        header.rows += writer.difference.total()
+        header.rows += try digest.sum(new) - digest.sum(old)
+        if leftOut > 0 { header.commit = max(0, header.commit - 1) }
+        try copy.put(keys.sealed(header), highestRow: new.highestRow)
+        return BackupContents(items: try copy.itemCount(), leftOut: leftOut, commitNumber: header.commit)
+    }
+
+    /// The number of the last commit; `decode` if the store's header is not what was sealed, `interactionNotAllowed`
+    /// before the first unlock.
+    package func commitNumber() throws(KeychainError) -> Int64 {
+        let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
+        return try keys.header(of: record).commit
+    }
+
+    /// How many items are bound to another device, and so to be opened nowhere but there (contract, L6).
+    ///
+    /// Costs nothing in a store that no other device has ever unlocked.
+    package func foreignItemCount() throws(KeychainError) -> Int {
+        let foreign = keys.foreignGenerations()
+        guard !foreign.isEmpty else { return 0 }
+        return try store.read { (reader) throws(KeychainError) in
+            var count = 0
+            for (protection, generation) in foreign {
+                count += try reader.itemCount(of: protection, generation: generation)
+            }
+            return count
+        }
+    }
+}

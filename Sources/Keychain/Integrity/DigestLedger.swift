@@ -1,0 +1,87 @@
+import SecretCrypto
+import Synchronization
+
+/// Keeps the header row true to the rows: sums up what a transaction changes, and writes the header at its end.
+///
+/// Also tells verifications that are under way what was changed behind them. The store calls it only while nobody
+/// else uses the store; so what a verification reads and what is noted here are of the same moment.
+final class DigestLedger: TransactionEnding {
+    private struct State: Sendable {
+        /// From the first unlock on.
+        var key: RevocableSecret?
+        /// Of the transaction that is open.
+        var pending = RowDifference()
+        var passes: [Int: IntegrityPass.Progress] = [:]
+        var nextPass = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The digest key of the store; the first one stays.
+    func adopt(_ key: RevocableSecret) {
+        state.withLock { if $0.key == nil { $0.key = key } }
+    }
+
+    /// - Throws: `interactionNotAllowed` before the first unlock.
+    func digest() throws(KeychainError) -> RowDigest {
+        guard let key = state.withLock({ $0.key }) else { throw .interactionNotAllowed }
+        return RowDigest(key: key)
+    }
+
+    /// Wipes the key.
+    func close() { state.withLock { $0.key }?.revoke() }
+
+    /// What one caller's part of the transaction has changed, once it is sure to stay a part of it.
+    func add(_ difference: RowDifference) {
+        state.withLock { $0.pending.add(difference) }
+    }
+
+    // MARK: The end of a transaction
+
+    func willCommit(_ writer: any RecordWriter) throws(KeychainError) {
+        let digest = try digest()
+        let old = try writer.store()
+        var header = try StoreHeader(opening: old.header, key: digest.key, store: old.identifier)
+        let retired = state.withLock { $0.pending.retired }
+        var new = old
+        if retired > old.highestRow {
+            new.highestRow = retired
+            let change = try digest.sum(new) - digest.sum(old)
+            state.withLock { $0.pending.add(change, at: RowPlace(table: .store)) }
+        }
+        header.commit += 1
+        header.rows += state.withLock { $0.pending.total() }
+        let sealed = try digest.key.using { [header] (key) throws(CryptoError) in
+            try header.sealed(by: key, store: old.identifier)
+        }
+        try writer.put(sealed, highestRow: new.highestRow)
+    }
+
+    func didEnd(isCommitted: Bool) {
+        state.withLock { state in
+            if isCommitted {
+                for (id, pass) in state.passes {
+                    state.passes[id]?.sum += state.pending.total(upTo: pass.reached)
+                }
+            }
+            state.pending = RowDifference()
+        }
+    }
+
+    // MARK: Verifications
+
+    func beginPass() -> Int {
+        state.withLock { state in
+            state.nextPass += 1
+            state.passes[state.nextPass] = IntegrityPass.Progress()
+            return state.nextPass
+        }
+    }
+
+    func endPass(_ id: Int) { state.withLock { _ = $0.passes.removeValue(forKey: id) } }
+
+    subscript(pass id: Int) -> IntegrityPass.Progress {
+        get { state.withLock { $0.passes[id] ?? IntegrityPass.Progress() } }
+        set { state.withLock { $0.passes[id] = newValue } }
+    }
+}

@@ -1,0 +1,197 @@
+/// A writer that notes what each change does to the digest; every change of a store goes through one.
+///
+/// Used by one thread, within one call of the store.
+final class DigestingWriter: RecordWriter {
+    private let base: any RecordWriter
+    private let digest: RowDigest
+    private(set) var difference = RowDifference()
+
+    init(_ base: any RecordWriter, digest: RowDigest) {
+        self.base = base
+        self.digest = digest
+    }
+
+    // MARK: Changes
+
+    /// The header stays what it is: it is the ledger's.
+    func put(_ store: StoreRecord) throws(KeychainError) {
+        var store = store
+        let old = try storeIfAny()
+        if let old { store.header = old.header }
+        try base.put(store)
+        try note(.store, old: old.map(digest.sum), new: digest.sum(store))
+    }
+
+    func put(_ header: Sealed, highestRow: RowID) throws(KeychainError) { throw .param }
+
+    func put(_ slot: SlotRecord) throws(KeychainError) {
+        let old = try slots().first { $0.id == slot.id }
+        try base.put(slot)
+        try note(.slot, old: old.map(digest.sum), new: digest.sum(slot))
+    }
+
+    func put(_ device: DeviceRecord) throws(KeychainError) {
+        let old = try devices().first { $0.id == device.id }
+        try base.put(device)
+        try note(.device, old: old.map(digest.sum), new: digest.sum(device))
+    }
+
+    func put(_ key: ClassKeyRecord) throws(KeychainError) {
+        let old = try classKeys().first { $0.isSameWrapping(as: key) }
+        try base.put(key)
+        try note(.classKey, old: old.map(digest.sum), new: digest.sum(key))
+    }
+
+    func put(_ directory: DirectoryRecord) throws(KeychainError) {
+        let old = try oldSum(ofDirectory: directory.id)
+        try base.put(directory)
+        try note(.directory, directory.id, old: old, new: digest.sum(directory.head))
+    }
+
+    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
+        let old = try oldSum(ofItem: item.id)
+        try base.put(item, secret: secret)
+        try note(.item, item.id, old: old, new: digest.sum(item.head))
+    }
+
+    func deleteSlot(_ id: Int64) throws(KeychainError) {
+        let old = try slots().first { $0.id == id }
+        try base.deleteSlot(id)
+        try note(.slot, old: old.map(digest.sum), new: nil)
+    }
+
+    func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError) {
+        let old = try classKeys().first { $0.isSameWrapping(as: key) }
+        try base.deleteClassKey(key)
+        try note(.classKey, old: old.map(digest.sum), new: nil)
+    }
+
+    func deleteDirectory(_ id: RowID) throws(KeychainError) {
+        guard let old = try oldSum(ofDirectory: id) else { return }
+        try base.deleteDirectory(id)
+        difference.retire(id)
+        try note(.directory, id, old: old, new: nil)
+    }
+
+    func deleteItem(_ id: RowID) throws(KeychainError) {
+        guard let old = try oldSum(ofItem: id) else { return }
+        try base.deleteItem(id)
+        difference.retire(id)
+        try note(.item, id, old: old, new: nil)
+    }
+
+    private func note(_ table: RowTable, _ id: RowID = .none, old: RowSum?, new: RowSum?) throws(KeychainError) {
+        var change = new ?? RowSum()
+        if let old { change -= old }
+        difference.add(change, at: RowPlace(table: table, id: id.rawValue))
+    }
+
+    private func storeIfAny() throws(KeychainError) -> StoreRecord? {
+        do throws(KeychainError) {
+            return try base.store()
+        } catch .decode, .notAKeychain {
+            return nil
+        }
+    }
+
+    /// A row that does not decode can still be replaced or removed. What it added to the sum is unknown, so the sum
+    /// goes on telling that it was damaged.
+    private func oldSum(ofDirectory id: RowID) throws(KeychainError) -> RowSum? {
+        do throws(KeychainError) {
+            return try base.directoryHead(id: id).map(digest.sum)
+        } catch .decode {
+            return .ofUnknownRow
+        }
+    }
+
+    private func oldSum(ofItem id: RowID) throws(KeychainError) -> RowSum? {
+        do throws(KeychainError) {
+            return try base.itemHead(id: id).map(digest.sum)
+        } catch .decode {
+            return .ofUnknownRow
+        }
+    }
+}
+
+// MARK: Reads
+
+extension DigestingWriter {
+    func store() throws(KeychainError) -> StoreRecord { try base.store() }
+    func slots() throws(KeychainError) -> [SlotRecord] { try base.slots() }
+    func devices() throws(KeychainError) -> [DeviceRecord] { try base.devices() }
+    func classKeys() throws(KeychainError) -> [ClassKeyRecord] { try base.classKeys() }
+
+    func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? { try base.directory(id: id) }
+
+    func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
+        try base.directory(tag: tag, always: always)
+    }
+
+    func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
+        try base.directories(parent: parent, after: after, limit: limit)
+    }
+
+    func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try base.directoryIDs(parent: parent, after: after, limit: limit)
+    }
+
+    func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead? { try base.directoryHead(id: id) }
+
+    func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead] {
+        try base.directoryHeads(after: after, limit: limit)
+    }
+
+    func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool {
+        try base.holdsAlwaysDirectory(parent)
+    }
+
+    func item(id: RowID) throws(KeychainError) -> ItemRecord? { try base.item(id: id) }
+
+    func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
+        try base.item(tag: tag, always: always)
+    }
+
+    func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+        try base.items(directory: directory, after: after, limit: limit)
+    }
+
+    func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try base.itemIDs(directory: directory, after: after, limit: limit)
+    }
+
+    func itemHead(id: RowID) throws(KeychainError) -> ItemHead? { try base.itemHead(id: id) }
+
+    func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead] {
+        try base.itemHeads(after: after, limit: limit)
+    }
+
+    func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool { try base.holdsAlwaysItem(directory) }
+
+    func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try base.ephemeralItems(after: after, limit: limit)
+    }
+
+    func secret(of item: RowID) throws(KeychainError) -> [UInt8] { try base.secret(of: item) }
+    func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
+        try base.itemWithSecret(id: id)
+    }
+
+    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
+        try base.itemCount(of: protection, generation: generation)
+    }
+
+    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
+        try base.itemIDs(of: protection, limit: limit)
+    }
+
+    func itemCount() throws(KeychainError) -> Int { try base.itemCount() }
+    func highestRowID() throws(KeychainError) -> RowID { try base.highestRowID() }
+}
+
+extension ClassKeyRecord {
+    /// Whether both stand in the same row.
+    func isSameWrapping(as other: ClassKeyRecord) -> Bool {
+        purpose == other.purpose && generation == other.generation && device == other.device
+            && wrapping == other.wrapping
+    }
+}

@@ -1,0 +1,99 @@
+/// How the rows of a store differ from what was committed (contract, S2, S4).
+package enum IntegrityFault: Hashable, Sendable {
+    /// Rows are gone, at least so many.
+    case rowsMissing(Int64)
+    /// There are rows that were never committed, at least so many.
+    case rowsAdded(Int64)
+    /// As many rows as were committed, but older or changed ones among them.
+    case rowsReplaced
+    /// A row, or the header itself, is not of the form of one.
+    case rowsUnreadable
+}
+
+/// Verifies that the store has the rows that were committed, no others and no older ones.
+///
+/// Reads a page of rows at a time, and no contents; commits go on in between, and are taken into account.
+/// One thread steps a pass.
+final class IntegrityPass {
+    /// How far it is, and the sum of the rows up to there.
+    struct Progress: Sendable {
+        var reached = RowPlace.start
+        var sum = RowSum()
+    }
+
+    enum Step {
+        case more
+        /// Nil: every row is what was committed.
+        case finished(IntegrityFault?)
+    }
+
+    private let store: any RecordStore
+    private let ledger: DigestLedger
+    private let id: Int
+    /// Rows that are read at once.
+    private let pageSize: Int
+
+    init(_ store: any RecordStore, ledger: DigestLedger, pageSize: Int = 256) {
+        self.store = store
+        self.ledger = ledger
+        self.pageSize = pageSize
+        id = ledger.beginPass()
+    }
+
+    deinit { ledger.endPass(id) }
+
+    /// Verifies one page more; holds the store only for that.
+    func step() throws(KeychainError) -> Step {
+        let digest = try ledger.digest()
+        return try store.read { (reader) throws(KeychainError) in
+            do throws(KeychainError) {
+                return try step(reader, digest)
+            } catch .decode {
+                return .finished(.rowsUnreadable)
+            }
+        }
+    }
+
+    private func step(_ reader: any RecordReader, _ digest: RowDigest) throws(KeychainError) -> Step {
+        var progress = ledger[pass: id]
+        defer { ledger[pass: id] = progress }
+        switch progress.reached.table {
+        case .store, .slot, .device, .classKey:
+            try addKeys(reader, digest, to: &progress.sum)
+            progress.reached = RowPlace(table: .directory)
+        case .directory:
+            let heads = try reader.directoryHeads(after: RowID(rawValue: progress.reached.id), limit: pageSize)
+            for head in heads { progress.sum += try digest.sum(head) }
+            progress.reached = heads.last.map { RowPlace(table: .directory, id: $0.id.rawValue) }
+                ?? RowPlace(table: .item)
+        case .item:
+            let heads = try reader.itemHeads(after: RowID(rawValue: progress.reached.id), limit: pageSize)
+            for head in heads { progress.sum += try digest.sum(head) }
+            guard let last = heads.last else {
+                return .finished(try fault(of: progress.sum, reader, digest))
+            }
+            progress.reached.id = last.id.rawValue
+        }
+        return .more
+    }
+
+    private func addKeys(
+        _ reader: any RecordReader, _ digest: RowDigest, to sum: inout RowSum
+    ) throws(KeychainError) {
+        sum += try digest.sum(reader.store())
+        for slot in try reader.slots() { sum += try digest.sum(slot) }
+        for device in try reader.devices() { sum += try digest.sum(device) }
+        for key in try reader.classKeys() { sum += try digest.sum(key) }
+    }
+
+    private func fault(
+        of sum: RowSum, _ reader: any RecordReader, _ digest: RowDigest
+    ) throws(KeychainError) -> IntegrityFault? {
+        let record = try reader.store()
+        let header = try StoreHeader(opening: record.header, key: digest.key, store: record.identifier)
+        guard sum != header.rows else { return nil }
+        let missing = header.rows.count &- sum.count
+        if missing > 0 { return .rowsMissing(missing) }
+        return missing < 0 ? .rowsAdded(-missing) : .rowsReplaced
+    }
+}

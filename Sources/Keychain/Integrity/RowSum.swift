@@ -1,0 +1,84 @@
+/// Rows and the sum of their digests modulo 2^256: what the header row says of all rows, and what a change adds.
+package struct RowSum: Hashable, Sendable {
+    /// Rows; negative in a difference.
+    package private(set) var count: Int64 = 0
+    /// Least significant first.
+    private var limbs = SIMD4<UInt64>()
+
+    /// Of no row.
+    package init() {}
+
+    /// `digest`: 32 bytes, little endian; nil for any other number of bytes.
+    package init?(count: Int64, digest: [UInt8]) {
+        guard digest.count == StoreHeader.digestCount else { return nil }
+        self.count = count
+        for (index, byte) in digest.enumerated() { limbs[index / 8] |= UInt64(byte) << (8 * UInt64(index % 8)) }
+    }
+
+    /// The sum as 32 bytes, little endian.
+    package var digest: [UInt8] {
+        var bytes: [UInt8] = []
+        for index in 0..<4 { bytes.append(littleEndian: limbs[index]) }
+        return bytes
+    }
+
+    package static func += (sum: inout RowSum, other: RowSum) {
+        sum.count &+= other.count
+        var carry = false
+        for index in 0..<4 {
+            let (partial, first) = sum.limbs[index].addingReportingOverflow(other.limbs[index])
+            let (limb, second) = partial.addingReportingOverflow(carry ? 1 : 0)
+            sum.limbs[index] = limb
+            carry = first || second
+        }
+    }
+
+    package static func -= (sum: inout RowSum, other: RowSum) {
+        sum.count &-= other.count
+        var borrow = false
+        for index in 0..<4 {
+            let (partial, first) = sum.limbs[index].subtractingReportingOverflow(other.limbs[index])
+            let (limb, second) = partial.subtractingReportingOverflow(borrow ? 1 : 0)
+            sum.limbs[index] = limb
+            borrow = first || second
+        }
+    }
+
+    package static func - (sum: RowSum, other: RowSum) -> RowSum {
+        var difference = sum
+        difference -= other
+        return difference
+    }
+}
+
+extension RowSum {
+    /// One row of which nothing else is known.
+    static let ofUnknownRow: RowSum = {
+        var sum = RowSum()
+        sum.count = 1
+        return sum
+    }()
+}
+
+/// What a transaction, or a part of it, changes: per row, because a verification that is under way has seen some.
+struct RowDifference: Sendable {
+    private(set) var changes: [(place: RowPlace, sum: RowSum)] = []
+    /// The highest row that went.
+    private(set) var retired = RowID.none
+
+    mutating func add(_ sum: RowSum, at place: RowPlace) { changes.append((place, sum)) }
+    mutating func retire(_ id: RowID) { retired = max(retired, id) }
+
+    mutating func add(_ other: RowDifference) {
+        changes += other.changes
+        retired = max(retired, other.retired)
+    }
+
+    /// Of the rows up to `place`.
+    func total(upTo place: RowPlace? = nil) -> RowSum {
+        changes.reduce(into: RowSum()) { total, change in
+            if let place, change.place > place { return }
+            total += change.sum
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import SecretCrypto
+
+/// A commit number as it is kept outside the store, under a MAC that only an unlocked store can make.
+///
+/// Version (1 byte, 1), store id (16), number (8, little endian), BLAKE2b-256(a key from the digest key; what precedes).
+/// Its own key, so that nothing else that is made with the digest key can stand for one.
+struct CommitNumberRecord {
+    static let byteCount = 1 + StoreRecord.identifierCount + 8 + macCount
+    private static let version: UInt8 = 1
+    private static let macCount = 32
+
+    private let key: RevocableSecret
+    private let store: [UInt8]
+
+    /// `digest`: the store's digest key.
+    init(digest: RevocableSecret, store: [UInt8]) {
+        key = digest
+        self.store = store
+    }
+
+    func bytes(of number: Int64) throws(KeychainError) -> [UInt8] {
+        let head = [Self.version] + store + [UInt8](littleEndian: number)
+        return head + (try mac(head))
+    }
+
+    /// The number; nil if these bytes were not made for this store by who knew its keys.
+    func number(in bytes: [UInt8]) throws(KeychainError) -> Int64? {
+        guard bytes.count == Self.byteCount else { return nil }
+        let head = Array(bytes.prefix(Self.byteCount - Self.macCount))
+        guard head.starts(with: [Self.version] + store) else { return nil }
+        guard try mac(head).isEqualInConstantTime(to: bytes.suffix(Self.macCount)) else { return nil }
+        var reader = ByteReader(Array(head.suffix(8)))
+        return try reader.integer()
+    }
+
+    private func mac(_ head: [UInt8]) throws(KeychainError) -> [UInt8] {
+        let store = store
+        return try key.using { (key) throws(CryptoError) in
+            let own = try BLAKE2b.derive(key: key, parts: [KeyLabel.commitNumber, store])
+            return try BLAKE2b.mac(key: own, parts: [head], count: Self.macCount)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Looks at every byte, whatever differs.
+    fileprivate func isEqualInConstantTime(to other: ArraySlice<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        return zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

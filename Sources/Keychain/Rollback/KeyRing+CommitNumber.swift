@@ -1,0 +1,61 @@
+import SecretCrypto
+import Synchronization
+
+extension KeyRing {
+    /// What the first unlock has found.
+    package var rollbackCheck: RollbackCheck { numbers.withLock { $0.check } }
+
+    /// Compares the store with what this device has kept, before the first unlock changes anything.
+    ///
+    /// - Throws: `rolledBack` for an older store, `untrustedCommitNumber` for a kept number that is not what was written;
+    ///   neither if it is accepted. `decode` if the store's header is not what was sealed.
+    func admit(_ record: StoreRecord, master: MasterKeys, acceptingRollback: Bool) throws(KeychainError) {
+        guard let keeper else { return }
+        let found = try StoreHeader(opening: record.header, key: master.digest, store: storeID).commit
+        guard let bytes = keeper.kept(for: storeID) else { return numbers.withLock { $0.check = .first } }
+        let kept = try CommitNumberRecord(digest: master.digest, store: storeID).number(in: bytes)
+        if let kept, kept <= found {
+            return numbers.withLock { $0 = Numbers(check: .passed, kept: kept) }
+        }
+        guard acceptingRollback else {
+            throw kept.map { .rolledBack(kept: $0, found: found) } ?? .untrustedCommitNumber
+        }
+        numbers.withLock { $0.check = .accepted }
+    }
+
+    /// Keeps the number of the last commit that is durable, if it is another than the one that is kept.
+    ///
+    /// Does nothing before the first unlock, of a store that takes no changes, and without anybody to keep it. To be
+    /// called after the unlock, on lock, at the end, and in between at most once a minute (contract, S2). Never within
+    /// a transaction of the store.
+    package func keepCommitNumber() throws(KeychainError) {
+        guard let keeper, !store.isReadOnly, let master = current.withLock({ $0.master }) else { return }
+        // The mutex goes on over the write: an older number must not come to lie over a newer one.
+        try numbers.withLock { (numbers) throws(KeychainError) in
+            let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
+            let number = try StoreHeader(opening: record.header, key: master.digest, store: storeID).commit
+            guard numbers.kept != number else { return }
+            let bytes = try CommitNumberRecord(digest: master.digest, store: storeID).bytes(of: number)
+            try keeper.keep(bytes, for: storeID)
+            numbers.kept = number
+        }
+    }
+}
+
+extension KeyRing {
+    /// Keeps the number of this store, be it smaller than what was kept: it has been put in place on purpose.
+    package func setCommitNumber(in keeper: any CommitNumberKeeper) throws(KeychainError) {
+        let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
+        let master = try masterKeys()
+        let number = try StoreHeader(opening: record.header, key: master.digest, store: storeID).commit
+        try keeper.keep(try CommitNumberRecord(digest: master.digest, store: storeID).bytes(of: number), for: storeID)
+    }
+
+    /// What is known of commit numbers; guarded by a mutex of its own, which is taken before the store and never within
+    /// the key ring's.
+    struct Numbers {
+        var check = RollbackCheck.none
+        /// What lies with the keeper, as far as this process knows.
+        var kept: Int64?
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import Fuse
+import Keychain
+import KeychainStorage
+import SecretCrypto
+import SystemPackage
+
+/// Puts a backup where a keychain is, or is to be.
+package struct Restore: Sendable {
+    private let backup: String
+    private let target: KeychainFile
+    private let replaces: Bool
+
+    package init(_ backup: String, to target: KeychainFile, replaces: Bool) {
+        self.backup = backup
+        self.target = target
+        self.replaces = replaces
+    }
+
+    /// Verifies the structure of a copy that is made beside the keychain, and that the passphrase opens it; then gives
+    /// it the keychain's name. At every moment the old or the new keychain lies there, whole.
+    ///
+    /// Returns where the replaced keychain is kept, if there was one.
+    package func run(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> String? {
+        try checkTarget()
+        let draft = try copied()
+        let secret = try passphrase.read(say: say)
+        let opened = try verified(draft.path, secret)
+        defer { opened.keychain.close() }
+        let kept = try releaseTarget()
+        do throws(Errno) {
+            if kept == nil {
+                try draft.publish()
+            } else {
+                try draft.replace()
+            }
+        } catch {
+            if let kept, target.exists { try? FileManager.default.removeItem(atPath: kept) }
+            throw error == .fileExists ? Self.exists(target.path) : Failure(error, writing: target.path)
+        }
+        setCommitNumber(opened, say)
+        return kept
+    }
+
+    // MARK: Before anything is changed
+
+    private func checkTarget() throws(Failure) {
+        if let mountPoint = MountedKeychains.mountPoint(of: target.path) {
+            throw Failure(
+                .inUse, "\(target.path) is mounted at \(mountPoint). 'keychainfs unmount' it before it is replaced.")
+        }
+        guard !MountedKeychains.contain(FilePath(target.path).removingLastComponent().string) else {
+            throw Failure(.usage, "\(target.path) lies in a mounted keychain. Name a file on a disk.")
+        }
+        guard target.exists else {
+            guard !hasLog(target.path) else { throw Failure(StoreOpenError.foreignLog, keychain: target.path) }
+            return
+        }
+        guard replaces else { throw Self.exists(target.path) }
+        guard
+            (try? FileManager.default.attributesOfItem(atPath: target.path))?[.type] as? FileAttributeType
+                == .typeRegular
+        else { throw Failure(.badKeychain, "\(target.path) is no file; it is not replaced.") }
+    }
+
+    private static func exists(_ path: String) -> Failure {
+        Failure(
+            .exists,
+            "\(path) is there already. Replace it with --replace (it is kept aside), or name another with --keychain.")
+    }
+
+    private func hasLog(_ path: String) -> Bool {
+        let size = (try? FileManager.default.attributesOfItem(atPath: path + "-wal"))?[.size] as? Int
+        return (size ?? 0) > 0
+    }
+
+    // MARK: The copy
+
+    /// The bytes of the backup, beside the place where they are to be.
+    private func copied() throws(Failure) -> DraftFile {
+        // Nobody writes to it meanwhile, and it has no log whose commits would be missing.
+        let source: SQLiteRecordStore
+        do throws(StoreOpenError) {
+            source = try SQLiteRecordStore.open(path: backup, access: .readOnly)
+        } catch .notFound {
+            throw Failure(.noKeychain, "There is no backup at \(backup).")
+        } catch .needsRecovery {
+            throw Failure(
+                .badKeychain, "Beside \(backup) lies its log: it is a keychain that was not closed properly, no backup."
+            )
+        } catch {
+            throw Failure(error, keychain: backup)
+        }
+        defer { source.close() }
+        guard !isSame(backup, target.path) else {
+            throw Failure(.usage, "\(backup) is the keychain itself.")
+        }
+        do throws(Errno) {
+            try makeDirectory()
+            let draft = try DraftFile(for: target.path)
+            try draft.copy(fileAt: backup)
+            try draft.synchronize()
+            return draft
+        } catch {
+            throw Failure(error, writing: target.path)
+        }
+    }
+
+    private func isSame(_ path: String, _ other: String) -> Bool {
+        let identities = [path, other].map { path in
+            (try? FileManager.default.attributesOfItem(atPath: path)).map { facts in
+                [facts[.systemNumber] as? Int, facts[.systemFileNumber] as? Int]
+            }
+        }
+        return identities[0] != nil && identities[0] == identities[1]
+    }
+
+    private func makeDirectory() throws(Errno) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: FilePath(target.path).removingLastComponent().string, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Errno(within: error)
+        }
+    }
+
+    /// Opened for reading, and unlocked.
+    private func verified(
+        _ path: String, _ passphrase: borrowing SecretBytes
+    ) throws(Failure) -> OpenedKeychain {
+        let opened: OpenedKeychain
+        do throws(Failure) {
+            opened = try KeychainFile(path: path, locations: target.locations).open(isReadOnly: true, isBackup: true)
+        } catch {
+            throw Failure(error.exitCode, "\(backup) cannot be restored: it is no whole keychain.")
+        }
+        do throws(KeychainError) {
+            try opened.keychain.keys.unlock(passphrase: passphrase)
+            guard try opened.store.verifyStructure() == 0 else { throw .decode }
+            _ = try opened.keychain.commitNumber()
+            return opened
+        } catch {
+            opened.keychain.close()
+            guard error != .decode else {
+                throw Failure(.damaged, "\(backup) is damaged and was not restored. Try an older backup.")
+            }
+            throw Failure(error, keychain: backup)
+        }
+    }
+
+    // MARK: The change
+
+    /// Makes sure that nobody uses the keychain, and keeps it under a second name; nil if there is none.
+    private func releaseTarget() throws(Failure) -> String? {
+        guard target.exists else { return nil }
+        do throws(StoreOpenError) {
+            // What its log holds comes into the file, and is kept with it.
+            try SQLiteRecordStore.open(path: target.path).close()
+        } catch .inUse(let processID) {
+            throw Failure(StoreOpenError.inUse(processID: processID), keychain: target.path)
+        } catch {
+            // Too damaged to be opened: often the reason for the restoration.
+        }
+        let kept = target.path + ".replaced-" + Self.timestamp()
+        do throws(Errno) {
+            // The log of another file would be taken for the new one's.
+            if hasLog(target.path) { try FileNames.moveToFree(target.path + "-wal", kept + "-wal") }
+            try keep(kept)
+            return kept
+        } catch {
+            throw Failure(error, writing: kept)
+        }
+    }
+
+    private func keep(_ kept: String) throws(Errno) {
+        do throws(Errno) {
+            try FileNames.link(target.path, kept)
+        } catch .notPermitted {
+            // A file system without hard links: for a moment nothing lies there.
+            try FileNames.moveToFree(target.path, kept)
+        }
+    }
+
+    /// `20261121T054408Z`
+    private static func timestamp() -> String {
+        String(Date().formatted(.iso8601).filter { !"-:".contains($0) })
+    }
+
+    private func setCommitNumber(_ opened: OpenedKeychain, _ say: (String) -> Void) {
+        do throws(KeychainError) {
+            let keeper = CommitNumberFile(directory: target.locations.stateDirectory)
+            try opened.keychain.keys.setCommitNumber(in: keeper)
+        } catch {
+            say("warning: the commit number of the backup cannot be kept; the next mount may need --accept-rollback.")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import KeychainMount
+
+struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copy a keychain, still encrypted, to a new file; or verify such a copy.",
+        discussion: """
+            A mounted keychain is copied by its daemon while it is in use, locked or not, but not before its first \
+            unlock; that needs as much free room beside the keychain as the keychain takes. Of one that is not mounted \
+            the passphrase is asked for.
+
+            BACKUP must not exist: nothing is ever overwritten. It is a keychain like any other, for the same \
+            passphrase; keep it where you keep backups. Items of the class WhenPasscodeSetThisDeviceOnly are in no \
+            backup; other ThisDeviceOnly items are, and open on this device only.
+
+            With --verify every row of BACKUP is verified; nothing is changed.
+
+            Exit codes: 0 done, or sound; 10 wrong passphrase; 11 no keychain or no BACKUP; 12 no keychain file; \
+            19 no room; 20 BACKUP exists; 21 damaged; 23 not unlocked since the mount.
+            """)
+
+    @OptionGroup var keychain: KeychainOption
+    @OptionGroup var passphrase: PassphraseOption
+    @Flag(help: "Verify every row of BACKUP.")
+    var verify = false
+    @Flag(help: "As JSON, for scripts.")
+    var json = false
+    @Argument(help: "The copy.")
+    var backup: String
+
+    func validate() throws {
+        if backup.isEmpty { throw ValidationError("The name of the backup is empty.") }
+        if verify, keychain.file != nil { throw ValidationError("--verify takes a BACKUP and no --keychain.") }
+    }
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            if verify {
+                try verifyBackup()
+            } else {
+                let made = try KeychainMount.Backup(
+                    of: KeychainFile(path: keychain.path), at: Locations.absoluteOfNew(backup)
+                ).make(passphrase: passphrase.source, say: Report.message)
+                try Report.result(json ? made.jsonText : made.text)
+            }
+        }
+    }
+
+    private func verifyBackup() throws(Failure) {
+        let file = KeychainFile(path: Locations.absolute(backup))
+        let answer = try file.verifyBackup(passphrase: passphrase.source, say: Report.message)
+        try Report.result(json ? answer.jsonText : answer.text)
+        if !answer.isSound { throw Failure(.damaged, "\(file.path) is damaged.") }
+    }
+}
+
+struct Restore: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put a backup in the place of a keychain.",
+        discussion: """
+            Asks for the passphrase of BACKUP, and verifies its structure first ('backup --verify' verifies every row). \
+            A mounted keychain is never replaced: unmount it. An existing one is replaced only with --replace, in one \
+            step, and kept aside as KEYCHAIN.replaced-DATE: remove that when you are sure. BACKUP stays as it is.
+
+            From then on this device takes the restored keychain for the newest there is.
+
+            Exit codes: 0 done; 10 wrong passphrase; 11 no BACKUP; 12 no keychain file; 14 mounted; 19 no room; \
+            20 a keychain is there; 21 damaged.
+            """)
+
+    @OptionGroup var keychain: KeychainOption
+    @OptionGroup var passphrase: PassphraseOption
+    @Flag(help: "Replace a keychain that is there; it is kept aside.")
+    var replace = false
+    @Argument(help: "What 'keychainfs backup' has made.")
+    var backup: String
+
+    func validate() throws {
+        if backup.isEmpty { throw ValidationError("The name of the backup is empty.") }
+    }
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            let target = KeychainFile(path: keychain.path)
+            let kept = try KeychainMount.Restore(Locations.absolute(backup), to: target, replaces: replace)
+                .run(passphrase: passphrase.source, say: Report.message)
+            if let kept { Report.message("the replaced keychain is kept as \(kept).") }
+            Report.message("restored \(target.path). Mount it with 'keychainfs mount'.")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Keychain
+import SecretCrypto
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import KeychainMount
+
+/// A directory of its own for one test, removed with it.
+final class StateDirectory {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("keychainfs-\(UUID().uuidString)").path
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+
+    func mode(of name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path + "/" + name)[.posixPermissions] as? Int
+    }
+}
+
+@Suite("what belongs to this device")
+struct StateFileTests {
+    private let state = StateDirectory()
+    private let store = [UInt8](0..<16)
+
+    @Test("S2: one file of mode 0600 per store, replaced whole, in a directory that is made")
+    func numbers() throws {
+        let file = CommitNumberFile(directory: state.path + "/a/b")
+        #expect(file.kept(for: store) == nil)
+        for record in [[1, 2, 3], [9], [UInt8](repeating: 7, count: 57)] as [[UInt8]] {
+            try file.keep(record, for: store)
+            #expect(file.kept(for: store) == record)
+        }
+        try file.keep([5], for: [UInt8](repeating: 0xAB, count: 16))
+        let names = try FileManager.default.contentsOfDirectory(atPath: state.path + "/a/b").sorted()
+        #expect(
+            names == [
+                "commit-number.000102030405060708090a0b0c0d0e0f", "commit-number.abababababababababababababababab",
+            ])
+        for name in names { #expect(try state.mode(of: "a/b/" + name) == 0o600) }
+        #expect(try state.mode(of: "a/b") == 0o700)
+        #expect(file.kept(for: store)?.count == 57)
+    }
+
+    @Test("S2: what is there and cannot be read is not the same as nothing")
+    func unreadable() throws {
+        let file = CommitNumberFile(directory: state.path)
+        let path = file.path(for: store)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(file.kept(for: store) == [])
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
+        #expect(file.kept(for: store) == [])
+    }
+
+    @Test("S2: where nothing can be written it says so and leaves nothing")
+    func unwritable() throws {
+        try FileManager.default.createDirectory(atPath: state.path, withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: state.path + "/file"))
+        let file = CommitNumberFile(directory: state.path + "/file")
+        #expect(throws: KeychainError.self) { try file.keep([1], for: store) }
+        #expect(state.names == ["file"])
+    }
+
+    @Test("S2: it happens at most once in the period, again and again, and never after the end")
+    func timer() throws {
+        let count = Atomic<Int>(0)
+        let timer = Periodically(seconds: 0.2) { count.add(1, ordering: .relaxed) }
+        Thread.sleep(forTimeInterval: 1.1)
+        timer.cancel()
+        let atEnd = count.load(ordering: .relaxed)
+        #expect((1...5).contains(atEnd))
+        Thread.sleep(forTimeInterval: 0.5)
+        #expect(count.load(ordering: .relaxed) == atEnd)
+    }
+
+    @Test("L6: for who only looks a missing device key is not made; for others it is made once and stays")
+    func deviceKey() throws {
+        let file = DeviceKeyFile(path: state.path + "/device.key")
+        let temporary = try file.readOnly()
+        let count = temporary.count
+        #expect(count == 32 && !file.exists && state.names.isEmpty)
+        let made = try file.read()
+        let isNew = !made.isEqual(to: temporary)
+        #expect(isNew)
+        let again = try file.read()
+        let looked = try file.readOnly()
+        let isKept = again.isEqual(to: made) && looked.isEqual(to: made)
+        #expect(isKept)
+        #expect(state.names == ["device.key"])
+        #expect(try state.mode(of: "device.key") == 0o600)
+    }
+
+    @Test("S1: a draft gets a name that is free, and takes none that is not; unpublished it leaves nothing")
+    func drafts() throws {
+        try FileManager.default.createDirectory(atPath: state.path, withIntermediateDirectories: true)
+        let target = state.path + "/target"
+        func publish(_ bytes: [UInt8]) throws(Errno) {
+            let draft = try DraftFile(for: target)
+            try draft.write(bytes)
+            try draft.publish()
+        }
+        try publish([1])
+        #expect(throws: Errno.fileExists) { try publish([2]) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == Data([1]))
+        #expect(state.names == ["target"])
+        #expect(try state.mode(of: "target") == 0o600)
+        try FileManager.default.removeItem(atPath: target)
+        try FileManager.default.createSymbolicLink(atPath: target, withDestinationPath: state.path + "/nowhere")
+        #expect(throws: Errno.fileExists) { try publish([3]) }
+        #expect(state.names == ["target"])
+    }
+}

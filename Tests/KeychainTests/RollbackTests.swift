@@ -1,0 +1,191 @@
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import Testing
+
+@testable import Keychain
+
+/// Keeps numbers in memory; a test can put back an older one, damage it or refuse.
+private final class FakeKeeper: CommitNumberKeeper {
+    let records = Mutex<[[UInt8]: [UInt8]]>([:])
+    let isFull = Atomic(false)
+    let writes = Atomic<Int>(0)
+
+    func kept(for store: [UInt8]) -> [UInt8]? { records.withLock { $0[store] } }
+
+    func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) {
+        guard !isFull.load(ordering: .relaxed) else { throw .diskFull }
+        writes.add(1, ordering: .relaxed)
+        records.withLock { $0[store] = record }
+    }
+}
+
+@Suite("S2: the commit number that is kept outside the store")
+struct RollbackTests {
+    private let bench: Bench
+    private let keeper = FakeKeeper()
+
+    init() throws {
+        bench = try Bench()
+    }
+
+    private func passphrase() throws -> SecretBytes { try SecretBytes(text: "correct") }
+
+    private func ring(_ records: InMemoryRecords, isReadOnly: Bool = false) throws -> KeyRing {
+        try KeyRing(
+            store: InMemoryRecordStore(records, isReadOnly: isReadOnly), device: Bench.device(), keeper: keeper)
+    }
+
+    /// The store as it is after that many commits.
+    private func records(commit: Int64) throws -> InMemoryRecords {
+        var records = bench.store.records
+        let header = try bench.ring.header(of: #require(records.storeRecord))
+        records.storeRecord?.header = try bench.ring.sealed(
+            StoreHeader(commit: commit, rows: header.rows))
+        return records
+    }
+
+    private func kept() throws -> Int64? {
+        let bytes = keeper.kept(for: bench.ring.storeID)
+        let digest = try bench.ring.masterKeys().digest
+        return try bytes.flatMap { try CommitNumberRecord(digest: digest, store: bench.ring.storeID).number(in: $0) }
+    }
+
+    @Test("S2: nothing kept: not detected, goes on and keeps one")
+    func first() throws {
+        let ring = try ring(try records(commit: 5))
+        try ring.unlock(passphrase: passphrase())
+        #expect(ring.rollbackCheck == .first)
+        #expect(try kept() == 5)
+    }
+
+    @Test("S2: the same or a larger number in the store is normal")
+    func newer() throws {
+        for (number, check) in [(5, RollbackCheck.first), (5, .passed), (900, .passed)] {
+            let ring = try ring(try records(commit: Int64(number)))
+            try ring.unlock(passphrase: passphrase())
+            #expect(ring.rollbackCheck == check)
+            #expect(try kept() == Int64(number))
+        }
+    }
+
+    @Test("S2: a smaller one is told at the first unlock; the keychain stays locked and nothing is changed")
+    func older() throws {
+        try ring(try records(commit: 9)).unlock(passphrase: passphrase())
+        let ring = try ring(try records(commit: 8))
+        #expect(throws: KeychainError.rolledBack(kept: 9, found: 8)) { try ring.unlock(passphrase: passphrase()) }
+        #expect(ring.state == .beforeFirstUnlock)
+        #expect(!ring.isAvailable(.whenUnlocked))
+        #expect(throws: KeychainError.interactionNotAllowed) { try ring.lookupTag(parts: []) }
+        ring.close()
+        #expect(try kept() == 9)
+    }
+
+    @Test("S2: a device that is new to the store is not entered in an older copy before that is accepted")
+    func olderUntouched() throws {
+        let store = InMemoryRecordStore(try records(commit: 8))
+        let ring = try KeyRing(store: store, device: Bench.device(2), keeper: keeper)
+        try self.ring(try records(commit: 9)).unlock(passphrase: passphrase())
+        #expect(throws: KeychainError.rolledBack(kept: 9, found: 8)) { try ring.unlock(passphrase: passphrase()) }
+        #expect(store.writeCount == 0)
+    }
+
+    @Test("S2: an accepted one is kept from then on, and the next unlock is quiet")
+    func accepted() throws {
+        try ring(try records(commit: 9)).unlock(passphrase: passphrase())
+        let old = try ring(try records(commit: 8))
+        try old.unlock(passphrase: passphrase(), acceptingRollback: true)
+        #expect(old.state == .unlocked && old.rollbackCheck == .accepted)
+        #expect(try kept() == 8)
+        let again = try ring(try records(commit: 8))
+        try again.unlock(passphrase: passphrase())
+        #expect(again.rollbackCheck == .passed)
+    }
+
+    @Test("S2: a wrong passphrase is not told as a rollback, and accepting one opens nothing")
+    func wrongPassphrase() throws {
+        try ring(try records(commit: 9)).unlock(passphrase: passphrase())
+        let ring = try ring(try records(commit: 8))
+        #expect(throws: KeychainError.authFailed) {
+            try ring.unlock(passphrase: SecretBytes(text: "wrong"), acceptingRollback: true)
+        }
+    }
+
+    @Test("S2: a kept number that is cut, changed, of another store or another version is told, unless accepted")
+    func forged() throws {
+        try ring(try records(commit: 9)).unlock(passphrase: passphrase())
+        let store = bench.ring.storeID
+        let good = try #require(keeper.kept(for: store))
+        #expect(good.count == CommitNumberRecord.byteCount)
+        let other = try Bench()
+        let foreign = try CommitNumberRecord(digest: other.ring.masterKeys().digest, store: store).bytes(of: 9)
+        var bad = (0..<good.count).map { good.flipped($0) }
+        bad += [[], Array(good.dropLast()), good + [0], foreign]
+        for bytes in bad {
+            keeper.records.withLock { $0[store] = bytes }
+            let ring = try ring(try records(commit: 9))
+            #expect(throws: KeychainError.untrustedCommitNumber) { try ring.unlock(passphrase: passphrase()) }
+            #expect(ring.state == .beforeFirstUnlock)
+        }
+        let ring = try ring(try records(commit: 9))
+        try ring.unlock(passphrase: passphrase(), acceptingRollback: true)
+        #expect(keeper.kept(for: store) == good)
+    }
+
+    @Test("S2: the key of the MAC is not the digest key itself")
+    func separatedKey() throws {
+        let store = bench.ring.storeID
+        let head = [1] + store + [UInt8](littleEndian: Int64(3))
+        let mac = try bench.ring.masterKeys().digest.using { (key) throws(CryptoError) in
+            try BLAKE2b.mac(key: key, parts: [head], count: 32)
+        }
+        let record = CommitNumberRecord(digest: try bench.ring.masterKeys().digest, store: store)
+        #expect(try record.number(in: head + mac) == nil)
+        #expect(try record.number(in: record.bytes(of: 3)) == 3)
+    }
+
+    @Test("S2: for reading only it compares and keeps nothing")
+    func readOnly() throws {
+        let ring = try ring(try records(commit: 5), isReadOnly: true)
+        try ring.unlock(passphrase: passphrase())
+        ring.lock()
+        ring.close()
+        #expect(keeper.writes.load(ordering: .relaxed) == 0)
+        try self.ring(try records(commit: 9)).unlock(passphrase: passphrase())
+        let old = try self.ring(try records(commit: 8), isReadOnly: true)
+        #expect(throws: KeychainError.rolledBack(kept: 9, found: 8)) { try old.unlock(passphrase: passphrase()) }
+        try old.unlock(passphrase: passphrase(), acceptingRollback: true)
+        #expect(try kept() == 9)
+    }
+
+    @Test("S2: kept on lock and at the end, and only when it has changed; not before the first unlock")
+    func whenKept() throws {
+        let ring = try ring(try records(commit: 5))
+        let store = try #require(ring.store as? InMemoryRecordStore)
+        ring.lock()
+        #expect(try kept() == nil)
+        try ring.unlock(passphrase: passphrase())
+        try ring.keepCommitNumber()
+        #expect(keeper.writes.load(ordering: .relaxed) == 1)
+        store.records = try records(commit: 6)
+        ring.lock()
+        #expect(try kept() == 6)
+        store.records = try records(commit: 7)
+        ring.close()
+        #expect(try kept() == 7)
+        #expect(keeper.writes.load(ordering: .relaxed) == 3)
+    }
+
+    @Test("S2: without room for the number it unlocks and locks all the same, and tries again")
+    func noRoom() throws {
+        let ring = try ring(try records(commit: 5))
+        keeper.isFull.store(true, ordering: .relaxed)
+        try ring.unlock(passphrase: passphrase())
+        #expect(ring.state == .unlocked)
+        ring.lock()
+        #expect(ring.state == .locked)
+        keeper.isFull.store(false, ordering: .relaxed)
+        try ring.keepCommitNumber()
+        #expect(try kept() == 5)
+    }
+}

@@ -1,0 +1,135 @@
+# S1, S8: backup, backup --verify and restore, of a mounted keychain and of one that is not.
+. "${0%/*}/lib.sh"
+B="$CASE_DIR/backups"; mkdir "$B"
+create_keychain; mount_keychain
+(umask 077; echo wrong > "$CASE_DIR/wrong")
+D="$MNT/generic-passwords/s"; mkdir "$D"
+printf CANARYONE > "$D/one"; printf two > "$D/two"
+printf gone > "$D/gone"; printf stays > "$D/stays"
+setfattr -n user.kSecAttrAccessible -v WhenPasscodeSetThisDeviceOnly "$D/stays"
+setfattr -n user.kSecAttrAccessible -v WhenUnlockedThisDeviceOnly "$D/two"
+rm "$D/gone"
+json() { python3 -I -c "import json, sys; print(json.load(sys.stdin)['$1'])"; }
+
+# Of a mounted keychain: without a passphrase, also while it is locked.
+expect 1 "$("$KEYCHAINFS" backup --json --passphrase-file /dev/null "$B/1" | json leftOut)" "items left out"
+"$KEYCHAINFS" lock "$MNT"
+expect 2 "$("$KEYCHAINFS" backup --json --passphrase-file /dev/null "$B/2" | json items)" "items in a backup while locked"
+"$KEYCHAINFS" unlock "$MNT"
+for file in "$B"/*; do
+    expect 600 "$(stat -c %a "$file")" "mode of $file"
+    case "$file" in *-wal|*-shm|*-journal) fail "$file lies beside a backup" ;; esac
+    ! grep -aiq canary "$file" || fail "$file holds a name or a secret"
+done
+expect "" "$(ls -A "$B" | grep '^\.' || true)" "what a backup leaves beside it"
+expect "" "$(ls -A "${KEYCHAIN%/*}" | grep keychainfs-backup || true)" "what a backup leaves beside the keychain"
+
+# WhenPasscodeSetThisDeviceOnly: neither its rows nor its keys are in a backup, nor is what was deleted.
+python3 - "$KEYCHAIN" "$B/1" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect("file:%s?mode=ro&immutable=1" % sys.argv[2], uri=True)
+rows = lambda sql: db.execute(sql).fetchall()
+assert rows("SELECT count(*) FROM item WHERE protection = 12") == [(0,)], "an item"
+assert rows("SELECT count(*) FROM class_key WHERE purpose = 12") == [(0,)], "a class key"
+assert rows("SELECT count(*) FROM item") == [(2,)], "the others"
+assert rows("PRAGMA integrity_check") == [("ok",)]
+PY
+"$KEYCHAINFS" backup --verify "$B/1" | grep -q 'is sound' || fail "verify"
+expect_code 10 "$KEYCHAINFS" backup --verify --passphrase-file "$CASE_DIR/wrong" "$B/1" > /dev/null
+expect True "$("$KEYCHAINFS" backup --verify --json "$B/1" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['items'] == 2)")" "verify --json"
+
+# Nothing is overwritten, and nothing goes where it cannot.
+before=$(sha256sum "$B/1")
+expect_code 20 "$KEYCHAINFS" backup "$B/1" > /dev/null; expect "$before" "$(sha256sum "$B/1")" "what was there"
+expect_code 20 "$KEYCHAINFS" backup "$B" > /dev/null
+expect_code 20 "$KEYCHAINFS" backup "$KEYCHAIN" > /dev/null
+ln "$KEYCHAIN" "$CASE_DIR/hard"; expect_code 20 "$KEYCHAINFS" backup "$CASE_DIR/hard" > /dev/null
+ln -s "$KEYCHAIN" "$B/soft"; expect_code 20 "$KEYCHAINFS" backup "$B/soft" > /dev/null
+ln -s "$CASE_DIR/nowhere" "$B/dangling"; expect_code 20 "$KEYCHAINFS" backup "$B/dangling" > /dev/null
+[ ! -e "$CASE_DIR/nowhere" ] || fail "a backup was written through a dangling link"
+expect_code 64 timeout 20 "$KEYCHAINFS" backup "$D/backup" > /dev/null
+expect_code 64 timeout 20 "$KEYCHAINFS" backup "$MNT/backup" > /dev/null
+expect_code 1 "$KEYCHAINFS" backup "$CASE_DIR/missing/backup" > /dev/null
+[ ! -e "$CASE_DIR/missing" ] || fail "a backup made a directory"
+expect_code 64 "$KEYCHAINFS" backup '' > /dev/null
+if [ "$(id -u)" != 0 ]; then
+    mkdir -m 500 "$CASE_DIR/closed"; expect_code 1 "$KEYCHAINFS" backup "$CASE_DIR/closed/backup" > /dev/null
+    cp "$B/1" "$B/unreadable"; chmod 0 "$B/unreadable"; expect_code 1 "$KEYCHAINFS" backup --verify "$B/unreadable" > /dev/null
+fi
+expect_code 11 "$KEYCHAINFS" backup --verify "$B/none" > /dev/null
+expect_code 12 "$KEYCHAINFS" backup --verify "$PASSPHRASE" > /dev/null
+expect_code 12 "$KEYCHAINFS" backup --verify "$B" > /dev/null
+
+# Several at once, while the mount is in use: each is whole or says that another one is under way; one name, one winner.
+( while [ ! -e "$CASE_DIR/enough" ]; do printf %s "$RANDOM" > "$D/busy"; done ) & writer=$!
+for i in 1 2 3 4; do { "$KEYCHAINFS" backup "$B/many$i" && echo 0 || echo $?; } > "$CASE_DIR/code$i" 2>&1 & done
+for i in 1 2 3 4; do { "$KEYCHAINFS" backup "$B/same" && echo 0 || echo $?; } > "$CASE_DIR/same$i" 2>&1 & done
+for job in $(jobs -p); do [ "$job" = "$writer" ] || wait "$job" || true; done
+touch "$CASE_DIR/enough"; wait "$writer"; rm "$CASE_DIR/enough"
+for i in 1 2 3 4; do
+    case "$(tail -n 1 "$CASE_DIR/code$i")" in
+    0) "$KEYCHAINFS" backup --verify "$B/many$i" > /dev/null || fail "a backup made beside others" ;;
+    14) [ ! -e "$B/many$i" ] || fail "a refused backup left something" ;;
+    *) fail "a backup beside others: $(cat "$CASE_DIR/code$i")" ;;
+    esac
+done
+for i in 1 2 3 4; do case "$(tail -n 1 "$CASE_DIR/same$i")" in 0|14|20) ;; *) fail "$(cat "$CASE_DIR/same$i")" ;; esac; done
+[ "$(cat "$CASE_DIR"/same? | grep -cx 0)" -le 1 ] || fail "two backups of one name"
+rm "$D/busy"; expect "" "$(ls -A "$B" | grep '^\.' || true)" "what backups leave beside them"
+
+# A copy that nobody takes away stays no longer than the daemon, nor one that was being made when it was killed.
+left() { ls -A "${KEYCHAIN%/*}" | grep -c keychainfs-backup || true; }
+ask() { exec 5<> "$MNT/.keychainfs/control"; echo backup >&5; cat <&5 > "$CASE_DIR/answer"; exec 5>&-; }
+ask; expect 1 "$(left)" "a copy that waits"
+file=$(json file < "$CASE_DIR/answer"); expect 600 "$(stat -c %a "$file")" "its mode"; expect "${KEYCHAIN%/*}" "${file%/*}" "its place"
+"$KEYCHAINFS" backup "$B/beside" > /dev/null; expect 1 "$(left)" "it is not taken from who asked for it"
+unmount_keychain; expect 0 "$(left)" "after the end"; mount_keychain
+ask; kill -9 "$(daemon)"; wait_until 10 bash -c "! grep -q ' $MNT fuse.keychainfs ' /proc/self/mounts"
+expect 1 "$(left)" "after a kill"; mount_keychain; expect 0 "$(left)" "after the next start"
+
+# A mounted keychain is never replaced, one that is there only with --replace, and then kept aside.
+expect_code 14 "$KEYCHAINFS" restore --replace "$B/1" > /dev/null
+printf newer > "$D/one"; unmount_keychain
+expect_code 20 "$KEYCHAINFS" restore "$B/1" > /dev/null
+expect_code 10 "$KEYCHAINFS" restore --replace --passphrase-file "$CASE_DIR/wrong" "$B/1" > /dev/null
+expect_code 11 "$KEYCHAINFS" restore --replace "$B/none" > /dev/null
+expect_code 12 "$KEYCHAINFS" restore --replace "$PASSPHRASE" > /dev/null
+expect_code 64 "$KEYCHAINFS" restore --replace "$KEYCHAIN" > /dev/null
+expect_code 64 "$KEYCHAINFS" restore --replace "$CASE_DIR/hard" > /dev/null
+head -c 20000 "$B/1" > "$B/cut"; expect_code 12 "$KEYCHAINFS" restore --replace "$B/cut" > /dev/null
+cp "$B/1" "$B/withlog"; head -c 5000 /dev/zero > "$B/withlog-wal"
+expect_code 12 "$KEYCHAINFS" restore --replace "$B/withlog" > /dev/null
+expect "" "$(ls -A "${KEYCHAIN%/*}" | grep -e replaced -e '^\.' || true)" "what a refused restoration leaves"
+"$KEYCHAINFS" restore --replace "$B/1" 2> "$CASE_DIR/said"
+kept=$(ls "${KEYCHAIN%/*}"/*.replaced-*); grep -qF "$kept" "$CASE_DIR/said" || fail "restore does not say what it kept"
+expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of what was restored"
+mount_keychain
+expect CANARYONE "$(cat "$D/one")" "what was restored"; expect two "$(cat "$D/two")" "bound to this device"
+expect "one two" "$(ls "$D" | xargs)" "all that was restored"
+# The class goes on, with new keys.
+printf again > "$D/stays"; setfattr -n user.kSecAttrAccessible -v WhenPasscodeSetThisDeviceOnly "$D/stays"
+expect again "$(cat "$D/stays")" "a new item of the class"
+unmount_keychain; "$KEYCHAINFS" check | grep -q 'is sound' || fail "check of what was restored"
+expect newer "$("$KEYCHAINFS" mount --keychain "$kept" "$MNT" && cat "$D/one")" "what was kept"
+unmount_keychain
+# S2: it is the same store, newer than what was restored: that is now the older one again.
+expect_code 24 "$KEYCHAINFS" mount "$MNT" > /dev/null; mount_keychain --accept-rollback; unmount_keychain
+
+# Of a keychain that is not mounted: with the passphrase.
+rm "$B"/*
+expect_code 10 "$KEYCHAINFS" backup --passphrase-file "$CASE_DIR/wrong" "$B/3" > /dev/null
+[ ! -e "$B/3" ] || fail "a refused backup left something"
+"$KEYCHAINFS" backup --keychain "$KEYCHAIN" "$B/3" > /dev/null
+expect 3 "$(ls -A "$B")" "what lies there"; expect 600 "$(stat -c %a "$B/3")" "its mode"
+"$KEYCHAINFS" backup --verify "$B/3" > /dev/null
+# A damaged backup is told.
+python3 - "$B/3" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE item SET metadata = zeroblob(length(metadata))"); db.commit()
+db.execute("PRAGMA wal_checkpoint(TRUNCATE)"); db.close()
+PY
+expect_code 21 "$KEYCHAINFS" backup --verify "$B/3" > /dev/null
+# To an empty place, on a device that never had it, whose directories are made.
+"$KEYCHAINFS" backup "$B/4" > /dev/null
+XDG_STATE_HOME="$CASE_DIR/elsewhere" "$KEYCHAINFS" restore --keychain "$CASE_DIR/deep/er/k" "$B/4" 2> /dev/null
+mount_keychain --keychain "$CASE_DIR/deep/er/k" --accept-rollback; expect CANARYONE "$(cat "$D/one")" "another place"
