@@ -67,7 +67,7 @@ refused 11 'no keychain' mount -t fuse.keychainfs "$CASE_DIR/absent" "$MNT" -o "
 
 # setuid=USER of mount.fuse: the user mounts, with a home of its own for the device key, not root's.
 user="kcfs-m-$$"; useradd --system --create-home --home-dir "$CASE_DIR/$user" --user-group --shell /bin/sh "$user"
-trap 'code=$?; userdel "$user" > /dev/null 2>&1 || true; (exit $code) || cleanup; cleanup' EXIT
+trap 'code=$?; userdel --force "$user" > /dev/null 2>&1 || true; (exit $code) || cleanup; cleanup' EXIT
 mkdir "$CASE_DIR/theirs"; mv "$KEYCHAIN" "$CASE_DIR/theirs/k"; chown -R "$user:" "$CASE_DIR/theirs" "$MNT" "$PASSPHRASE"
 chmod 666 /dev/fuse
 mount -t fuse.keychainfs "$CASE_DIR/theirs/k" "$MNT" -o "setuid=$user,passphrase_file=$PASSPHRASE"

@@ -10,7 +10,7 @@ make_accounts() {
 
 remove_accounts() {
     local code=$?
-    for account in "$A" "$B"; do userdel "$account" > /dev/null 2>&1 || true; done
+    for account in "$A" "$B"; do userdel --force "$account" > /dev/null 2>&1 || true; done
     groupdel "$G" > /dev/null 2>&1 || true
     finish "$code"
 }
