@@ -109,7 +109,8 @@ let package = Package(
         .testTarget(
             name: "KeychainMountTests",
             dependencies: [
-                "KeychainMount", "KeychainTree", "FileSystemCore", "Keychain", "KeychainTesting", "SecretCrypto", system,
+                "KeychainMount", "KeychainTree", "FileSystemCore", "Keychain", "KeychainTesting", "SecretCrypto",
+                system,
             ],
             swiftSettings: testing),
         .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),

@@ -192,7 +192,8 @@ extension Connection {
     /// EXCLUSIVE comes first: if it is set before anything is read, the log's index is kept in memory instead of a
     /// `-shm` file, and the first access locks readers out too. <https://www.sqlite.org/wal.html#noshm>
     private static let writeSettings = [
-        "locking_mode = EXCLUSIVE", "page_size = 4096", "secure_delete = ON", "journal_mode = WAL", "synchronous = FULL",
+        "locking_mode = EXCLUSIVE", "page_size = 4096", "secure_delete = ON", "journal_mode = WAL",
+        "synchronous = FULL",
     ]
 
     /// <https://www.sqlite.org/pragma.html>

@@ -37,7 +37,8 @@ extension SQLiteRecords {
             """,
             [
                 Data(store.identifier), Data(store.salt), passes, memory, store.userKeyGeneration,
-                store.highestRow.rawValue, Data(store.masterKeys.seal), Data(store.header.seal), Data(store.masterKeys.ciphertext),
+                store.highestRow.rawValue, Data(store.masterKeys.seal), Data(store.header.seal),
+                Data(store.masterKeys.ciphertext),
                 Data(store.header.ciphertext),
             ])
     }

@@ -79,7 +79,8 @@ struct DigestTests {
         #expect(sum.digest == [UInt8](repeating: 0, count: 32) && sum.count == 5)
         sum -= one
         #expect(sum.digest == all && sum.count == 4)
-        var carry = try #require(RowSum(count: 0, digest: [UInt8](repeating: 0xFF, count: 8) + Array(repeating: 0, count: 24)))
+        var carry = try #require(
+            RowSum(count: 0, digest: [UInt8](repeating: 0xFF, count: 8) + Array(repeating: 0, count: 24)))
         carry += one
         #expect(carry.digest == Array(repeating: 0, count: 8) + [1] + Array(repeating: 0, count: 23))
         #expect(RowSum(count: 1, digest: [1]) == nil)
@@ -135,7 +136,8 @@ struct DigestTests {
     private func change(
         _ vault: Vault, _ items: inout [Item], _ step: Int, _ generator: inout SeededGenerator
     ) throws {
-        let usable: [Protection] = step > 150 && step <= 200
+        let usable: [Protection] =
+            step > 150 && step <= 200
             ? [.always, .afterFirstUnlock, .whenUnlockedUnlessOpen] : Protection.allCases
         let protection = try #require(usable.randomElement(using: &generator))
         let openable = items.indices.filter { vault.bench.ring.isAvailable(items[$0].protection) }
@@ -195,41 +197,51 @@ struct DigestTests {
         let records = vault.bench.store.records
         let digest = try vault.bench.ring.ledger.digest()
         let store = try #require(records.storeRecord)
-        try expectAllDiffer(store, digest.sum, [
-            { $0.format += 1 }, { $0.identifier = $0.identifier.flipped(3) }, { $0.salt = $0.salt.flipped(2) },
-            { $0.cost = Argon2id.Cost(passes: 9, memory: $0.cost.memory) },
-            { $0.cost = Argon2id.Cost(passes: $0.cost.passes, memory: 1 << 40) }, { $0.userKeyGeneration += 1 },
-            { $0.highestRow.rawValue += 1 }, { $0.masterKeys.seal = flipped($0.masterKeys.seal) },
-        ])
+        try expectAllDiffer(
+            store, digest.sum,
+            [
+                { $0.format += 1 }, { $0.identifier = $0.identifier.flipped(3) }, { $0.salt = $0.salt.flipped(2) },
+                { $0.cost = Argon2id.Cost(passes: 9, memory: $0.cost.memory) },
+                { $0.cost = Argon2id.Cost(passes: $0.cost.passes, memory: 1 << 40) }, { $0.userKeyGeneration += 1 },
+                { $0.highestRow.rawValue += 1 }, { $0.masterKeys.seal = flipped($0.masterKeys.seal) },
+            ])
         let slot = try #require(records.slotRecords[1])
-        try expectAllDiffer(slot, digest.sum, [
-            { $0.id += 1 }, { $0.kind = .recoveryKey }, { $0.userKeyGeneration += 1 },
-            { $0.ephemeral = $0.ephemeral.flipped(3) }, { $0.parameters = [1] },
-            { $0.userKey.seal = flipped($0.userKey.seal) }, { $0.recipient.seal = flipped($0.recipient.seal) },
-        ])
+        try expectAllDiffer(
+            slot, digest.sum,
+            [
+                { $0.id += 1 }, { $0.kind = .recoveryKey }, { $0.userKeyGeneration += 1 },
+                { $0.ephemeral = $0.ephemeral.flipped(3) }, { $0.parameters = [1] },
+                { $0.userKey.seal = flipped($0.userKey.seal) }, { $0.recipient.seal = flipped($0.recipient.seal) },
+            ])
         let device = try #require(records.deviceRecords[1])
         try expectAllDiffer(device, digest.sum, [{ $0.id += 1 }, { $0.tag = $0.tag.flipped(1) }])
         let key = try #require(records.classKeyRecords.first)
-        try expectAllDiffer(key, digest.sum, [
-            { $0.purpose = .alwaysLookup }, { $0.generation += 1 }, { $0.device += 1 },
-            { $0.wrapping = $0.wrapping == .userKey ? .deviceKey : .userKey },
-            { $0.keys.seal = flipped($0.keys.seal) },
-        ])
-        let directory = try #require(records.directoryRecords[vault.directory]).head
-        try expectAllDiffer(directory, digest.sum, [
-            { $0.id.rawValue += 1 }, { $0.parent.rawValue += 1 }, { $0.version += 1 }, { $0.generation += 1 },
-            { $0.tag = $0.tag.flipped(1) }, { $0.alwaysTag = nil }, { $0.alwaysTag = $0.alwaysTag?.flipped(2) },
-            { $0.nameSeal = flipped($0.nameSeal) }, { $0.alwaysNameSeal = nil },
-        ])
-        for item in records.itemRecords.values.map(\.head) {
-            try expectAllDiffer(item, digest.sum, [
-                { $0.id.rawValue += 1 }, { $0.directory.rawValue += 1 }, { $0.version += 1 },
-                { $0.protection = .afterFirstUnlockThisDeviceOnly }, { $0.generation += 1 },
-                { $0.tag = $0.tag.flipped(1) }, { $0.alwaysTag = $0.alwaysTag == nil ? [] : nil },
-                { $0.ephemeral = $0.ephemeral == nil ? [] : $0.ephemeral?.flipped(1) },
-                { $0.mac = $0.mac == nil ? [] : nil }, { $0.metadataSeal = flipped($0.metadataSeal) },
-                { $0.secretSeals[0] = flipped($0.secretSeals[0]) }, { $0.secretSeals = [] },
+        try expectAllDiffer(
+            key, digest.sum,
+            [
+                { $0.purpose = .alwaysLookup }, { $0.generation += 1 }, { $0.device += 1 },
+                { $0.wrapping = $0.wrapping == .userKey ? .deviceKey : .userKey },
+                { $0.keys.seal = flipped($0.keys.seal) },
             ])
+        let directory = try #require(records.directoryRecords[vault.directory]).head
+        try expectAllDiffer(
+            directory, digest.sum,
+            [
+                { $0.id.rawValue += 1 }, { $0.parent.rawValue += 1 }, { $0.version += 1 }, { $0.generation += 1 },
+                { $0.tag = $0.tag.flipped(1) }, { $0.alwaysTag = nil }, { $0.alwaysTag = $0.alwaysTag?.flipped(2) },
+                { $0.nameSeal = flipped($0.nameSeal) }, { $0.alwaysNameSeal = nil },
+            ])
+        for item in records.itemRecords.values.map(\.head) {
+            try expectAllDiffer(
+                item, digest.sum,
+                [
+                    { $0.id.rawValue += 1 }, { $0.directory.rawValue += 1 }, { $0.version += 1 },
+                    { $0.protection = .afterFirstUnlockThisDeviceOnly }, { $0.generation += 1 },
+                    { $0.tag = $0.tag.flipped(1) }, { $0.alwaysTag = $0.alwaysTag == nil ? [] : nil },
+                    { $0.ephemeral = $0.ephemeral == nil ? [] : $0.ephemeral?.flipped(1) },
+                    { $0.mac = $0.mac == nil ? [] : nil }, { $0.metadataSeal = flipped($0.metadataSeal) },
+                    { $0.secretSeals[0] = flipped($0.secretSeals[0]) }, { $0.secretSeals = [] },
+                ])
         }
     }
 

@@ -64,7 +64,8 @@ final class IntegrityPass {
         case .directory:
             let heads = try reader.directoryHeads(after: RowID(rawValue: progress.reached.id), limit: pageSize)
             for head in heads { progress.sum += try digest.sum(head) }
-            progress.reached = heads.last.map { RowPlace(table: .directory, id: $0.id.rawValue) }
+            progress.reached =
+                heads.last.map { RowPlace(table: .directory, id: $0.id.rawValue) }
                 ?? RowPlace(table: .item)
         case .item:
             let heads = try reader.itemHeads(after: RowID(rawValue: progress.reached.id), limit: pageSize)
