@@ -8,15 +8,17 @@ final class ReceiveLoop: Sendable {
     private let session: SessionHandle
     private let channel: Channel
     private let pollNanoseconds: UInt64
+    private let readsAtOnce: Bool
     private let stacks: StackWipe
     /// Whether every buffer so far could be locked into memory.
     let buffersAreLocked = Atomic(true)
 
-    init(_ session: SessionHandle, _ channel: Channel, pollMicroseconds: Int, _ stacks: StackWipe) {
+    init(_ session: SessionHandle, _ channel: Channel, _ options: SessionOptions, _ stacks: StackWipe) {
         self.stacks = stacks
         self.session = session
         self.channel = channel
-        pollNanoseconds = UInt64(min(max(pollMicroseconds, 0), 1000)) * 1000
+        pollNanoseconds = UInt64(min(max(options.pollMicroseconds, 0), 1000)) * 1000
+        readsAtOnce = options.readsAtOnce
     }
 
     /// What each worker runs, until the session ends.
@@ -58,7 +60,7 @@ final class ReceiveLoop: Sendable {
             refuse(message.unique, opcode)
             return false
         }
-        let passes = opcode?.mayWait ?? false
+        let passes = opcode.map { $0.mayWait && !(readsAtOnce && $0 == .read) } ?? false
         CurrentMessage.lockOwner = message.setattrLockOwner ?? 0
         if passes { workers.passLead() }
         var whole = unsafe fuse_buf()

@@ -81,7 +81,7 @@ public final class Session: Sendable {
     private func serve(_ channel: Channel, _ mount: Mount?) -> Errno? {
         guard let session = handle.withLock({ $0 }) else { return .badFileDescriptor }
         let stacks = StackWipe()
-        let receive = ReceiveLoop(session, channel, pollMicroseconds: options.pollMicroseconds, stacks)
+        let receive = ReceiveLoop(session, channel, options, stacks)
         loop.withLock { $0 = receive }
         let workers = Workers(limit: options.workers) { receive.work($0) }
         defer { endNotifier(mount) }

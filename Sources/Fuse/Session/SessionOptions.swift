@@ -22,6 +22,10 @@ public struct SessionOptions: Sendable {
     /// Waking a sleeping thread on another CPU costs more than a whole request; 0 saves the CPU time.
     public var pollMicroseconds = 50
 
+    /// The thread that receives a READ serves it, too: for a file system whose reads wait for nothing that a further
+    /// message brings. Handing a READ on costs a wake-up, more than all the rest of a short one.
+    public var readsAtOnce = false
+
     public init(source: String, subtype: String) {
         self.source = source
         self.subtype = subtype

@@ -9,11 +9,10 @@ enum Opcode: UInt32, Sendable {
     /// Whether serving it may wait: for a disk, another caller or memory.
     ///
     /// The receiving thread hands the lead on before it serves one of these, and serves all others itself: what the
-    /// kernel sends after a RELEASE or a FORGET then finds it done. A READ waits for memory only, which others give back
-    /// without any further message; handing it on would cost a wake-up, more than all the rest of it.
+    /// kernel sends after a RELEASE or a FORGET then finds it done.
     var mayWait: Bool {
         switch self {
-        case .write, .flush, .fsync, .fsyncdir, .copyFileRange: true
+        case .read, .write, .flush, .fsync, .fsyncdir, .copyFileRange: true
         case .setattr, .setxattr, .removexattr: true
         case .create, .mknod, .mkdir, .symlink, .link, .unlink, .rmdir, .rename, .rename2: true
         default: false

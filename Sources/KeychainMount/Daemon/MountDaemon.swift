@@ -132,6 +132,8 @@ struct MountDaemon {
         options.forbidsPrograms = plan.options.forbidsPrograms
         // Polling takes the CPU from a client on the same one; off until it knows when to stop.
         options.pollMicroseconds = 0
+        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back.
+        options.readsAtOnce = true
         return options
     }
 
