@@ -261,6 +261,35 @@ struct DigestTests {
 
 @Suite("S2: verification beside commits")
 struct IntegrityPassTests {
+    @Test("S2: what is committed before, at and behind a verification does not disturb it")
+    func commitsBetween() throws {
+        let vault = try Vault()
+        var items = try (0..<60).map { try vault.add("account \($0)") }
+        var generator = SeededGenerator(seed: 11)
+        let pass = IntegrityPass(vault.bench.store, ledger: vault.bench.ring.ledger, pageSize: 8)
+        var steps = 0
+        while true {
+            if case .finished(let fault) = try pass.step() {
+                #expect(fault == nil)
+                break
+            }
+            steps += 1
+            try #require(steps < 100, "a pass that runs after a steady writer for ever")
+            for _ in 0..<3 {
+                let index = Int.random(in: 0..<items.count, using: &generator)
+                let id = items.remove(at: index).id
+                try vault.keychain.change { change throws(KeychainError) in try change.deleteItem(id) }
+                let other = items[Int.random(in: 0..<items.count, using: &generator)]
+                let saved = try vault.keychain.change { change throws(KeychainError) in try change.save(other) }
+                items[try #require(items.firstIndex { $0.id == saved.id })] = saved
+                items.append(try vault.add("new \(id.rawValue)"))
+                vault.bench.store.failNextWrite(with: .diskFull)
+                #expect(throws: KeychainError.diskFull) { try vault.add("never") }
+            }
+        }
+        #expect(steps > 3)
+    }
+
     @Test("S2, S4: rows that are gone, older, added or changed are told apart, in every table")
     func faults() throws {
         let vault = try Vault()

@@ -9,7 +9,8 @@ mkdir "$CASE_DIR/sbin"; ln "$KEYCHAINFS" "$CASE_DIR/sbin/keychainfs"; mount --bi
 create_keychain
 unset KEYCHAINFS_PASSPHRASE_FILE
 FSTAB="$CASE_DIR/fstab"; table() { printf '%s %s fuse.keychainfs %s 0 0\n' "$KEYCHAIN" "$MNT" "$1" > "$FSTAB"; }
-daemon_of() { python3 -I -c "import json; print(json.load(open('$MNT/.keychainfs/status'))['pid'])"; }
+# daemon_of [AS...]: asks the mount, as whom it lets in.
+daemon_of() { "$@" python3 -I -c "import json; print(json.load(open('$MNT/.keychainfs/status'))['pid'])"; }
 # ended PID: the daemon ends of itself, and leaves the keychain closed.
 ended() { wait_until 10 sh -c '! kill -0 "$0" 2>/dev/null || grep -q "^State:.Z" "/proc/$0/status"' "$1"; [ ! -e "$KEYCHAIN-wal" ] || fail "the keychain was not closed"; }
 
@@ -75,9 +76,9 @@ expect_errno EACCES ls "$MNT/."
 runuser -u "$user" -- mkdir "$MNT/generic-passwords/theirs"
 expect "$user" "$(runuser -u "$user" -- stat -c %U "$MNT/generic-passwords/theirs")" "the user's mount"
 [ -s "$CASE_DIR/$user/.local/state/keychainfs/device.key" ] || fail "the device key of the user"
-umount "$MNT"
+pid=$(daemon_of runuser -u "$user" --); umount "$MNT"; ended "$pid"
 # A home that is another's (sudo): the user's own is used.
 rm -r "$CASE_DIR/$user/.local"
 runuser -u "$user" -- env HOME="$HOME" "$HELPER" "$CASE_DIR/theirs/k" "$MNT" -o "rw,passphrase_file=$PASSPHRASE"
 [ -s "$CASE_DIR/$user/.local/state/keychainfs/device.key" ] || fail "the device key with another's HOME"
-umount "$MNT"
+pid=$(daemon_of runuser -u "$user" --); umount "$MNT"; ended "$pid"
