@@ -1,0 +1,114 @@
+import Foundation
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+@Suite("S2: verification beside commits")
+struct IntegrityPassTests {
+    @Test("S2: what is committed before, at and behind a verification does not disturb it")
+    func commitsBetween() throws {
+        let vault = try Vault()
+        var items = try (0..<60).map { try vault.add("account \($0)") }
+        var generator = SeededGenerator(seed: 11)
+        let pass = IntegrityPass(vault.bench.store, ledger: vault.bench.ring.ledger, pageSize: 8)
+        var steps = 0
+        while true {
+            if case .finished(let fault) = try pass.step() {
+                #expect(fault == nil)
+                break
+            }
+            steps += 1
+            try #require(steps < 100, "a pass that runs after a steady writer for ever")
+            for _ in 0..<3 {
+                let index = Int.random(in: 0..<items.count, using: &generator)
+                let id = items.remove(at: index).id
+                try vault.keychain.change { change throws(KeychainError) in try change.deleteItem(id) }
+                let other = items[Int.random(in: 0..<items.count, using: &generator)]
+                let saved = try vault.keychain.change { change throws(KeychainError) in try change.save(other) }
+                items[try #require(items.firstIndex { $0.id == saved.id })] = saved
+                items.append(try vault.add("new \(id.rawValue)"))
+                vault.bench.store.failNextWrite(with: .diskFull)
+                #expect(throws: KeychainError.diskFull) { try vault.add("never") }
+            }
+        }
+        #expect(steps > 3)
+    }
+
+    @Test("S2, S4: rows that are gone, older, added or changed are told apart, in every table")
+    func faults() throws {
+        let vault = try Vault()
+        let item = try vault.add("a")
+        let older = vault.bench.store.records
+        _ = try vault.keychain.change { change throws(KeychainError) in try change.save(item) }
+        _ = try vault.add("b")
+        let good = vault.bench.store.records
+        func fault(_ damage: (inout InMemoryRecords) throws -> Void) throws -> IntegrityFault? {
+            vault.bench.store.records = good
+            try damage(&vault.bench.store.records)
+            return try vault.keychain.verifyRows()
+        }
+        #expect(try fault { _ in } == nil)
+        #expect(try fault { $0.deleteItem(item.id) } == .rowsMissing(1))
+        #expect(try fault { $0.deleteDirectory(vault.directory) } == .rowsMissing(1))
+        #expect(try fault { $0.slotRecords[1] = nil } == .rowsMissing(1))
+        #expect(try fault { $0.classKeyRecords.removeLast() } == .rowsMissing(1))
+        #expect(try fault { $0.deviceRecords[9] = DeviceRecord(id: 9, tag: []) } == .rowsAdded(1))
+        #expect(try fault { try $0.put(#require(older.itemRecords[item.id]), secret: nil) } == .rowsReplaced)
+        #expect(try fault { $0.slotRecords[1]?.parameters = [1] } == .rowsReplaced)
+        #expect(try fault { $0.storeRecord?.highestRow.rawValue = 1 } == .rowsReplaced)
+        #expect(try fault { $0.storeRecord?.header = try #require(older.storeRecord).header } == .rowsAdded(1))
+        #expect(try fault { $0.storeRecord?.header.ciphertext[0] ^= 1 } == .rowsUnreadable)
+        #expect(throws: KeychainError.decode) { try vault.add("under a damaged header nothing is committed") }
+        #expect(vault.keychain.integrity == .damaged)
+        // Damage is not healed by what is committed after it.
+        #expect(try fault { $0.deleteItem(item.id) } == .rowsMissing(1))
+        _ = try vault.add("c")
+        #expect(try vault.keychain.verifyRows() == .rowsMissing(1))
+        #expect(try vault.keychain.check().rowFault == .rowsMissing(1))
+        #expect(try !vault.keychain.check().isSound)
+    }
+
+    @Test("S2: one worker verifies after the first unlock, stops at a lock, goes on at the next, ends at close")
+    func worker() async throws {
+        let bench = try Bench(unlocked: false)
+        let keychain = try Keychain(store: bench.store, keys: bench.ring, clock: { .sample })
+        #expect(keychain.integrity == .unverified)
+        let reports = AsyncStream<IntegrityFault?>.makeStream()
+        Thread.detachNewThread {
+            keychain.verifyInBackground { reports.continuation.yield($0) }
+            reports.continuation.finish()
+        }
+        try bench.unlock()
+        var iterator = reports.stream.makeAsyncIterator()
+        #expect(await iterator.next() == .some(nil))
+        #expect(keychain.integrity == .verified)
+        bench.ring.lock()
+        try bench.unlock()
+        keychain.close()
+        #expect(await iterator.next() == nil)
+        #expect(keychain.integrity == .verified)
+    }
+
+    @Test("S2: a lock in the middle of a verification stops it; the next unlock begins anew")
+    func interruption() throws {
+        let verification = Verification()
+        verification.unlocked()
+        #expect(verification.integrity == .unverified)
+        #expect(verification.begin())
+        #expect(verification.integrity == .verifying)
+        #expect(verification.pause(milliseconds: 0))
+        verification.locked()
+        #expect(!verification.pause(milliseconds: 60_000))
+        verification.interrupt()
+        #expect(verification.integrity == .unverified)
+        verification.unlocked()
+        #expect(verification.begin())
+        verification.finish(.rowsReplaced)
+        verification.interrupt()
+        #expect(verification.integrity == .damaged)
+        verification.close()
+        #expect(!verification.begin())
+    }
+}
