@@ -5,6 +5,8 @@ import SystemPackage
 /// A POSIX thread with every signal blocked: signals are for the thread that waits for them.
 struct WorkerThread: Sendable {
     private let handle: pthread_t
+    /// In bytes. Not what RLIMIT_STACK happens to be: handlers and ``StackWipe`` have to fit.
+    private static let stackSize = 2 << 20
 
     /// Throws EAGAIN when the system has no thread to give.
     init(_ body: @escaping @Sendable () -> Void) throws(Errno) {
@@ -14,9 +16,13 @@ struct WorkerThread: Sendable {
         unsafe sigfillset(&blocked)
         unsafe pthread_sigmask(SIG_BLOCK, &blocked, &previous)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setstacksize(&attributes, Self.stackSize)
         var thread = pthread_t()
         let result = unsafe pthread_create(
-            &thread, nil,
+            &thread, &attributes,
             { argument in
                 guard let argument = unsafe argument else { return nil }
                 unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
