@@ -5,6 +5,9 @@ extension KeyRing {
     /// What the first unlock has found.
     package var rollbackCheck: RollbackCheck { numbers.withLock { $0.check } }
 
+    /// Whether the last number could be kept, as far as one had to be: else an older copy of the store might not be told.
+    package var isCommitNumberKept: Bool { !numbers.withLock { $0.hasFailed } }
+
     /// Compares the store with what this device has kept, before the first unlock changes anything.
     ///
     /// - Throws: `rolledBack` for an older store, `untrustedCommitNumber` for a kept number that is not what was written;
@@ -36,8 +39,9 @@ extension KeyRing {
             let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
             guard numbers.kept != number else { return }
             let bytes = try CommitNumberRecord(key: master.commitNumber, store: storeID).bytes(of: number)
+            numbers.hasFailed = true
             try keeper.keep(bytes, for: storeID)
-            numbers.kept = number
+            (numbers.kept, numbers.hasFailed) = (number, false)
         }
     }
 }
@@ -58,5 +62,7 @@ extension KeyRing {
         var check = RollbackCheck.none
         /// What lies with the keeper, as far as this process knows.
         var kept: Int64?
+        /// Whether the last attempt to keep one has failed.
+        var hasFailed = false
     }
 }
