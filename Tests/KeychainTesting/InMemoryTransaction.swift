@@ -108,6 +108,8 @@ final class InMemoryTransaction: RecordWriter {
         records.classKeyRecords.append(key)
     }
 
+    func damagedKeyCount() throws(KeychainError) -> Int { records.damagedKeyCount }
+
     func put(_ key: UserKeyRecord) throws(KeychainError) { records.userKeyRecords[key.generation] = key }
     func deleteUserKey(_ generation: Int64) throws(KeychainError) { records.userKeyRecords[generation] = nil }
 

@@ -11,10 +11,12 @@ extension KeyRing {
     /// Compares the store with what this device has kept, before the first unlock changes anything.
     ///
     /// - Throws: `rolledBack` for an older store, `untrustedCommitNumber` for a kept number that is not what was written;
-    ///   neither if it is accepted. `decode` if the store's header is not what was sealed.
+    ///   neither if it is accepted. `decode` if the store's header is not what was sealed and that is not accepted.
     func admit(_ record: StoreRecord, master: MasterKeys, acceptingRollback: Bool) throws(KeychainError) {
         guard let keeper else { return }
-        let found = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
+        guard let found = try commitNumber(of: record, master, acceptingDamage: acceptingRollback) else {
+            return numbers.withLock { $0.check = .accepted }
+        }
         guard let bytes = keeper.kept(for: storeID) else { return numbers.withLock { $0.check = .first } }
         let kept = try CommitNumberRecord(key: master.commitNumber, store: storeID).number(in: bytes)
         if let kept, kept <= found {
@@ -24,6 +26,18 @@ extension KeyRing {
             throw kept.map { .rolledBack(kept: $0, found: found) } ?? .untrustedCommitNumber
         }
         numbers.withLock { $0.check = .accepted }
+    }
+
+    /// Nil for a header that is not what was sealed, where that is accepted: what the store holds can be read then, and
+    /// nothing be changed.
+    private func commitNumber(
+        of record: StoreRecord, _ master: MasterKeys, acceptingDamage: Bool
+    ) throws(KeychainError) -> Int64? {
+        do throws(KeychainError) {
+            return try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
+        } catch .decode where acceptingDamage {
+            return nil
+        }
     }
 
     /// Keeps the number of the last commit that is durable, if it is another than the one that is kept.
