@@ -13,6 +13,7 @@ package final class InMemoryRecordStore: RecordStore {
 
     private let state: Mutex<State>
     package let isReadOnly: Bool
+    package let isInPlace = true
 
     /// An empty store, or one with the rows of another ("a copy of the file").
     package init(_ records: InMemoryRecords = InMemoryRecords(), isReadOnly: Bool = false) {
