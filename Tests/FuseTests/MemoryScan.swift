@@ -8,17 +8,10 @@ enum MemoryScan {
 
     /// Calls `body` with each mapping that is locked and wiped on fork, as only receive buffers are here.
     static func lockedMappings<Result>(_ body: (Data) -> Result) throws -> [Result] {
-        // Foundation reads only the first part of such a file.
-        let file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC)
-        let maps = String(decoding: readAll(file, limit: 1 << 26), as: UTF8.self)
-        close(file)
         let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
         defer { close(memory) }
         var results: [Result] = []
-        var range: (start: UInt64, end: UInt64)?
-        for line in maps.split(separator: "\n") {
-            if let found = bounds(line) { range = found }
-            guard line.hasPrefix("VmFlags:"), line.contains(" lo "), line.contains(" wf"), let range else { continue }
+        for range in lockedRanges() {
             var bytes = [UInt8](repeating: 0, count: Int(range.end - range.start))
             // A session of another test may have ended meanwhile.
             guard pread(memory, &bytes, bytes.count, Int(range.start)) == bytes.count else { continue }
@@ -26,6 +19,27 @@ enum MemoryScan {
         }
         guard !results.isEmpty else { throw NoSuchMapping() }
         return results
+    }
+
+    /// Whether the address lies in such a mapping.
+    static func isLocked(_ address: UnsafeRawPointer) throws -> Bool {
+        let address = UInt64(UInt(bitPattern: address))
+        return lockedRanges().contains { $0.start <= address && address < $0.end }
+    }
+
+    private static func lockedRanges() -> [(start: UInt64, end: UInt64)] {
+        // Foundation reads only the first part of such a file.
+        let file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC)
+        let maps = String(decoding: readAll(file, limit: 1 << 26), as: UTF8.self)
+        close(file)
+        var ranges: [(start: UInt64, end: UInt64)] = []
+        var range: (start: UInt64, end: UInt64)?
+        for line in maps.split(separator: "\n") {
+            if let found = bounds(line) { range = found }
+            guard line.hasPrefix("VmFlags:"), line.contains(" lo "), line.contains(" wf"), let range else { continue }
+            ranges.append(range)
+        }
+        return ranges
     }
 
     private static func bounds(_ line: Substring) -> (start: UInt64, end: UInt64)? {

@@ -59,7 +59,7 @@ struct MountDaemon {
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
             ready()
             // The passphrase and the keys have been through this thread, which now waits.
-            ProcessHardening.wipeStack()
+            ProcessMemory.wipeStack()
             try session.run()
             log.info("unmounted")
         } catch {
