@@ -114,7 +114,8 @@ struct DeviceTests {
         let root = try SlotOpening.root(passphrase: SecretBytes(text: "correct"), store: store)
         let userKey = try SlotOpening.userKey(
             root: root, kind: .passphrase, slots: Array(records.slotRecords.values), store: store)
-        let keys = try WrappingKeys(user: userKey, device: Bench.device(device), store: store.identifier)
+        let keys = try WrappingKeys(
+            user: userKey, generation: 1, device: Bench.device(device), store: store.identifier)
         let material = try SecretBytes(randomCount: purpose.materialCount)
         records.classKeyRecords += try keys.records(of: material, purpose, generation: 2, device: Int64(device))
     }

@@ -122,7 +122,8 @@ extension KeyPurpose {
 extension ClassKeyRecord {
     /// Whether it is of a shape that this program writes.
     var isLegitimate: Bool {
-        generation > 0 && purpose.wrappings.contains(wrapping)
+        generation > 0 && (purpose != .alwaysLookup || generation == 1) && purpose.wrappings.contains(wrapping)
             && (wrapping.isOfOneDevice ? device > 0 : device == 0)
+            && (wrapping == .deviceKey ? userKeyGeneration == 0 : userKeyGeneration > 0)
     }
 }

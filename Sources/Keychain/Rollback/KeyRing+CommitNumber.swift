@@ -11,9 +11,9 @@ extension KeyRing {
     ///   neither if it is accepted. `decode` if the store's header is not what was sealed.
     func admit(_ record: StoreRecord, master: MasterKeys, acceptingRollback: Bool) throws(KeychainError) {
         guard let keeper else { return }
-        let found = try StoreHeader(opening: record.header, key: master.digest, store: storeID).commit
+        let found = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
         guard let bytes = keeper.kept(for: storeID) else { return numbers.withLock { $0.check = .first } }
-        let kept = try CommitNumberRecord(digest: master.digest, store: storeID).number(in: bytes)
+        let kept = try CommitNumberRecord(key: master.commitNumber, store: storeID).number(in: bytes)
         if let kept, kept <= found {
             return numbers.withLock { $0 = Numbers(check: .passed, kept: kept) }
         }
@@ -33,9 +33,9 @@ extension KeyRing {
         // The mutex goes on over the write: an older number must not come to lie over a newer one.
         try numbers.withLock { (numbers) throws(KeychainError) in
             let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
-            let number = try StoreHeader(opening: record.header, key: master.digest, store: storeID).commit
+            let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
             guard numbers.kept != number else { return }
-            let bytes = try CommitNumberRecord(digest: master.digest, store: storeID).bytes(of: number)
+            let bytes = try CommitNumberRecord(key: master.commitNumber, store: storeID).bytes(of: number)
             try keeper.keep(bytes, for: storeID)
             numbers.kept = number
         }
@@ -47,8 +47,9 @@ extension KeyRing {
     package func setCommitNumber(in keeper: any CommitNumberKeeper) throws(KeychainError) {
         let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
         let master = try masterKeys()
-        let number = try StoreHeader(opening: record.header, key: master.digest, store: storeID).commit
-        try keeper.keep(try CommitNumberRecord(digest: master.digest, store: storeID).bytes(of: number), for: storeID)
+        let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
+        try keeper.keep(
+            try CommitNumberRecord(key: master.commitNumber, store: storeID).bytes(of: number), for: storeID)
     }
 
     /// What is known of commit numbers; guarded by a mutex of its own, which is taken before the store and never within
