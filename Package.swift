@@ -113,6 +113,9 @@ let package = Package(
                 system,
             ],
             swiftSettings: testing),
-        .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),
+        .testTarget(
+            name: "MountTests",
+            dependencies: ["keychainfs", "KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto"],
+            exclude: ["Cases"], swiftSettings: testing),
     ]
 )

@@ -8,17 +8,22 @@ enum MemoryScan {
 
     /// Calls `body` with each mapping that is locked and wiped on fork, as only receive buffers are here.
     static func lockedMappings<Result>(_ body: (Data) -> Result) throws -> [Result] {
+        // Sessions of other tests begin and end meanwhile, and the kernel joins neighbouring mappings.
+        for _ in 0..<50 {
+            let mappings = try? readLocked()
+            if let mappings, !mappings.isEmpty { return mappings.map(body) }
+        }
+        throw NoSuchMapping()
+    }
+
+    private static func readLocked() throws -> [Data] {
         let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
         defer { close(memory) }
-        var results: [Result] = []
-        for range in lockedRanges() {
+        return try lockedRanges().map { range in
             var bytes = [UInt8](repeating: 0, count: Int(range.end - range.start))
-            // A session of another test may have ended meanwhile.
-            guard pread(memory, &bytes, bytes.count, Int(range.start)) == bytes.count else { continue }
-            results.append(body(Data(bytes)))
+            guard pread(memory, &bytes, bytes.count, Int(range.start)) == bytes.count else { throw NoSuchMapping() }
+            return Data(bytes)
         }
-        guard !results.isEmpty else { throw NoSuchMapping() }
-        return results
     }
 
     /// Whether the address lies in such a mapping.
