@@ -26,25 +26,29 @@ enum MemoryScan {
         }
     }
 
-    /// Whether the address lies in such a mapping.
-    static func isLocked(_ address: UnsafeRawPointer) throws -> Bool {
+    /// The flags of the mapping at an address, as proc_pid_smaps(5) abbreviates them.
+    static func flags(at address: UnsafeRawPointer) -> [String] {
         let address = UInt64(UInt(bitPattern: address))
-        return lockedRanges().contains { $0.start <= address && address < $0.end }
+        return mappings().first { $0.start <= address && address < $0.end }?.flags ?? []
     }
 
     private static func lockedRanges() -> [(start: UInt64, end: UInt64)] {
+        mappings().filter { $0.flags.contains("lo") && $0.flags.contains("wf") }.map { ($0.start, $0.end) }
+    }
+
+    private static func mappings() -> [(start: UInt64, end: UInt64, flags: [String])] {
         // Foundation reads only the first part of such a file.
         let file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC)
         let maps = String(decoding: readAll(file, limit: 1 << 26), as: UTF8.self)
         close(file)
-        var ranges: [(start: UInt64, end: UInt64)] = []
+        var found: [(start: UInt64, end: UInt64, flags: [String])] = []
         var range: (start: UInt64, end: UInt64)?
         for line in maps.split(separator: "\n") {
-            if let found = bounds(line) { range = found }
-            guard line.hasPrefix("VmFlags:"), line.contains(" lo "), line.contains(" wf"), let range else { continue }
-            ranges.append(range)
+            if let bounds = bounds(line) { range = bounds }
+            guard line.hasPrefix("VmFlags:"), let range else { continue }
+            found.append((range.start, range.end, line.split(separator: " ").dropFirst().map(String.init)))
         }
-        return ranges
+        return found
     }
 
     private static func bounds(_ line: Substring) -> (start: UInt64, end: UInt64)? {
