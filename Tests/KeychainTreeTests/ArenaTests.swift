@@ -49,6 +49,14 @@ import Testing
         #expect(!SecretArena.shared.contains(Array(staged.utf8)))
     }
 
+    @Test("H2, L2: a lock has the kernel forget and the stacks wiped, these last of all") func lock() throws {
+        let process = try Self.process(with: "value")
+        let notifications = process.tree.lock()
+        guard case .allEntries? = notifications.first, case .finishedCalls? = notifications.last else {
+            return #expect(Bool(false), "\(notifications)")
+        }
+    }
+
     @Test("H1: without a free slab read and write wait a second, then fail with ENOMEM, and nothing is lost")
     func exhausted() async {
         await #expect(processExitsWith: .exitCode(0)) {
