@@ -11,11 +11,11 @@ import Testing
         var testDescription: String { "\(file.deletingPathExtension().lastPathComponent) \(account.testDescription)" }
     }
 
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Cases")
 
     /// The program that was built with the tests.
-    private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("keychainfs")
 
     /// `# users: root` or `# users: user` in a case restricts who runs it.
