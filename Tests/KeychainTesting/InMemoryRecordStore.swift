@@ -12,6 +12,7 @@ package final class InMemoryRecordStore: RecordStore {
     }
 
     private let state: Mutex<State>
+    private let secrets = SecretReads()
     package let isReadOnly: Bool
 
     /// An empty store, or one with the rows of another ("a copy of the file").
@@ -29,6 +30,9 @@ package final class InMemoryRecordStore: RecordStore {
     /// Writes that were committed.
     package var writeCount: Int { state.withLock { $0.writeCount } }
 
+    /// How often somebody has read a secret, sealed as it is: what is not read cannot be decrypted.
+    package var secretReads: Int { secrets.count.load(ordering: .relaxed) }
+
     /// The next commit fails with that error, once.
     package func failNextWrite(with error: KeychainError) {
         state.withLock { $0.nextFailure = error }
@@ -44,7 +48,7 @@ package final class InMemoryRecordStore: RecordStore {
     ) throws(KeychainError) -> Result {
         let (records, isClosed) = state.withLock { ($0.records, $0.isClosed) }
         guard !isClosed else { throw .notAvailable }
-        return try body(InMemoryTransaction(records))
+        return try body(InMemoryTransaction(records, secrets))
     }
 
     /// One at a time: the mutex is held while `body` runs, so `body` must not come back to the store itself.
@@ -56,7 +60,7 @@ package final class InMemoryRecordStore: RecordStore {
         var result: Result?
         try state.withLock { (state) throws(KeychainError) in
             guard !state.isClosed else { throw .notAvailable }
-            let transaction = InMemoryTransaction(state.records)
+            let transaction = InMemoryTransaction(state.records, secrets)
             var isCommitted = false
             defer { ending?.didEnd(isCommitted: isCommitted) }
             result = try body(transaction)
@@ -87,4 +91,9 @@ package final class InMemoryRecordStore: RecordStore {
     package func close() {
         state.withLock { $0.isClosed = true }
     }
+}
+
+/// Counts for all transactions of a store.
+final class SecretReads: Sendable {
+    let count = Atomic<Int>(0)
 }

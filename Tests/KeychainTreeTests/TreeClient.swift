@@ -13,13 +13,14 @@ struct TreeFixture: Sendable {
     let keychain: Keychain
     let tree: KeychainTree
     let host = FakeHost()
+    let clock: FakeClock
 
     static let passphrase = Array("correct horse".utf8)
 
     init(valueLimit: Int = 1 << 20) throws {
         store = InMemoryRecordStore()
         try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
-        keychain = try Self.keychain(in: store, device: 1)
+        (keychain, clock) = try Self.keychain(in: store, device: 1)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         options.valueLimit = valueLimit
         tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
@@ -28,7 +29,7 @@ struct TreeFixture: Sendable {
     /// A copy of a store, opened on another device.
     init(copying records: InMemoryRecords, device: UInt8 = 2) throws {
         store = InMemoryRecordStore(records)
-        keychain = try Self.keychain(in: store, device: device)
+        (keychain, clock) = try Self.keychain(in: store, device: device)
         let options = TreeOptions(userID: 1000, groupID: 1000)
         tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
     }
@@ -38,18 +39,21 @@ struct TreeFixture: Sendable {
         return try SecretBytes(copying: bytes.rawSpan)
     }
 
-    private static func keychain(in store: InMemoryRecordStore, device number: UInt8) throws -> Keychain {
+    private static func keychain(
+        in store: InMemoryRecordStore, device number: UInt8
+    ) throws -> (Keychain, FakeClock) {
         let keys = try KeyRing(store: store, device: try device(number))
         try keys.unlock(passphrase: try secret())
         let clock = FakeClock()
-        return try Keychain(store: store, keys: keys) { clock.tick() }
+        return (try Keychain(store: store, keys: keys) { clock.tick() }, clock)
     }
 
     /// Another mount of the same keychain.
-    init(mounting other: TreeFixture) throws {
-        (store, keychain) = (other.store, other.keychain)
-        tree = KeychainTree(
-            keychain: keychain, options: TreeOptions(userID: 1000, groupID: 1000), host: host, commands: NoCommands())
+    init(mounting other: TreeFixture, isReadOnly: Bool = false) throws {
+        (store, keychain, clock) = (other.store, other.keychain, other.clock)
+        var options = TreeOptions(userID: 1000, groupID: 1000)
+        options.isReadOnly = isReadOnly
+        tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
     }
 
     static func secret() throws -> SecretBytes {
@@ -70,6 +74,9 @@ final class FakeClock: Sendable {
     private let seconds = Atomic<Int64>(1_700_000_000)
 
     func tick() -> KeychainDate { KeychainDate(seconds: seconds.add(1, ordering: .relaxed).newValue) }
+
+    /// Somebody sets the system's clock.
+    func move(by change: Int64) { seconds.add(change, ordering: .relaxed) }
 }
 
 /// A system whose disk and callers do as a test says.
@@ -277,6 +284,22 @@ final class TreeProcess {
         tree.forget(node, count: 1)
     }
 
+    /// ftruncate(2)
+    func ftruncate(_ file: Descriptor, _ size: UInt64) throws(Errno) {
+        var changes = AttributeChanges()
+        (changes.size, changes.handle, changes.lockOwner) = (size, file.opened.handle, owner)
+        _ = try ask { (request) throws(Errno) in try tree.setattr(&request, node: file.node, changes: changes) }
+    }
+
+    /// mknod(2) of a regular file.
+    func mknod(_ path: String) throws(Errno) {
+        let (node, name) = try parent(path)
+        let entry = try ask { (request) throws(Errno) in
+            try tree.mknod(&request, parent: node, name: name, type: .regular, permissions: 0o644)
+        }
+        tree.forget(entry.node, count: 1)
+    }
+
     func stat(_ path: String) throws(Errno) -> Attributes {
         let entry = try entry(path)
         tree.forget(entry.node, count: 1)
@@ -323,6 +346,11 @@ final class TreeProcess {
     }
 
     func list(_ path: String) throws(Errno) -> [String] {
+        do { return try list(path) {} } catch let error as Errno { throw error } catch { throw .ioError }
+    }
+
+    /// The same, with something that happens after each piece of the listing.
+    func list(_ path: String, between: () throws -> Void) throws -> [String] {
         let node = path.isEmpty ? NodeID.root : try entry(path).node
         var names: [String] = []
         var offset: UInt64 = 0
@@ -335,6 +363,7 @@ final class TreeProcess {
             guard let last = sink.lastOffset else { return names.filter { $0 != "." && $0 != ".." } }
             names += sink.names
             offset = last
+            try between()
         }
     }
 
