@@ -7,6 +7,7 @@ package final class InMemoryRecordStore: RecordStore {
         var records: InMemoryRecords
         var nextFailure: KeychainError?
         var afterNextWrite: (@Sendable () -> Void)?
+        var beforeNextRead: (@Sendable () -> Void)?
         var writeCount = 0
         var isClosed = false
     }
@@ -43,9 +44,18 @@ package final class InMemoryRecordStore: RecordStore {
         state.withLock { $0.afterNextWrite = body }
     }
 
+    /// What somebody else does right before the next transaction that reads begins; once.
+    package func beforeNextRead(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.beforeNextRead = body }
+    }
+
     package func read<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
+        state.withLock { state in
+            defer { state.beforeNextRead = nil }
+            return state.beforeNextRead
+        }?()
         let (records, isClosed) = state.withLock { ($0.records, $0.isClosed) }
         guard !isClosed else { throw .notAvailable }
         return try body(InMemoryTransaction(records, secrets))

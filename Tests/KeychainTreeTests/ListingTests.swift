@@ -107,6 +107,27 @@ import Testing
             try TreeProcess(try TreeFixture(copying: fixture.store.records, device: 1)).offsets(kind.parent) == offsets)
     }
 
+    @Test("T6: a name that is committed while its page is read is shown once")
+    func committedMeanwhile() throws {
+        try shell.mkdir("generic-passwords/s")
+        let names = (0..<10).map { "n\($0)" }
+        for name in names { try shell.put("generic-passwords/s/\(name)", "x") }
+        let files = try ["new", "other"].map { try shell.open("generic-passwords/s/\($0)", [.writeOnly, .create]) }
+        let (node, handle) = (files[0].node, files[0].opened.handle)
+        var isFirst = true
+        let seen = try shell.list("generic-passwords/s") {
+            guard isFirst else { return }
+            isFirst = false
+            fixture.store.beforeNextRead { [tree = fixture.tree] in
+                var request = Request(caller: Caller(userID: 0, groupID: 0, processID: 1))
+                try? tree.fsync(&request, node: node, handle: handle, dataOnly: true)
+            }
+        }
+        #expect(try fixture.keychain.itemCount() == 11)
+        #expect(seen == names + ["new", "other"])
+        for file in files { try shell.close(file) }
+    }
+
     @Test("T6: types and inode numbers in a listing are those of stat")
     func types() throws {
         try shell.mkdir("access-groups/g")
@@ -215,7 +236,7 @@ extension TreeProcess {
         let node = path.isEmpty ? NodeID.root : try entry(path).node
         let handle = try ask { (request) throws(Errno) in try tree.opendir(&request, node: node) }
         var offset: UInt64 = 0
-        while true {
+        for _ in 0..<1000 {
             var sink = PieceSink(wantsEntries: wantsEntries)
             try ask { (request) throws(Errno) in
                 try tree.readdir(&request, node: node, handle: handle, offset: offset, into: &sink)

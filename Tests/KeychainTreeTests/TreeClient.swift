@@ -239,7 +239,8 @@ final class TreeProcess {
         var names: [String] = []
         var offset: UInt64 = 0
         let handle = try ask { (request) throws(Errno) in try tree.opendir(&request, node: node) }
-        while true {
+        // One that goes round in circles is to fail, not to hang.
+        while names.count < 10_000 {
             var sink = ListSink()
             try ask { (request) throws(Errno) in
                 try tree.readdir(&request, node: node, handle: handle, offset: offset, into: &sink)
@@ -249,6 +250,7 @@ final class TreeProcess {
             offset = last
             try between()
         }
+        throw Errno.tooManySymbolicLinkLevels
     }
 
     // MARK: What shells do
