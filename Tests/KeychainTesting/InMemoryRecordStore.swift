@@ -8,6 +8,7 @@ package final class InMemoryRecordStore: RecordStore {
         var nextFailure: KeychainError?
         var afterNextWrite: (@Sendable () -> Void)?
         var beforeNextRead: (@Sendable () -> Void)?
+        var duringNextRead: (@Sendable () -> Void)?
         var writeCount = 0
         var isClosed = false
     }
@@ -49,14 +50,17 @@ package final class InMemoryRecordStore: RecordStore {
         state.withLock { $0.beforeNextRead = body }
     }
 
+    /// The same, when it has begun: it does not see what is committed now.
+    package func duringNextRead(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.duringNextRead = body }
+    }
+
     package func read<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        state.withLock { state in
-            defer { state.beforeNextRead = nil }
-            return state.beforeNextRead
-        }?()
+        take(\.beforeNextRead)?()
         let (records, isClosed) = state.withLock { ($0.records, $0.isClosed) }
+        take(\.duringNextRead)?()
         guard !isClosed else { throw .notAvailable }
         return try body(InMemoryTransaction(records, secrets))
     }
@@ -83,12 +87,17 @@ package final class InMemoryRecordStore: RecordStore {
             state.writeCount += 1
             isCommitted = true
         }
-        state.withLock { state in
-            defer { state.afterNextWrite = nil }
-            return state.afterNextWrite
-        }?()
+        take(\.afterNextWrite)?()
         guard let result else { throw .io(0) }
         return result
+    }
+
+    /// What is to happen once.
+    private func take(_ hook: WritableKeyPath<State, (@Sendable () -> Void)?>) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            defer { state[keyPath: hook] = nil }
+            return state[keyPath: hook]
+        }
     }
 
     package func eraseSoon() {}

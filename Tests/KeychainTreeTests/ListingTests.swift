@@ -107,8 +107,8 @@ import Testing
             try TreeProcess(try TreeFixture(copying: fixture.store.records, device: 1)).offsets(kind.parent) == offsets)
     }
 
-    @Test("T6: a name that is committed while its page is read is shown once")
-    func committedMeanwhile() throws {
+    @Test("T6: a name that is committed while its page is read is shown once", arguments: [true, false])
+    func committedMeanwhile(isSeen: Bool) throws {
         try shell.mkdir("generic-passwords/s")
         let names = (0..<10).map { "n\($0)" }
         for name in names { try shell.put("generic-passwords/s/\(name)", "x") }
@@ -118,10 +118,11 @@ import Testing
         let seen = try shell.list("generic-passwords/s") {
             guard isFirst else { return }
             isFirst = false
-            fixture.store.beforeNextRead { [tree = fixture.tree] in
+            let commit: @Sendable () -> Void = { [tree = fixture.tree] in
                 var request = Request(caller: Caller(userID: 0, groupID: 0, processID: 1))
                 try? tree.fsync(&request, node: node, handle: handle, dataOnly: true)
             }
+            if isSeen { fixture.store.beforeNextRead(commit) } else { fixture.store.duringNextRead(commit) }
         }
         #expect(try fixture.keychain.itemCount() == 11)
         #expect(seen == names + ["new", "other"])
