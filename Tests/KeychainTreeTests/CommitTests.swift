@@ -215,6 +215,24 @@ import Testing
         #expect(try listed().timeouts["a"] ?? 0 > 0)
     }
 
+    @Test("F2, F8: each write and each ftruncate moves the staged times")
+    func stagedTimes() throws {
+        let file = try shell.open(path("a"), [.writeOnly])
+        var before = try shell.stat(path("a"))
+        let steps: [() throws -> Void] = [
+            { try shell.write(file, "x") }, { try shell.ftruncate(file, 3) }, { try child.write(file, "y", at: 1) },
+        ]
+        for step in steps {
+            try step()
+            let after = try shell.stat(path("a"))
+            #expect(after.modificationTime > before.modificationTime && after.changeTime > before.changeTime)
+            #expect(after.accessTime == before.accessTime)
+            before = after
+        }
+        try shell.close(file)
+        #expect(try shell.stat(path("a")).modificationTime == before.modificationTime)
+    }
+
     @Test("F10: the kernel may remember names that are there and names that are not, but none that is not committed")
     func remembered() throws {
         let (node, _) = try shell.parent(path("none"))

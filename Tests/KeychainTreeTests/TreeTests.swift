@@ -129,6 +129,16 @@ import Testing
         #expect(try shell.cat("generic-passwords/elsewhere/b") == "x")
     }
 
+    @Test("X3: a name that is not committed yet is taken, for a rename by attribute too")
+    func renameByAttributeOntoPending() throws {
+        try shell.put(path("a"), "x")
+        let file = try shell.open(path("b"), [.writeOnly, .create])
+        try shell.write(file, "y")
+        #expect(throws: Errno.fileExists) { try shell.setxattr(path("a"), "kSecAttrAccount", "b") }
+        try shell.close(file)
+        #expect(try shell.cat(path("a")) == "x" && shell.cat(path("b")) == "y")
+    }
+
     @Test("L1, L2: locked items answer ENOKEY, open descriptors too, and a listing ends with it")
     func locked() throws {
         try shell.put(path("a"), "x")
