@@ -36,7 +36,7 @@ package struct Backup: Sendable {
     /// Written under another name, synchronized, then named: a crash leaves nothing at the path.
     package func make(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> BackupAnswer {
         try checkPlace()
-        if let mountPoint = MountedKeychains.mountPoint(of: source.path) {
+        if let mountPoint = source.mountPoint {
             return try take(from: mountPoint)
         }
         let opened = try source.openToLook()

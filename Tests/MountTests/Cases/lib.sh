@@ -41,7 +41,7 @@ unmount_keychain() { "$KEYCHAINFS" unmount "$MNT"; }
 status() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['$1'])"; }
 daemon() { status pid; }
 commits() { status commits; }
-is_mounted() { grep -q " $MNT fuse.keychainfs " /proc/self/mounts; }
+is_mounted() { grep -q " $MNT fuse\.[^ ]* " /proc/self/mounts; }    # of any subtype
 
 # commits_of N COMMAND...: the shell command makes exactly N commits.
 commits_of() {
