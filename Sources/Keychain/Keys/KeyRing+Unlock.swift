@@ -79,6 +79,7 @@ extension KeyRing {
         }
         if isClosed { throw .notAvailable }
         verification.unlocked()
+        rewrapping.unlocked()
     }
 }
 
