@@ -209,7 +209,9 @@ extension KeychainTree {
         let timed = timedAttributes(state, item: item)
         return Entry(
             node: file.node, attributes: timed.attributes,
-            entryTimeout: state.isPending || state.isDetached ? 0 : options.cacheTimeout,
+            // The name of an item that was added while locked does not answer.
+            entryTimeout: state.isPending || state.isDetached || !keychain.keys.isAvailable(item.protection)
+                ? 0 : options.cacheTimeout,
             attributeTimeout: timed.timeout)
     }
 

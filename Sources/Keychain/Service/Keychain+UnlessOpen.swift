@@ -3,6 +3,14 @@ import SecretCrypto
 /// Items of WhenUnlockedUnlessOpen that were added while locked are sealed for the class's public key, each by a pair
 /// of its own. After the unlock they are sealed as all others are (contract, S3).
 extension Keychain {
+    /// Whether new items of a class can be added now: unlocked, or from the first unlock on for the public key of
+    /// WhenUnlockedUnlessOpen.
+    package func canAdd(_ protection: Protection) -> Bool {
+        if keys.isAvailable(protection) { return true }
+        guard protection == .whenUnlockedUnlessOpen else { return false }
+        return (try? keys.currentKeys(for: protection))?.publicKey != nil
+    }
+
     /// Rows of one transaction: whoever waits for the store waits for no more than that.
     static let rewrapPageSize = 8
     /// Milliseconds between two transactions.
@@ -53,6 +61,9 @@ extension Keychain {
 }
 
 extension Change {
+    /// The version that the store has of an item, whatever is locked; nil if there is no such row.
+    package func version(of row: RowID) throws(KeychainError) -> Int64? { try writer.itemHead(id: row)?.version }
+
     /// Seals a row anew that was sealed while locked; false if it is not such a row any more.
     ///
     /// Its version moves on, and nothing that anybody sees of it.
