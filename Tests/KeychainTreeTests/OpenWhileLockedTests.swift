@@ -160,6 +160,24 @@ import Testing
         #expect(try editor.cat(path("a")) == "while locked")
     }
 
+    @Test("F1, L1: attributes set on what is written again while locked bring back no older value")
+    func attributesOfUncommitted() throws {
+        let file = try editor.open(path("a"), [.readWrite])
+        lock()
+        try editor.write(file, "committed")
+        try editor.fsync(file)
+        try editor.write(file, "UNCOMMITTED")
+        #expect(throws: Errno.noKey) { try chmod(file, 0o640) }
+        try unlock()
+        let row = try #require(
+            try fixture.keychain.row(
+                named: CanonicalName(typed: Array("a".utf8)),
+                in: RowID(rawValue: Int64(editor.stat(dir).inode.rawValue))))
+        #expect(try fixture.keychain.itemWithSecret(id: row)?.item.secretCount == 9)
+        try editor.close(file)
+        #expect(try editor.cat(path("a")) == "UNCOMMITTED")
+    }
+
     @Test("S3, F1: an open file goes on after its row was sealed anew behind it, and over the next lock")
     func sealedAnewBehind() throws {
         lock()
