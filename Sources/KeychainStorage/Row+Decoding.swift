@@ -30,6 +30,20 @@ extension Row {
         return bytes
     }
 
+    /// Of a fixed size.
+    func bytes(_ index: Int, count: Int) throws -> [UInt8] {
+        let bytes = try bytes(index)
+        guard bytes.count == count else { throw KeychainError.decode }
+        return bytes
+    }
+
+    /// A look-up tag.
+    func tag(_ index: Int) throws -> [UInt8] { try bytes(index, count: 16) }
+
+    func optionalTag(_ index: Int) throws -> [UInt8]? {
+        try optionalBytes(index) == nil ? nil : tag(index)
+    }
+
     func seal(_ index: Int) throws -> Seal {
         guard let seal = Seal(bytes: try bytes(index)) else { throw KeychainError.decode }
         return seal

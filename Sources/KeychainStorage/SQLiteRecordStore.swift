@@ -84,7 +84,10 @@ package final class SQLiteRecordStore: RecordStore {
                 try KeychainError.mapping {
                     let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
                     while let message = try messages.next() { faults += message == "ok" ? 0 : 1 }
-                    let strays = "SELECT count(*) FROM secret WHERE item NOT IN (SELECT id FROM item)"
+                    let strays = """
+                        SELECT count(*) FROM secret WHERE item NOT IN \
+                        (SELECT id FROM item WHERE secret IS NULL AND length(secret_seals) > 0)
+                        """
                     faults += try Int.fetchOne(db, sql: strays) ?? 0
                 }
             } catch .decode {

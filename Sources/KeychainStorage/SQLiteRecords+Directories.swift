@@ -94,14 +94,14 @@ extension SQLiteRecords {
     private static func directory(_ row: Row) throws -> DirectoryRecord {
         DirectoryRecord(
             id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
-            tag: try row.bytes(4), alwaysTag: try row.optionalBytes(5), name: try row.sealed(seal: 6, ciphertext: 8),
+            tag: try row.tag(4), alwaysTag: try row.optionalTag(5), name: try row.sealed(seal: 6, ciphertext: 8),
             alwaysName: try row.optionalSealed(seal: 7, ciphertext: 9))
     }
 
     private static func directoryHead(_ row: Row) throws -> DirectoryHead {
         DirectoryHead(
             id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
-            tag: try row.bytes(4), alwaysTag: try row.optionalBytes(5), nameSeal: try row.seal(6),
+            tag: try row.tag(4), alwaysTag: try row.optionalTag(5), nameSeal: try row.seal(6),
             alwaysNameSeal: try row.optionalBytes(7) == nil ? nil : try row.seal(7))
     }
 }

@@ -132,16 +132,16 @@ extension SQLiteRecords {
     private static func item(_ row: Row) throws -> ItemRecord {
         ItemRecord(
             id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
-            protection: try row.value(3), generation: try row.number(4), tag: try row.bytes(5),
-            alwaysTag: try row.optionalBytes(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
+            protection: try row.value(3), generation: try row.number(4), tag: try row.tag(5),
+            alwaysTag: try row.optionalTag(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
             metadata: try row.sealed(seal: 9, ciphertext: 11), secretSeals: try row.seals(10))
     }
 
     private static func itemHead(_ row: Row) throws -> ItemHead {
         ItemHead(
             id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
-            protection: try row.value(3), generation: try row.number(4), tag: try row.bytes(5),
-            alwaysTag: try row.optionalBytes(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
+            protection: try row.value(3), generation: try row.number(4), tag: try row.tag(5),
+            alwaysTag: try row.optionalTag(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
             metadataSeal: try row.seal(9), secretSeals: try row.seals(10))
     }
 }

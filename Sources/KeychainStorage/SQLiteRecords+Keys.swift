@@ -15,7 +15,7 @@ extension SQLiteRecords {
             guard let passes = UInt64(exactly: try row.number(2)), let memory = UInt64(exactly: try row.number(3))
             else { throw KeychainError.decode }
             return StoreRecord(
-                format: format, identifier: try row.bytes(0), salt: try row.bytes(1),
+                format: format, identifier: try row.bytes(0, count: 16), salt: try row.bytes(1, count: 16),
                 cost: Argon2id.Cost(passes: passes, memory: memory), userKeyGeneration: try row.number(4),
                 highestRow: try row.rowID(5), masterKeys: try row.sealed(seal: 6, ciphertext: 8),
                 header: try row.sealed(seal: 7, ciphertext: 9))
@@ -59,7 +59,7 @@ extension SQLiteRecords {
             SELECT id, kind, user_key_generation, user_key_seal, recipient_seal, ephemeral, parameters, user_key, \
             recipient FROM slot ORDER BY id
             """
-        return try rows(sql) { row in
+        return try soundRows(sql) { row in
             SlotRecord(
                 id: try row.number(0), kind: try row.value(1), parameters: try row.bytes(6),
                 userKeyGeneration: try row.number(2), ephemeral: try row.bytes(5),
@@ -87,8 +87,8 @@ extension SQLiteRecords {
     }
 
     func devices() throws(KeychainError) -> [DeviceRecord] {
-        try rows("SELECT id, tag FROM device ORDER BY id") { row in
-            DeviceRecord(id: try row.number(0), tag: try row.bytes(1))
+        try soundRows("SELECT id, tag FROM device ORDER BY id") { row in
+            DeviceRecord(id: try row.number(0), tag: try row.tag(1))
         }
     }
 
@@ -98,27 +98,28 @@ extension SQLiteRecords {
 
     func classKeys() throws(KeychainError) -> [ClassKeyRecord] {
         let sql = """
-            SELECT purpose, generation, device, wrapping, keys_seal, keys FROM class_key \
+            SELECT purpose, generation, device, wrapping, user_key_generation, keys_seal, keys FROM class_key \
             ORDER BY purpose, generation, device, wrapping
             """
-        return try rows(sql) { row in
+        return try soundRows(sql) { row in
             guard let raw = UInt8(exactly: try row.number(0)), let purpose = KeyPurpose(rawValue: raw)
             else { throw KeychainError.decode }
             return ClassKeyRecord(
                 purpose: purpose, generation: try row.number(1), device: try row.number(2),
-                wrapping: try row.value(3), keys: try row.sealed(seal: 4, ciphertext: 5))
+                wrapping: try row.value(3), userKeyGeneration: try row.number(4),
+                keys: try row.sealed(seal: 5, ciphertext: 6))
         }
     }
 
     func put(_ key: ClassKeyRecord) throws(KeychainError) {
         try execute(
             """
-            INSERT OR REPLACE INTO class_key (purpose, generation, device, wrapping, keys_seal, keys) \
-            VALUES (?, ?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO class_key (purpose, generation, device, wrapping, user_key_generation, keys_seal, keys) \
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 Int64(key.purpose.rawValue), key.generation, key.device, Int64(key.wrapping.rawValue),
-                Data(key.keys.seal), Data(key.keys.ciphertext),
+                key.userKeyGeneration, Data(key.keys.seal), Data(key.keys.ciphertext),
             ])
     }
 
@@ -127,5 +128,32 @@ extension SQLiteRecords {
         try execute(
             "DELETE FROM class_key WHERE purpose = ? AND generation = ? AND device = ? AND wrapping = ?",
             [Int64(key.purpose.rawValue), key.generation, key.device, Int64(key.wrapping.rawValue)])
+    }
+
+    func userKeys() throws(KeychainError) -> [UserKeyRecord] {
+        try soundRows("SELECT generation, seal, key FROM user_key ORDER BY generation") { row in
+            UserKeyRecord(generation: try row.number(0), key: try row.sealed(seal: 1, ciphertext: 2))
+        }
+    }
+
+    func damagedKeyCount() throws(KeychainError) -> Int {
+        let sql = """
+            SELECT (SELECT count(*) FROM slot) + (SELECT count(*) FROM device) + (SELECT count(*) FROM class_key) \
+            + (SELECT count(*) FROM user_key)
+            """
+        let all = try row(sql) { try $0.decode(Int.self, atIndex: 0) } ?? 0
+        return all - (try slots().count) - (try devices().count) - (try classKeys().count) - (try userKeys().count)
+    }
+
+    func put(_ key: UserKeyRecord) throws(KeychainError) {
+        erasures?.note()
+        try execute(
+            "INSERT OR REPLACE INTO user_key (generation, seal, key) VALUES (?, ?, ?)",
+            [key.generation, Data(key.key.seal), Data(key.key.ciphertext)])
+    }
+
+    func deleteUserKey(_ generation: Int64) throws(KeychainError) {
+        erasures?.note()
+        try execute("DELETE FROM user_key WHERE generation = ?", [generation])
     }
 }

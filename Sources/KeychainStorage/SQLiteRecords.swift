@@ -22,6 +22,19 @@ struct SQLiteRecords: RecordWriter {
         }
     }
 
+    /// The same without rows that are not of the form of one: a damaged key costs what it seals, not the store. The digest
+    /// tells that it is missing.
+    func soundRows<Record>(_ sql: String, _ record: (Row) throws -> Record) throws(KeychainError) -> [Record] {
+        let found = try rows(sql) { row -> Record? in
+            do throws(KeychainError) {
+                return try KeychainError.mapping { try record(row) }
+            } catch .decode {
+                return nil
+            }
+        }
+        return found.compactMap { $0 }
+    }
+
     /// The first row of `sql`.
     func row<Record>(
         _ sql: String, _ arguments: StatementArguments = [], _ record: (Row) throws -> Record

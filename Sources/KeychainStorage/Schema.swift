@@ -31,9 +31,10 @@ enum Schema {
         "CREATE TABLE device (id INTEGER PRIMARY KEY, tag BLOB NOT NULL) STRICT",
         """
         CREATE TABLE class_key (purpose INTEGER NOT NULL, generation INTEGER NOT NULL, device INTEGER NOT NULL, \
-        wrapping INTEGER NOT NULL, keys_seal BLOB NOT NULL, keys BLOB NOT NULL, \
+        wrapping INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, keys_seal BLOB NOT NULL, keys BLOB NOT NULL, \
         PRIMARY KEY (purpose, generation, device, wrapping)) STRICT, WITHOUT ROWID
         """,
+        "CREATE TABLE user_key (generation INTEGER PRIMARY KEY, seal BLOB NOT NULL, key BLOB NOT NULL) STRICT",
         """
         CREATE TABLE directory (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, version INTEGER NOT NULL, \
         generation INTEGER NOT NULL, tag BLOB NOT NULL, always_tag BLOB, name_seal BLOB NOT NULL, \

@@ -35,7 +35,7 @@ enum Samples {
     static func classKey(_ purpose: KeyPurpose, generation: Int64, device: Int64 = 0) throws -> ClassKeyRecord {
         ClassKeyRecord(
             purpose: purpose, generation: generation, device: device, wrapping: .userKey,
-            keys: try sealed(UInt8(generation)))
+            userKeyGeneration: 3, keys: try sealed(UInt8(generation)))
     }
 
     static func directory(_ id: Int64, parent: Int64 = 1, always: Bool = false) throws -> DirectoryRecord {

@@ -29,13 +29,14 @@ struct SchemaTests {
     @Test("S2: tables have the columns of the records and no other, nonces before ciphertexts")
     func columns() throws {
         let expected = [
-            "class_key": "purpose generation device wrapping keys_seal keys",
+            "class_key": "purpose generation device wrapping user_key_generation keys_seal keys",
             "device": "id tag",
             "directory": "id parent version generation tag always_tag name_seal always_name_seal name always_name",
             "item": """
             id directory version protection generation tag always_tag ephemeral mac metadata_seal secret_seals metadata secret
             """,
             "secret": "item ciphertext",
+            "user_key": "generation seal key",
             "slot": "id kind user_key_generation user_key_seal recipient_seal ephemeral parameters user_key recipient",
             "store": """
             id identifier salt passes memory user_key_generation highest_row master_keys_seal header_seal master_keys \

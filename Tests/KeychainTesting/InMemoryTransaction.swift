@@ -14,6 +14,9 @@ final class InMemoryTransaction: RecordWriter {
     func slots() throws(KeychainError) -> [SlotRecord] { records.slotRecords.values.sorted { $0.id < $1.id } }
     func devices() throws(KeychainError) -> [DeviceRecord] { records.deviceRecords.values.sorted { $0.id < $1.id } }
     func classKeys() throws(KeychainError) -> [ClassKeyRecord] { records.classKeyRecords }
+    func userKeys() throws(KeychainError) -> [UserKeyRecord] {
+        records.userKeyRecords.values.sorted { $0.generation < $1.generation }
+    }
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? { records.directoryRecords[id] }
 
@@ -104,6 +107,11 @@ final class InMemoryTransaction: RecordWriter {
         try deleteClassKey(key)
         records.classKeyRecords.append(key)
     }
+
+    func damagedKeyCount() throws(KeychainError) -> Int { records.damagedKeyCount }
+
+    func put(_ key: UserKeyRecord) throws(KeychainError) { records.userKeyRecords[key.generation] = key }
+    func deleteUserKey(_ generation: Int64) throws(KeychainError) { records.userKeyRecords[generation] = nil }
 
     func put(_ directory: DirectoryRecord) throws(KeychainError) { try records.put(directory) }
 

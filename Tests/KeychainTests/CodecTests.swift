@@ -53,7 +53,18 @@ struct CodecTests {
         wrongCount.secretCount = -1
         var wrongAccount = Item.sample()
         wrongAccount.account = .number(1)
-        for item in [wrongKey, wrongDate, wrongReference, wrongCount, wrongAccount] {
+        var wrongText = Item.sample()
+        wrongText.attributes[.label] = .text([0xFF])
+        var wrongMode = Item.sample()
+        wrongMode.file.permissions = 0o10000
+        var wrongVersion = Item.sample()
+        wrongVersion.secretVersion = wrongVersion.version + 1
+        var wrongFlags = Item.sample()
+        wrongFlags.attributes[.accessControl] = .number(0)
+        var wrongName = Item.sample()
+        wrongName.extraAttributes[[]] = [1]
+        let contents = [wrongKey, wrongDate, wrongReference, wrongCount, wrongAccount, wrongText]
+        for item in contents + [wrongMode, wrongVersion, wrongFlags, wrongName] {
             #expect(throws: KeychainError.param) { try MetadataCodec.bytes(of: item) }
         }
     }
@@ -68,6 +79,50 @@ struct CodecTests {
             #expect(decoded != item)
             #expect(try MetadataCodec.bytes(of: decoded) == changed)
         }
+    }
+
+    @Test("S6: what is never written is refused when it is read", arguments: ItemEdit.all)
+    func refused(_ edit: ItemEdit) throws {
+        let item = Item.full
+        var fields = try FieldList(padded: MetadataCodec.bytes(of: item)).fields.map { ($0.tag, Array($0.value)) }
+        let index = try #require(fields.firstIndex { $0.0 == edit.tag })
+        edit.change(&fields[index].1)
+        var list = FieldList()
+        for (tag, value) in fields { list.add(tag, value) }
+        let bytes = try list.paddedBytes()
+        #expect(throws: KeychainError.decode) { try MetadataCodec.item(bytes, like: item) }
+    }
+
+    @Test("S6: directory keys that are not the one form of a key are neither written nor read")
+    func unnormalized() throws {
+        var port = InternetService(server: .string("a"))
+        port.port = 0
+        var path = InternetService(server: .string("a"))
+        path.path = .string("")
+        var number = InternetService(server: .string("a"))
+        number.protocol = .string("7")
+        let server = InternetService(server: .number(1))
+        var keys: [Directory.Key] = [port, path, number, server].map { .service(.internet($0)) }
+        keys += [.service(.generic(service: .number(1))), .group(ContainerKey.defaultAccessGroup), .group([0xFF])]
+        for key in keys {
+            var directory = Directory.web
+            directory.key = key
+            #expect(throws: KeychainError.param) { try DirectoryCodec.bytes(of: directory) }
+        }
+        let zero = try FieldList(padded: DirectoryCodec.bytes(of: .web)).fields.map { field in
+            (field.tag, field.tag == 5 ? [UInt8](repeating: 0, count: 8) : Array(field.value))
+        }
+        var list = FieldList()
+        for (tag, value) in zero { list.add(tag, value) }
+        let bytes = try list.paddedBytes()
+        #expect(throws: KeychainError.decode) { try DirectoryCodec.directory(bytes, like: .web) }
+    }
+
+    @Test("an access control is kept as its flags")
+    func accessControl() throws {
+        var item = Item.full
+        item.attributes[.accessControl] = .number(1 << 4)
+        #expect(try MetadataCodec.item(MetadataCodec.bytes(of: item), like: item) == item)
     }
 
     @Test("cut or lengthened plaintexts, fields out of order, twice, unknown or missing are refused")
@@ -129,4 +184,31 @@ struct CodecTests {
             }
         }
     }
+}
+
+/// A change of one field of an item's metadata that no encoder makes.
+struct ItemEdit: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let tag: UInt8
+    let change: @Sendable (inout [UInt8]) -> Void
+
+    static let all = [
+        ItemEdit(testDescription: "account that is no UTF-8", tag: 1) { $0 = [1, 0xC3] },
+        ItemEdit(testDescription: "account that is a number", tag: 1) { $0 = [3] + [UInt8](littleEndian: Int64(1)) },
+        ItemEdit(testDescription: "nanoseconds of a whole second", tag: 2) {
+            $0.replaceSubrange(8..<12, with: [UInt8](littleEndian: UInt32(1_000_000_000)))
+        },
+        ItemEdit(testDescription: "reference of 15 bytes", tag: 4) { $0.removeLast() },
+        ItemEdit(testDescription: "mode beyond 07777", tag: 5) { $0[9] |= 0x10 },
+        ItemEdit(testDescription: "contents newer than the row", tag: 6) { $0 = [UInt8](littleEndian: Int64.max) },
+        ItemEdit(testDescription: "contents of a negative version", tag: 6) { $0 = [UInt8](littleEndian: Int64(-1)) },
+        ItemEdit(testDescription: "negative size", tag: 7) { $0 = [UInt8](littleEndian: Int64(-1)) },
+        ItemEdit(testDescription: "size beyond 512 MiB", tag: 7) { $0 = [UInt8](littleEndian: Int64(1 << 29 + 1)) },
+        ItemEdit(testDescription: "empty list of attributes", tag: 8) { $0 = [] },
+        ItemEdit(testDescription: "attribute of the path", tag: 8) { $0 = [1, 1, 0, 0, 0, 1] },
+        ItemEdit(testDescription: "access control without flags", tag: 8) {
+            $0 = [33, 9, 0, 0, 0, 3] + [UInt8](littleEndian: Int64(0))
+        },
+        ItemEdit(testDescription: "extra attribute without a name", tag: 9) { $0 = [0, 0, 0, 0, 0, 0, 0, 0] },
+    ]
 }

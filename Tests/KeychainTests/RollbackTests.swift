@@ -47,8 +47,8 @@ struct RollbackTests {
 
     private func kept() throws -> Int64? {
         let bytes = keeper.kept(for: bench.ring.storeID)
-        let digest = try bench.ring.masterKeys().digest
-        return try bytes.flatMap { try CommitNumberRecord(digest: digest, store: bench.ring.storeID).number(in: $0) }
+        let key = try bench.ring.masterKeys().commitNumber
+        return try bytes.flatMap { try CommitNumberRecord(key: key, store: bench.ring.storeID).number(in: $0) }
     }
 
     @Test("S2: nothing kept: not detected, goes on and keeps one")
@@ -118,7 +118,7 @@ struct RollbackTests {
         let good = try #require(keeper.kept(for: store))
         #expect(good.count == CommitNumberRecord.byteCount)
         let other = try Bench()
-        let foreign = try CommitNumberRecord(digest: other.ring.masterKeys().digest, store: store).bytes(of: 9)
+        let foreign = try CommitNumberRecord(key: other.ring.masterKeys().commitNumber, store: store).bytes(of: 9)
         var bad = (0..<good.count).map { good.flipped($0) }
         bad += [[], Array(good.dropLast()), good + [0], foreign]
         for bytes in bad {
@@ -132,16 +132,36 @@ struct RollbackTests {
         #expect(keeper.kept(for: store) == good)
     }
 
-    @Test("S2: the key of the MAC is not the digest key itself")
-    func separatedKey() throws {
+    @Test("S2: header, row digests and commit number have a key each")
+    func separatedKeys() throws {
         let store = bench.ring.storeID
         let head = [1] + store + [UInt8](littleEndian: Int64(3))
-        let mac = try bench.ring.masterKeys().digest.using { (key) throws(CryptoError) in
-            try BLAKE2b.mac(key: key, parts: [head], count: 32)
+        let master = try bench.ring.masterKeys()
+        let record = CommitNumberRecord(key: master.commitNumber, store: store)
+        for other in [master.header, master.rowDigest, master.rowMAC, master.lookup] {
+            let mac = try other.using { (key) throws(CryptoError) in
+                try BLAKE2b.mac(key: key, parts: [head], count: 32)
+            }
+            #expect(try record.number(in: head + mac) == nil)
         }
-        let record = CommitNumberRecord(digest: try bench.ring.masterKeys().digest, store: store)
-        #expect(try record.number(in: head + mac) == nil)
+        let header = StoreHeader(commit: 3)
+        let sealed = try master.rowDigest.using { (key) throws(CryptoError) in try header.sealed(by: key, store: store)
+        }
+        #expect(throws: KeychainError.decode) { try StoreHeader(opening: sealed, key: master.header, store: store) }
         #expect(try record.number(in: record.bytes(of: 3)) == 3)
+    }
+
+    @Test("S2, S4: a damaged header is told; accepted, it costs changes and nothing else")
+    func damagedHeader() throws {
+        var damaged = try records(commit: 9)
+        damaged.storeRecord?.header.ciphertext[0] ^= 1
+        #expect(throws: KeychainError.decode) { try ring(damaged).unlock(passphrase: passphrase()) }
+        let accepting = try ring(damaged)
+        try accepting.unlock(passphrase: passphrase(), acceptingRollback: true)
+        #expect(accepting.state == .unlocked && accepting.rollbackCheck == .accepted)
+        #expect(accepting.isAvailable(.whenUnlocked))
+        let keychain = try Keychain(store: accepting.store, keys: accepting) { .sample }
+        #expect(throws: KeychainError.decode) { try keychain.change { (_) throws(KeychainError) in } }
     }
 
     @Test("S2: for reading only it compares and keeps nothing")

@@ -31,9 +31,10 @@ extension Item {
             .label: .string("a label"), .comment: .data([0, 255]), .creator: .number(-1), .isInvisible: .number(1),
             .generic: .data([]),
         ]
-        item.extraAttributes = [[]: [1], Array("xdg.origin".utf8): Array("somewhere".utf8), [0x78]: []]
+        item.extraAttributes = [[0x31]: [1], Array("xdg.origin".utf8): Array("somewhere".utf8), [0x78]: []]
         item.modificationDate = KeychainDate(seconds: 1_800_000_000)
         item.secretCount = 12345
+        item.version = 9
         item.secretVersion = 9
         return item
     }

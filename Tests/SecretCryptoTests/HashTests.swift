@@ -66,10 +66,12 @@ import Testing
     @Test("S3: further secrets are hashed like parts")
     func secrets() throws {
         let other = try secret([UInt8](repeating: 7, count: 32))
-        let expected = hex("1df80f2b29bd07946092a4abef58ed7335640319caf26d970c33baba3f56098e")
-        let derived = try BLAKE2b.derive(key: secret(key), secret: other, parts: [Array("part".utf8)])
+        let expected = hex("7454b4c3c282552aee928653335418d8e29c05804c1f0a44e770f0002567d031")
+        let derived = try BLAKE2b.derive(
+            key: secret(key), label: Array("label".utf8), secret: other, parts: [Array("part".utf8)])
         #expect(plain(derived) == expected)
         var hash = try KeyedHash(key: secret(key), count: 32)
+        hash.update(part: Array("label".utf8))
         hash.update(secret: other)
         hash.update(part: Array("part".utf8))
         #expect(hash.finish() == expected)

@@ -19,9 +19,9 @@ extension Keychain {
     /// missing: such a copy must not stand in for the store unseen.
     /// - Throws: `interactionNotAllowed` before the first unlock: nobody could say then what rows the copy has.
     package func prepareBackup(_ copy: any RecordWriter) throws(KeychainError) -> BackupContents {
-        let digest = RowDigest(key: try keys.masterKeys().digest)
+        let digest = RowDigest(try keys.masterKeys())
         let old = try copy.store()
-        var header = try StoreHeader(opening: old.header, key: digest.key, store: old.identifier)
+        var header = try digest.header(of: old)
         let writer = DigestingWriter(copy, digest: digest)
         var leftOut = 0
         while true {
@@ -38,7 +38,7 @@ extension Keychain {
         header.rows += writer.difference.total()
         header.rows += try digest.sum(new) - digest.sum(old)
         if leftOut > 0 { header.commit = max(0, header.commit - 1) }
-        try copy.put(keys.sealed(header), highestRow: new.highestRow)
+        try copy.put(digest.sealed(header, store: old.identifier), highestRow: new.highestRow)
         return BackupContents(items: try copy.itemCount(), leftOut: leftOut, commitNumber: header.commit)
     }
 

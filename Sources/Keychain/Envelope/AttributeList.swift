@@ -5,7 +5,7 @@ enum AttributeList {
         guard !attributes.isEmpty else { return nil }
         var bytes: [UInt8] = []
         for (key, value) in attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            guard key.definition.role == .caller else { throw .param }
+            guard key.isStored(as: value) else { throw .param }
             let value = try value.encoded()
             bytes.append(key.rawValue)
             bytes.append(littleEndian: UInt32(clamping: value.count))
@@ -21,19 +21,20 @@ enum AttributeList {
         var last: UInt8 = 0
         repeat {
             let raw = try reader.integer(UInt8.self)
-            guard raw > last, let key = AttributeKey(rawValue: raw), key.definition.role == .caller else {
-                throw .decode
-            }
-            attributes[key] = try AttributeValue(decoding: reader.countedSlice())
+            guard raw > last, let key = AttributeKey(rawValue: raw) else { throw .decode }
+            let value = try AttributeValue(decoding: reader.countedSlice())
+            guard key.isStored(as: value) else { throw .decode }
+            attributes[key] = value
             last = raw
         } while !reader.isAtEnd
         return attributes
     }
 
     /// Per attribute: count (u32) and name, count (u32) and value. Names rise, compared byte by byte.
-    static func encode(extra: [[UInt8]: [UInt8]]) -> [UInt8]? {
+    static func encode(extra: [[UInt8]: [UInt8]]) throws(KeychainError) -> [UInt8]? {
         guard !extra.isEmpty else { return nil }
         var bytes: [UInt8] = []
+        guard extra.keys.allSatisfy(isName) else { throw .param }
         for (name, value) in extra.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             bytes.append(littleEndian: UInt32(clamping: name.count))
             bytes += name
@@ -43,6 +44,9 @@ enum AttributeList {
         return bytes
     }
 
+    /// XATTR_NAME_MAX less `user.`, and what a C string can hold.
+    private static func isName(_ name: [UInt8]) -> Bool { (1...250).contains(name.count) && !name.contains(0) }
+
     static func decode(extra bytes: ArraySlice<UInt8>?) throws(KeychainError) -> [[UInt8]: [UInt8]] {
         guard let bytes else { return [:] }
         var reader = ByteReader(bytes)
@@ -50,6 +54,7 @@ enum AttributeList {
         var last: [UInt8]?
         repeat {
             let name = try reader.counted()
+            guard isName(name) else { throw .decode }
             if let last, !last.lexicographicallyPrecedes(name) { throw .decode }
             extra[name] = try reader.counted()
             last = name

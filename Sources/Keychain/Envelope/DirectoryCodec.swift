@@ -21,6 +21,7 @@ package enum DirectoryCodec {
 
     /// The padded plaintext, in locked memory. `attributesTooLarge` for a key beyond 120 KiB, `param`, `allocate`.
     package static func encode(_ directory: Directory) throws(KeychainError) -> SecretBytes {
+        guard directory.key.isValid else { throw .param }
         var fields = FieldList()
         switch directory.key {
         case .container(let key): fields.add(Tag.container, encode(key))
@@ -48,7 +49,7 @@ package enum DirectoryCodec {
         let protection = Array(try fields.required(Tag.defaultProtection))
         let group = fields.optional(Tag.accessGroup).map { Directory.Key.group(Array($0)) }
         try fields.finish()
-        guard (container == nil) != (group == nil), let key = container ?? group else { throw .decode }
+        guard (container == nil) != (group == nil), let key = container ?? group, key.isValid else { throw .decode }
         guard protection.count == 1, let defaultProtection = Protection(rawValue: protection[0]) else {
             throw .decode
         }
@@ -108,5 +109,26 @@ package enum DirectoryCodec {
     private static func value(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> AttributeValue? {
         guard let bytes else { return nil }
         return try AttributeValue(decoding: bytes)
+    }
+}
+
+extension Directory.Key {
+    /// Whether it is the one form of its key: a default is "not set", names of groups are text, and the default group has
+    /// no row.
+    fileprivate var isValid: Bool {
+        switch self {
+        case .container(let key): AttributeValue.isValidUTF8(key.accessGroup)
+        case .group(let name): AttributeValue.isValidUTF8(name) && name != ContainerKey.defaultAccessGroup
+        case .service(.generic(let service)): service.bytes != nil
+        case .service(.internet(let service)): service == service.normalized && service.isNameable
+        }
+    }
+}
+
+extension InternetService {
+    /// Whether its values are of kinds that names can tell apart.
+    fileprivate var isNameable: Bool {
+        if case .date? = self.protocol { return false }
+        return [server, path, securityDomain, authenticationType].allSatisfy { $0 == nil || $0?.bytes != nil }
     }
 }

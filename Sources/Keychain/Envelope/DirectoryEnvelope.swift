@@ -46,6 +46,14 @@ package struct DirectoryEnvelope: Sendable {
         return try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
     }
 
+    /// Verifies what ``open(_:)`` does not look at: after the first unlock, a name under the Always keys.
+    package func verify(_ record: DirectoryRecord) throws(KeychainError) {
+        let directory = try open(record)
+        guard ring.state.isAfterFirstUnlock, let name = record.alwaysName, let tag = record.alwaysTag else { return }
+        let always = try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
+        guard always == directory else { throw .decode }
+    }
+
     private func tag(
         of key: Directory.Key, in container: ContainerKey?, always: Bool
     ) throws(KeychainError) -> [UInt8] {
@@ -72,8 +80,7 @@ package struct DirectoryEnvelope: Sendable {
             field, id: directory.id, parent: directory.parent, version: directory.version, tag: tag)
         let plaintext = try DirectoryCodec.encode(directory)
         return try key.using { (key) throws(CryptoError) in
-            let (seal, ciphertext) = try AEAD.seal(plaintext.bytes, key: key, associatedData: bound.bytes)
-            return Sealed(seal: seal, ciphertext: ciphertext)
+            try Sealed.sealing(plaintext.bytes, key: key, bound: bound)
         }
     }
 
@@ -82,8 +89,7 @@ package struct DirectoryEnvelope: Sendable {
     ) throws(KeychainError) -> Directory {
         let bound = bound(field, id: record.id, parent: record.parent, version: record.version, tag: tag)
         let plaintext = try key.using { (key) throws(CryptoError) in
-            try AEAD.open(
-                name.ciphertext.rawSpan, seal: name.seal, key: key, associatedData: bound.bytes)
+            try name.openPadded(key: key, bound: bound)
         }
         return try DirectoryCodec.decode(
             plaintext.bytes, id: record.id, parent: record.parent, version: record.version)

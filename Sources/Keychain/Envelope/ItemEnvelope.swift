@@ -57,12 +57,12 @@ package struct ItemEnvelope: Sendable {
     /// Opens a row.
     package func open(_ record: ItemRecord) throws(KeychainError) -> Item {
         let keys = try keys(of: record)
+        guard (record.alwaysTag != nil) == (record.protection.availability == .always) else { throw .decode }
         let bound = RowBinding(record, store: ring.storeID)
-            .metadata(version: record.version, tag: record.tag, alwaysTag: record.alwaysTag)
+            .metadata(
+                version: record.version, tag: record.tag, alwaysTag: record.alwaysTag, secretSeals: record.secretSeals)
         let plaintext = try keys.metadataKey(bound).using { (key) throws(CryptoError) in
-            try AEAD.open(
-                record.metadata.ciphertext.rawSpan, seal: record.metadata.seal, key: key,
-                associatedData: bound.bytes)
+            try record.metadata.openPadded(key: key, bound: bound)
         }
         let item = try MetadataCodec.decode(
             plaintext.bytes, id: record.id, directory: record.directory, version: record.version,
@@ -117,11 +117,10 @@ extension ItemEnvelope {
             alwaysTag = try ring.itemTag(directory: item.directory, account: item.account, always: true)
         }
         let bound = RowBinding(item, generation: keys.generation, store: ring.storeID)
-            .metadata(version: item.version, tag: tag, alwaysTag: alwaysTag)
+            .metadata(version: item.version, tag: tag, alwaysTag: alwaysTag, secretSeals: seals)
         let plaintext = try MetadataCodec.encode(item)
         let metadata = try keys.metadataKey(bound).using { (key) throws(CryptoError) in
-            let (seal, ciphertext) = try AEAD.seal(plaintext.bytes, key: key, associatedData: bound.bytes)
-            return Sealed(seal: seal, ciphertext: ciphertext)
+            try Sealed.sealing(plaintext.bytes, key: key, bound: bound)
         }
         var record = ItemRecord(
             id: item.id, directory: item.directory, version: item.version, protection: item.protection,

@@ -7,6 +7,8 @@ package enum MetadataCodec {
     package static let maximumAttributes = 64 << 10
     /// Bytes of ``Item/persistentReference``.
     package static let referenceCount = 16
+    /// Of contents, in bytes. The limit of a mount is lower.
+    package static let maximumSecret = 1 << 29
 
     // Part of the store format.
     private enum Tag {
@@ -36,7 +38,7 @@ package enum MetadataCodec {
         fields.add(Tag.secretVersion, [UInt8](littleEndian: item.secretVersion))
         fields.add(Tag.secretCount, optional: item.secretCount.map { [UInt8](littleEndian: Int64($0)) })
         fields.add(Tag.attributes, optional: try AttributeList.encode(item.attributes))
-        fields.add(Tag.extraAttributes, optional: AttributeList.encode(extra: item.extraAttributes))
+        fields.add(Tag.extraAttributes, optional: try AttributeList.encode(extra: item.extraAttributes))
         return try PaddedPlaintext.encode(fields)
     }
 
@@ -59,13 +61,18 @@ package enum MetadataCodec {
         item.attributes = try AttributeList.decode(fields.optional(Tag.attributes))
         item.extraAttributes = try AttributeList.decode(extra: fields.optional(Tag.extraAttributes))
         try fields.finish()
-        guard reference.count == referenceCount, account.bytes != nil else { throw .decode }
+        do throws(KeychainError) {
+            try checkLimits(item)
+        } catch {
+            throw .decode
+        }
         return item
     }
 
     private static func checkLimits(_ item: Item) throws(KeychainError) {
         guard item.persistentReference.count == referenceCount, item.account.bytes != nil,
-            (item.secretCount ?? 0) >= 0
+            (0...maximumSecret).contains(item.secretCount ?? 0),
+            (0...max(0, item.version)).contains(item.secretVersion)
         else { throw .param }
         let own = item.attributes.values.reduce(0) { $0 + $1.payloadCount }
         let extra = item.extraAttributes.reduce(0) { $0 + $1.key.count + $1.value.count }
@@ -82,7 +89,7 @@ package enum MetadataCodec {
     private static func count(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> Int? {
         guard let bytes else { return nil }
         let count = try number(bytes)
-        guard count >= 0 else { throw .decode }
-        return Int(count)
+        guard let count = Int(exactly: count) else { throw .decode }
+        return count
     }
 }

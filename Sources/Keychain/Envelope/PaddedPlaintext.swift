@@ -3,6 +3,8 @@ import SecretCrypto
 /// Metadata as it is sealed: its count (u32 LE), the metadata, zeros up to a padded size (contract, S2).
 enum PaddedPlaintext {
     private static let prefixCount = 4
+    /// Sizes that a padded plaintext can have.
+    static let counts = 64...Padding.paddedCount(prefixCount + FieldList.maximumCount)
 
     /// Encodes into locked memory; `attributesTooLarge` beyond what a slab takes.
     static func encode(_ fields: FieldList) throws(KeychainError) -> SecretBytes {
@@ -27,7 +29,9 @@ enum PaddedPlaintext {
         var count = 0
         for index in 0..<prefixCount { count |= Int(octets[index]) << (8 * index) }
         let end = prefixCount + count
-        guard end <= octets.count, octets.count == Padding.paddedCount(end) else { throw .decode }
+        guard count <= FieldList.maximumCount, end <= octets.count, octets.count == Padding.paddedCount(end) else {
+            throw .decode
+        }
         for index in end..<octets.count where octets[index] != 0 { throw .decode }
         return try FieldList(parsing: plaintext.extracting(prefixCount..<end))
     }

@@ -1,3 +1,5 @@
+import SecretCrypto
+
 /// What an item's row binds to its seals: where it is and under which keys.
 struct RowBinding {
     let store: [UInt8]
@@ -6,9 +8,11 @@ struct RowBinding {
     let protection: Protection
     let generation: Int64
 
-    /// Of the metadata: also the row's version and its tags, so that a row found by another's tag does not open.
-    func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?) -> AssociatedData {
+    /// Of the metadata: also the row's version and its tags, so that a row found by another's tag does not open, and the
+    /// seals of the contents, so that contents of another copy of the store do not fit.
+    func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?, secretSeals: [Seal]) -> AssociatedData {
         base(.metadata, version: version).adding(part: tag).adding(part: alwaysTag)
+            .adding(part: secretSeals.flatMap(\.bytes))
     }
 
     /// Of the contents: the version at which they were sealed, which the metadata tells. A change of metadata alone

@@ -8,7 +8,7 @@ extension ItemRecord {
 
     /// BLAKE2b(row-MAC key; every column but the MAC itself, contents by their seals).
     func computedMAC(key: RevocableSecret, store: [UInt8]) throws(KeychainError) -> [UInt8] {
-        var columns = AssociatedData(.metadata, store: store)
+        var columns = AssociatedData(.row, store: store)
             .adding(id.rawValue, directory.rawValue, version, Int64(protection.rawValue), generation)
         for part in [tag, alwaysTag, ephemeral] { columns.append(part: part) }
         let parts =

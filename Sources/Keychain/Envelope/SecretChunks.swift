@@ -66,8 +66,7 @@ enum SecretChunks {
         _ plaintext: RawSpan, key: RevocableSecret, bound: AssociatedData
     ) throws(KeychainError) -> Sealed {
         try key.using { (key) throws(CryptoError) in
-            let (seal, ciphertext) = try AEAD.seal(plaintext, key: key, associatedData: bound.bytes)
-            return Sealed(seal: seal, ciphertext: ciphertext)
+            try Sealed.sealing(plaintext, key: key, bound: bound)
         }
     }
 }

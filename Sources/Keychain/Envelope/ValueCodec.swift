@@ -23,6 +23,7 @@ extension KeychainDate {
 extension FileFacts {
     /// Inode (u64), permissions, user, group (u32 each), modification and access time: 44 bytes.
     func encoded() throws(KeychainError) -> [UInt8] {
+        guard isValid else { throw .param }
         var bytes = [UInt8](littleEndian: inode)
         for number in [permissions, userID, groupID] { bytes.append(littleEndian: number) }
         return try bytes + modificationTime.encoded() + accessTime.encoded()
@@ -35,7 +36,10 @@ extension FileFacts {
             groupID: try reader.integer(), modificationTime: try KeychainDate(from: &reader),
             accessTime: try KeychainDate(from: &reader))
         try reader.finish()
+        guard isValid else { throw .decode }
     }
+
+    private var isValid: Bool { permissions & ~0o7777 == 0 }
 }
 
 extension AttributeValue {
@@ -49,6 +53,7 @@ extension AttributeValue {
     /// Kind (1 byte), then the bytes, the number (i64) or the date.
     func encoded() throws(KeychainError) -> [UInt8] {
         switch self {
+        case .text(let bytes) where !Self.isValidUTF8(bytes): throw .param
         case .text(let bytes): [Kind.text.rawValue] + bytes
         case .data(let bytes): [Kind.data.rawValue] + bytes
         case .number(let number): [Kind.number.rawValue] + [UInt8](littleEndian: number)
@@ -60,7 +65,10 @@ extension AttributeValue {
         var reader = ByteReader(bytes)
         guard let kind = Kind(rawValue: try reader.integer()) else { throw .decode }
         switch kind {
-        case .text: self = .text(reader.rest())
+        case .text:
+            let text = reader.rest()
+            guard Self.isValidUTF8(text) else { throw .decode }
+            self = .text(text)
         case .data: self = .data(reader.rest())
         case .number: self = .number(try reader.integer())
         case .date: self = .date(try KeychainDate(from: &reader))

@@ -1,4 +1,3 @@
-import SecretCrypto
 import Synchronization
 
 /// Keeps the header row true to the rows: sums up what a transaction changes, and writes the header at its end.
@@ -8,7 +7,7 @@ import Synchronization
 final class DigestLedger: TransactionEnding {
     private struct State: Sendable {
         /// From the first unlock on.
-        var key: RevocableSecret?
+        var master: MasterKeys?
         /// Of the transaction that is open.
         var pending = RowDifference()
         var passes: [Int: IntegrityPass.Progress] = [:]
@@ -17,19 +16,19 @@ final class DigestLedger: TransactionEnding {
 
     private let state = Mutex(State())
 
-    /// The digest key of the store; the first one stays.
-    func adopt(_ key: RevocableSecret) {
-        state.withLock { if $0.key == nil { $0.key = key } }
+    /// The keys of the store; the first ones stay.
+    func adopt(_ master: MasterKeys) {
+        state.withLock { if $0.master == nil { $0.master = master } }
     }
 
     /// - Throws: `interactionNotAllowed` before the first unlock.
     func digest() throws(KeychainError) -> RowDigest {
-        guard let key = state.withLock({ $0.key }) else { throw .interactionNotAllowed }
-        return RowDigest(key: key)
+        guard let master = state.withLock({ $0.master }) else { throw .interactionNotAllowed }
+        return RowDigest(master)
     }
 
-    /// Wipes the key.
-    func close() { state.withLock { $0.key }?.revoke() }
+    /// Wipes the keys.
+    func close() { state.withLock { $0.master }?.revoke() }
 
     /// What one caller's part of the transaction has changed, once it is sure to stay a part of it.
     func add(_ difference: RowDifference) {
@@ -41,7 +40,7 @@ final class DigestLedger: TransactionEnding {
     func willCommit(_ writer: any RecordWriter) throws(KeychainError) {
         let digest = try digest()
         let old = try writer.store()
-        var header = try StoreHeader(opening: old.header, key: digest.key, store: old.identifier)
+        var header = try digest.header(of: old)
         let retired = state.withLock { $0.pending.retired }
         var new = old
         if retired > old.highestRow {
@@ -51,10 +50,7 @@ final class DigestLedger: TransactionEnding {
         }
         header.commit += 1
         header.rows += state.withLock { $0.pending.total() }
-        let sealed = try digest.key.using { [header] (key) throws(CryptoError) in
-            try header.sealed(by: key, store: old.identifier)
-        }
-        try writer.put(sealed, highestRow: new.highestRow)
+        try writer.put(digest.sealed(header, store: old.identifier), highestRow: new.highestRow)
     }
 
     func didEnd(isCommitted: Bool) {

@@ -42,6 +42,12 @@ final class DigestingWriter: RecordWriter {
         try note(.classKey, old: old.map(digest.sum), new: digest.sum(key))
     }
 
+    func put(_ key: UserKeyRecord) throws(KeychainError) {
+        let old = try userKeys().first { $0.generation == key.generation }
+        try base.put(key)
+        try note(.userKey, old: old.map(digest.sum), new: digest.sum(key))
+    }
+
     func put(_ directory: DirectoryRecord) throws(KeychainError) {
         let old = try oldSum(ofDirectory: directory.id)
         try base.put(directory)
@@ -64,6 +70,12 @@ final class DigestingWriter: RecordWriter {
         let old = try classKeys().first { $0.isSameWrapping(as: key) }
         try base.deleteClassKey(key)
         try note(.classKey, old: old.map(digest.sum), new: nil)
+    }
+
+    func deleteUserKey(_ generation: Int64) throws(KeychainError) {
+        let old = try userKeys().first { $0.generation == generation }
+        try base.deleteUserKey(generation)
+        try note(.userKey, old: old.map(digest.sum), new: nil)
     }
 
     func deleteDirectory(_ id: RowID) throws(KeychainError) {
@@ -120,6 +132,8 @@ extension DigestingWriter {
     func slots() throws(KeychainError) -> [SlotRecord] { try base.slots() }
     func devices() throws(KeychainError) -> [DeviceRecord] { try base.devices() }
     func classKeys() throws(KeychainError) -> [ClassKeyRecord] { try base.classKeys() }
+    func userKeys() throws(KeychainError) -> [UserKeyRecord] { try base.userKeys() }
+    func damagedKeyCount() throws(KeychainError) -> Int { try base.damagedKeyCount() }
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? { try base.directory(id: id) }
 

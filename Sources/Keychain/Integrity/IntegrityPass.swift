@@ -58,7 +58,7 @@ final class IntegrityPass {
         var progress = ledger[pass: id]
         defer { ledger[pass: id] = progress }
         switch progress.reached.table {
-        case .store, .slot, .device, .classKey:
+        case .store, .slot, .device, .classKey, .userKey:
             try addKeys(reader, digest, to: &progress.sum)
             progress.reached = RowPlace(table: .directory)
         case .directory:
@@ -86,13 +86,14 @@ final class IntegrityPass {
         for slot in try reader.slots() { sum += try digest.sum(slot) }
         for device in try reader.devices() { sum += try digest.sum(device) }
         for key in try reader.classKeys() { sum += try digest.sum(key) }
+        for key in try reader.userKeys() { sum += try digest.sum(key) }
     }
 
     private func fault(
         of sum: RowSum, _ reader: any RecordReader, _ digest: RowDigest
     ) throws(KeychainError) -> IntegrityFault? {
         let record = try reader.store()
-        let header = try StoreHeader(opening: record.header, key: digest.key, store: record.identifier)
+        let header = try digest.header(of: record)
         guard sum != header.rows else { return nil }
         let missing = header.rows.count &- sum.count
         if missing > 0 { return .rowsMissing(missing) }

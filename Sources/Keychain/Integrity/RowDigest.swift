@@ -6,8 +6,9 @@ enum RowTable: UInt8, Sendable {
     case slot = 2
     case device = 3
     case classKey = 4
-    case directory = 5
-    case item = 6
+    case userKey = 5
+    case directory = 6
+    case item = 7
 }
 
 /// Where a row stands in the order in which rows are verified: by table, then by number.
@@ -24,12 +25,29 @@ struct RowPlace: Comparable, Sendable {
     }
 }
 
-/// BLAKE2b-256(digest key; table, row id, readable columns, nonces and tags) of single rows (contract, S2).
+/// BLAKE2b-256(row digest key; table, row id, readable columns, nonces and tags, of keys the ciphertexts too) of single
+/// rows (contract, S2).
 ///
 /// What is hashed is one part (``KeyedHash``): the table's byte, then per column 8 bytes of a number or 4 bytes of a
 /// count and the bytes; for an absent value the count is 0xFFFF_FFFF. All numbers little endian.
 struct RowDigest: Sendable {
-    let key: RevocableSecret
+    private let key: RevocableSecret
+    private let headerKey: RevocableSecret
+
+    init(_ keys: MasterKeys) {
+        key = keys.rowDigest
+        headerKey = keys.header
+    }
+
+    /// What the header row says; `decode` if it is not what was sealed.
+    func header(of record: StoreRecord) throws(KeychainError) -> StoreHeader {
+        try StoreHeader(opening: record.header, key: headerKey, store: record.identifier)
+    }
+
+    /// The header row of the next commit.
+    func sealed(_ header: StoreHeader, store: [UInt8]) throws(KeychainError) -> Sealed {
+        try headerKey.using { (key) throws(CryptoError) in try header.sealed(by: key, store: store) }
+    }
 
     /// `header` is left out: it holds the sum.
     func sum(_ record: StoreRecord) throws(KeychainError) -> RowSum {
@@ -41,7 +59,7 @@ struct RowDigest: Sendable {
         columns.add(Int64(bitPattern: record.cost.memory))
         columns.add(record.userKeyGeneration)
         columns.add(record.highestRow.rawValue)
-        columns.add(record.masterKeys.seal.bytes)
+        columns.add(record.masterKeys)
         return try sum(columns)
     }
 
@@ -52,8 +70,8 @@ struct RowDigest: Sendable {
         columns.add(record.userKeyGeneration)
         columns.add(record.ephemeral)
         columns.add(record.parameters)
-        columns.add(record.userKey.seal.bytes)
-        columns.add(record.recipient.seal.bytes)
+        columns.add(record.userKey)
+        columns.add(record.recipient)
         return try sum(columns)
     }
 
@@ -70,7 +88,15 @@ struct RowDigest: Sendable {
         columns.add(record.generation)
         columns.add(record.device)
         columns.add(Int64(record.wrapping.rawValue))
-        columns.add(record.keys.seal.bytes)
+        columns.add(record.userKeyGeneration)
+        columns.add(record.keys)
+        return try sum(columns)
+    }
+
+    func sum(_ record: UserKeyRecord) throws(KeychainError) -> RowSum {
+        var columns = RowColumns(.userKey)
+        columns.add(record.generation)
+        columns.add(record.key)
         return try sum(columns)
     }
 
@@ -122,6 +148,12 @@ private struct RowColumns {
     }
 
     mutating func add(_ number: Int64) { bytes.append(littleEndian: number) }
+
+    /// With the ciphertext: keys are few and short, and what is wrapped for others no check can open.
+    mutating func add(_ sealed: Sealed) {
+        add(sealed.seal.bytes)
+        add(sealed.ciphertext)
+    }
 
     mutating func add(_ part: [UInt8]?) {
         guard let part else { return bytes.append(littleEndian: UInt32.max) }

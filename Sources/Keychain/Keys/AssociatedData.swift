@@ -9,11 +9,14 @@ package enum SealedField: UInt8, Sendable {
     case userKey = 7
     case recipient = 8
     case classKeys = 9
+    /// The columns under a row MAC.
+    case row = 10
+    case pastUserKey = 11
 }
 
 /// What is bound to a ciphertext without being in it: which field of which row of which store it is.
 ///
-/// Field (1 byte), store id (16), then numbers of fixed width and parts that are preceded by their count, so that
+/// Field (1 byte), store id (as a part), then numbers of fixed width and parts that are preceded by their count, so that
 /// no two different lists give the same bytes.
 package struct AssociatedData: Hashable, Sendable {
     package private(set) var bytes: [UInt8]
@@ -47,11 +50,12 @@ package struct AssociatedData: Hashable, Sendable {
     }
 }
 
-/// What a key is derived for: the first part of every derivation. Part of the store format.
+/// What a key is derived for, or a MAC made: the first part of what is hashed. Part of the store format.
 enum KeyLabel {
     static let slotExchange = Array("keychainfs slot x25519".utf8)
     static let slotMAC = Array("keychainfs slot mac".utf8)
     static let userKeyWrapping = Array("keychainfs user key".utf8)
+    static let pastUserKeyWrapping = Array("keychainfs past user key".utf8)
     static let masterKeyWrapping = Array("keychainfs master keys".utf8)
     static let recipientWrapping = Array("keychainfs recipient".utf8)
     static let userWrapping = Array("keychainfs class keys by user".utf8)
@@ -61,6 +65,8 @@ enum KeyLabel {
     static let unlessOpenSecret = Array("keychainfs unless open secret".utf8)
     static let ephemeralMetadata = Array("keychainfs ephemeral metadata".utf8)
     static let ephemeralSecret = Array("keychainfs ephemeral secret".utf8)
+    static let header = Array("keychainfs header".utf8)
+    static let rowDigest = Array("keychainfs row digest".utf8)
     static let commitNumber = Array("keychainfs commit number".utf8)
     static let rowMAC = Array("keychainfs row".utf8)
 }

@@ -80,13 +80,13 @@ extension KeyRing {
 extension KeyRing {
     /// What the header row says; `decode` if it is not what was sealed.
     package func header(of record: StoreRecord) throws(KeychainError) -> StoreHeader {
-        try StoreHeader(opening: record.header, key: masterKeys().digest, store: storeID)
+        try StoreHeader(opening: record.header, key: masterKeys().header, store: storeID)
     }
 
     /// The header row of the next commit.
     package func sealed(_ header: StoreHeader) throws(KeychainError) -> Sealed {
         let store = storeID
-        return try masterKeys().digest.using { (key) throws(CryptoError) in
+        return try masterKeys().header.using { (key) throws(CryptoError) in
             try header.sealed(by: key, store: store)
         }
     }

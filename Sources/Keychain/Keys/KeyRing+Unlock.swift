@@ -29,18 +29,23 @@ extension KeyRing {
         if state == .beforeFirstUnlock {
             try admit(records.store, master: master, acceptingRollback: acceptingRollback)
         }
-        ledger.adopt(master.digest)
-        let keys = try wrappingKeys(userKey: userKey)
-        let complete = try enrolled(records, keys: keys)
-        try install(complete.table(tag: deviceTag, keys: keys), master: master)
+        ledger.adopt(master)
+        let keys = try wrappingKeys(userKey: userKey, generation: records.store.userKeyGeneration)
+        let renewed = try renewed(records, userKey: userKey, keys: keys)
+        let hasPassphrase = try records.hasPassphrase(userKey: userKey)
+        let complete = try enrolled(records, hasPassphrase, renewed: renewed, keys: keys)
+        try install(complete.table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys), master: master)
         // Who keeps it says if it cannot.
         try? keepCommitNumber()
     }
 
-    private func wrappingKeys(userKey: borrowing SecretBytes) throws(KeychainError) -> WrappingKeys {
+    /// Of a user key, present or past, and this device.
+    func wrappingKeys(
+        userKey: borrowing SecretBytes, generation: Int64
+    ) throws(KeychainError) -> WrappingKeys {
         do throws(CryptoError) {
             return try device.use { (device) throws(CryptoError) in
-                try WrappingKeys(user: userKey, device: device, store: storeID)
+                try WrappingKeys(user: userKey, generation: generation, device: device, store: storeID)
             }
         } catch .keyUnavailable {
             throw .notAvailable
@@ -49,15 +54,19 @@ extension KeyRing {
         }
     }
 
-    /// Writes what this device lacks in the store. Without room or permission it goes on without.
+    /// Writes what this device lacks in the store, and what it has renewed. Without room or permission it goes on without.
     private func enrolled(
-        _ records: StoredKeys, keys: borrowing WrappingKeys
+        _ found: StoredKeys, _ hasPassphrase: Bool, renewed: [ClassKeyRecord], keys: borrowing WrappingKeys
     ) throws(KeychainError) -> StoredKeys {
-        guard !store.isReadOnly, !records.enrolment(tag: deviceTag).isEmpty else { return records }
+        let records = found.replacing(renewed)
+        let isComplete = renewed.isEmpty && records.enrolment(tag: deviceTag, hasPassphrase: hasPassphrase).isEmpty
+        guard !store.isReadOnly, !isComplete, !found.isDamaged else { return records }
         do throws(KeychainError) {
             return try store.write(by: ledger) { (writer) throws(KeychainError) in
+                for record in renewed { try writer.put(record) }
                 // Read again: the plan has to fit what is there now.
-                try StoredKeys(writer).enrolment(tag: deviceTag).write(to: writer, keys: keys)
+                try StoredKeys(writer).enrolment(tag: deviceTag, hasPassphrase: hasPassphrase)
+                    .write(to: writer, keys: keys)
                 return try StoredKeys(writer)
             }
         } catch .readOnly {

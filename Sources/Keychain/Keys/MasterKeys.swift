@@ -11,23 +11,31 @@ package final class MasterKeys: Sendable {
     package let lookup: RevocableSecret
     /// Names of directories.
     package let directory: RevocableSecret
-    /// The header row and the digest in it.
-    package let digest: RevocableSecret
+    /// Seals the header row.
+    package let header: RevocableSecret
+    /// The digest of each row.
+    package let rowDigest: RevocableSecret
+    /// The MAC of the commit number that is kept outside the store.
+    package let commitNumber: RevocableSecret
     /// Rows that were sealed while locked.
     package let rowMAC: RevocableSecret
 
-    /// From the wrapped bytes; `invalidParameter` if there are too few.
-    init(material: borrowing SecretBytes) throws(CryptoError) {
+    /// From the wrapped bytes; `invalidParameter` if there are too few. The digest key itself is used for nothing but to
+    /// derive three others.
+    init(material: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) {
         guard material.count == Self.byteCount else { throw .invalidParameter }
         lookup = RevocableSecret(try material.slice(0..<32))
         directory = RevocableSecret(try material.slice(32..<64))
-        digest = RevocableSecret(try material.slice(64..<96))
+        let digest = try material.slice(64..<96)
+        header = RevocableSecret(try BLAKE2b.derive(key: digest, parts: [KeyLabel.header, store]))
+        rowDigest = RevocableSecret(try BLAKE2b.derive(key: digest, parts: [KeyLabel.rowDigest, store]))
+        commitNumber = RevocableSecret(try BLAKE2b.derive(key: digest, parts: [KeyLabel.commitNumber, store]))
         rowMAC = RevocableSecret(try material.slice(96..<128))
     }
 
-    /// Wipes all four; returns when their users are done.
+    /// Wipes them all; returns when their users are done.
     func revoke() {
-        for key in [lookup, directory, digest, rowMAC] { key.revoke() }
+        for key in [lookup, directory, header, rowDigest, commitNumber, rowMAC] { key.revoke() }
     }
 }
 
@@ -37,18 +45,19 @@ extension MasterKeys {
         _ material: borrowing SecretBytes, userKey: borrowing SecretBytes, store: [UInt8], generation: Int64
     ) throws(CryptoError) -> Sealed {
         let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.masterKeyWrapping, store])
-        let bound = AssociatedData(.masterKeys, store: store).adding(generation)
-        let (seal, ciphertext) = try AEAD.seal(material.bytes, key: key, associatedData: bound.bytes)
-        return Sealed(seal: seal, ciphertext: ciphertext)
+        return try Sealed.sealing(material.bytes, key: key, bound: binding(generation, store: store))
     }
 
     /// The keys of a store; `authenticationFailed` unless this user key sealed them for it.
     static func unwrap(_ record: StoreRecord, userKey: borrowing SecretBytes) throws(CryptoError) -> MasterKeys {
         let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.masterKeyWrapping, record.identifier])
-        let bound = AssociatedData(.masterKeys, store: record.identifier).adding(record.userKeyGeneration)
-        let material = try AEAD.open(
-            record.masterKeys.ciphertext.rawSpan, seal: record.masterKeys.seal, key: key,
-            associatedData: bound.bytes)
-        return try MasterKeys(material: material)
+        let material = try record.masterKeys.open(
+            key: key, bound: binding(record.userKeyGeneration, store: record.identifier), count: byteCount)
+        return try MasterKeys(material: material, store: record.identifier)
+    }
+
+    /// The format is part of it: keys of this one open in no file that claims another.
+    static func binding(_ generation: Int64, store: [UInt8]) -> AssociatedData {
+        AssociatedData(.masterKeys, store: store).adding(Int64(StoreRecord.currentFormat), generation)
     }
 }

@@ -9,12 +9,11 @@ extension SlotRecord {
         let key = try Self.wrappingKey(
             shared: ephemeral.sharedSecret(with: recipient.publicKey), ephemeral: ephemeral.publicKey,
             publicKey: recipient.publicKey, macKey: recipient.macKey, place: place)
-        let (seal, ciphertext) = try AEAD.seal(
-            userKey.bytes, key: key, associatedData: place.binding(.userKey).bytes)
+        let sealed = try Sealed.sealing(userKey.bytes, key: key, bound: place.binding(.userKey))
         self.init(
             id: place.id, kind: place.kind, parameters: place.parameters,
             userKeyGeneration: place.userKeyGeneration, ephemeral: ephemeral.publicKey,
-            userKey: Sealed(seal: seal, ciphertext: ciphertext),
+            userKey: sealed,
             recipient: try Self.seal(recipient, userKey: userKey, place: place))
     }
 
@@ -24,17 +23,14 @@ extension SlotRecord {
         let key = try Self.wrappingKey(
             shared: secret.pair.sharedSecret(with: ephemeral), ephemeral: ephemeral,
             publicKey: secret.pair.publicKey, macKey: secret.macKey, place: place)
-        return try AEAD.open(
-            userKey.ciphertext.rawSpan, seal: userKey.seal, key: key, associatedData: place.binding(.userKey).bytes)
+        return try userKey.open(key: key, bound: place.binding(.userKey), count: AEAD.keyCount)
     }
 
     /// Whom to wrap a new user key for. Never taken from anywhere else (contract, S3).
     func recipient(userKey: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) -> SlotRecipient {
         let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.recipientWrapping, store])
-        let plaintext = try AEAD.open(
-            recipient.ciphertext.rawSpan, seal: recipient.seal, key: key,
-            associatedData: SlotPlace(self, store: store).binding(.recipient).bytes)
-        guard plaintext.count == 2 * X25519KeyPair.keyCount else { throw .authenticationFailed }
+        let plaintext = try recipient.open(
+            key: key, bound: SlotPlace(self, store: store).binding(.recipient), count: 2 * X25519KeyPair.keyCount)
         return SlotRecipient(
             publicKey: [UInt8](copying: plaintext.bytes.extracting(0..<32)), macKey: try plaintext.slice(32..<64))
     }
@@ -47,20 +43,18 @@ extension SlotRecord {
         var output = plaintext.mutableBytes
         let written = output.write(recipient.publicKey.rawSpan)
         _ = output.write(recipient.macKey.bytes, at: written)
-        let (seal, ciphertext) = try AEAD.seal(
-            plaintext.bytes, key: key, associatedData: place.binding(.recipient).bytes)
-        return Sealed(seal: seal, ciphertext: ciphertext)
+        return try Sealed.sealing(plaintext.bytes, key: key, bound: place.binding(.recipient))
     }
 
-    /// BLAKE2b(slot's MAC key; shared secret, both public keys, store id, slot id, user-key generation).
+    /// BLAKE2b(slot's MAC key; what for, shared secret, both public keys, store id, slot id, user-key generation).
     private static func wrappingKey(
         shared: consuming SecretBytes, ephemeral: [UInt8], publicKey: [UInt8], macKey: borrowing SecretBytes,
         place: SlotPlace
     ) throws(CryptoError) -> SecretBytes {
         try BLAKE2b.derive(
-            key: macKey, secret: shared,
+            key: macKey, label: KeyLabel.userKeyWrapping, secret: shared,
             parts: [
-                KeyLabel.userKeyWrapping, ephemeral, publicKey, place.store, [UInt8](littleEndian: place.id),
+                ephemeral, publicKey, place.store, [UInt8](littleEndian: place.id),
                 [UInt8](littleEndian: place.userKeyGeneration),
             ])
     }

@@ -2,7 +2,7 @@ import SecretCrypto
 
 /// What a slot's secret yields: an X25519 pair and a MAC key (contract, S3).
 ///
-/// The root is 32 bytes: Argon2id of a passphrase, or a recovery key or key file as it is. Store and slot enter, so
+/// The root is 32 bytes: Argon2id of a passphrase; how other kinds come by theirs is theirs to say. Store and slot enter, so
 /// that the same passphrase in two slots gives two unrelated pairs.
 struct SlotSecret: ~Copyable {
     /// Bytes of the root.

@@ -49,7 +49,7 @@ private struct StoreCreation {
             header: nothing)
     }
 
-    /// The record with new master keys, and a header that counts no row. `ledger` gets the digest key.
+    /// The record with new master keys, and a header that counts no row. `ledger` gets the keys.
     func complete(
         userKey: borrowing SecretBytes, ledger: DigestLedger
     ) throws(KeychainError) -> StoreRecord {
@@ -58,9 +58,9 @@ private struct StoreCreation {
             var complete = record
             complete.masterKeys = try MasterKeys.wrap(
                 material, userKey: userKey, store: record.identifier, generation: record.userKeyGeneration)
-            let digest = try MasterKeys(material: material).digest
-            ledger.adopt(digest)
-            complete.header = try digest.use { (key) throws(CryptoError) in
+            let master = try MasterKeys(material: material, store: record.identifier)
+            ledger.adopt(master)
+            complete.header = try master.header.use { (key) throws(CryptoError) in
                 try StoreHeader().sealed(by: key, store: record.identifier)
             }
             return complete
@@ -87,7 +87,8 @@ private struct StoreCreation {
     ) throws(KeychainError) -> NewClassKeys {
         do throws(CryptoError) {
             let tag = try DeviceKey.tag(device, store: record.identifier)
-            let keys = try WrappingKeys(user: userKey, device: device, store: record.identifier)
+            let keys = try WrappingKeys(
+                user: userKey, generation: record.userKeyGeneration, device: device, store: record.identifier)
             return try NewClassKeys(tag: tag, keys: keys)
         } catch {
             throw KeychainError(error)

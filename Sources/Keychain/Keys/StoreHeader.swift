@@ -2,6 +2,7 @@ package import SecretCrypto
 
 /// The plaintext of ``StoreRecord/header``: what tells that a row was removed or put back (contract, S2).
 package struct StoreHeader: Hashable, Sendable {
+    private static let byteCount = 16 + digestCount
     /// Bytes of the digest.
     package static let digestCount = 32
 
@@ -15,21 +16,19 @@ package struct StoreHeader: Hashable, Sendable {
         self.rows = rows
     }
 
-    /// Seals it under the digest key: commit number, row count (8 bytes each), digest (32), all little endian.
+    /// Seals it under the header key: commit number, row count (8 bytes each), digest (32), all little endian.
     package func sealed(by key: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) -> Sealed {
         var plaintext = [UInt8](littleEndian: commit)
         plaintext.append(littleEndian: rows.count)
         plaintext.append(contentsOf: rows.digest)
-        let bound = AssociatedData(.header, store: store)
-        let (seal, ciphertext) = try AEAD.seal(plaintext.rawSpan, key: key, associatedData: bound.bytes)
-        return Sealed(seal: seal, ciphertext: ciphertext)
+        return try Sealed.sealing(plaintext.rawSpan, key: key, bound: AssociatedData(.header, store: store))
     }
 
     /// Opens the header of a store; `decode` if it is not what was sealed.
     package init(opening sealed: Sealed, key: RevocableSecret, store: [UInt8]) throws(KeychainError) {
         let bound = AssociatedData(.header, store: store)
         let plaintext = try key.using { (key) throws(CryptoError) in
-            try AEAD.open(sealed.ciphertext.rawSpan, seal: sealed.seal, key: key, associatedData: bound.bytes)
+            try sealed.open(key: key, bound: bound, count: Self.byteCount)
         }
         var reader = ByteReader([UInt8](copying: plaintext.bytes))
         commit = try reader.integer()

@@ -5,30 +5,49 @@ struct StoredKeys {
     let store: StoreRecord
     let slots: [SlotRecord]
     let devices: [DeviceRecord]
-    let classKeys: [ClassKeyRecord]
+    var classKeys: [ClassKeyRecord]
+    let userKeys: [UserKeyRecord]
+    /// Whether there are rows that cannot be read. Nothing new is written then: it could take the place of one of them.
+    let isDamaged: Bool
 
     init(_ reader: any RecordReader) throws(KeychainError) {
         store = try reader.store()
         slots = try reader.slots()
         devices = try reader.devices()
         classKeys = try reader.classKeys()
+        userKeys = try reader.userKeys()
+        isDamaged = try reader.damagedKeyCount() != 0
         guard store.format == StoreRecord.currentFormat else { throw .unknownFormat(store.format) }
         guard store.identifier.count == StoreRecord.identifierCount else { throw .decode }
     }
 
-    /// Whether items of WhenPasscodeSetThisDeviceOnly may be used at all.
-    var hasPassphrase: Bool { slots.contains { $0.kind == .passphrase } }
+    /// Whether items of WhenPasscodeSetThisDeviceOnly may be used at all: a passphrase slot that the user key knows. What
+    /// only claims to be one counts for nothing.
+    func hasPassphrase(userKey: borrowing SecretBytes) throws(KeychainError) -> Bool {
+        for slot in slots where slot.kind == .passphrase && slot.userKeyGeneration == store.userKeyGeneration {
+            do throws(CryptoError) {
+                _ = try slot.recipient(userKey: userKey, store: store.identifier).publicKey
+                return true
+            } catch {
+                guard KeychainError(error) == .decode else { throw KeychainError(error) }
+            }
+        }
+        return false
+    }
 
     /// The number of the device with that tag; nil if it has never unlocked the store.
     func device(tag: [UInt8]) -> Int64? {
         devices.first { $0.tag == tag }?.id
     }
 
-    func enrolment(tag: [UInt8]) -> DeviceEnrolment {
+    func enrolment(tag: [UInt8], hasPassphrase: Bool) -> DeviceEnrolment {
         DeviceEnrolment(tag: tag, devices: devices, records: classKeys, hasPassphrase: hasPassphrase)
     }
 
-    func table(tag: [UInt8], keys: borrowing WrappingKeys) throws(KeychainError) -> KeyTable {
+    /// `hasPassphrase` matters only once the user key is at hand.
+    func table(
+        tag: [UInt8], hasPassphrase: Bool = true, keys: borrowing WrappingKeys
+    ) throws(KeychainError) -> KeyTable {
         try KeyTable(
             records: classKeys, device: device(tag: tag), hasPassphrase: hasPassphrase, keys: keys)
     }

@@ -6,6 +6,8 @@ struct WrappingKeys: ~Copyable {
     private let device: SecretBytes
     private let user: SecretBytes?
     private let userAndDevice: SecretBytes?
+    /// Of the user key; 0 without one.
+    private let userKeyGeneration: Int64
 
     /// Before an unlock: the device key alone.
     init(device: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) {
@@ -13,17 +15,19 @@ struct WrappingKeys: ~Copyable {
         self.device = try BLAKE2b.derive(key: device, parts: [KeyLabel.deviceWrapping, store])
         user = nil
         userAndDevice = nil
+        userKeyGeneration = 0
     }
 
     /// During an unlock.
     init(
-        user: borrowing SecretBytes, device: borrowing SecretBytes, store: [UInt8]
+        user: borrowing SecretBytes, generation: Int64, device: borrowing SecretBytes, store: [UInt8]
     ) throws(CryptoError) {
         let byDevice = try BLAKE2b.derive(key: device, parts: [KeyLabel.deviceWrapping, store])
         let byUser = try BLAKE2b.derive(key: user, parts: [KeyLabel.userWrapping, store])
         userAndDevice = try BLAKE2b.derive(
-            key: user, secret: device, parts: [KeyLabel.userAndDeviceWrapping, store])
+            key: user, label: KeyLabel.userAndDeviceWrapping, secret: device, parts: [store])
         self.store = store
+        userKeyGeneration = generation
         self.device = byDevice
         self.user = consume byUser
     }
@@ -41,13 +45,14 @@ struct WrappingKeys: ~Copyable {
     func wrap(
         _ material: borrowing SecretBytes, purpose: KeyPurpose, generation: Int64, device: Int64, wrapping: Wrapping
     ) throws(CryptoError) -> ClassKeyRecord {
-        let bound = binding(purpose, generation, device, wrapping)
+        let userKeyGeneration = wrapping == .deviceKey ? 0 : userKeyGeneration
+        let bound = binding(purpose, generation, device, wrapping, userKeyGeneration)
         let sealed = try withKey(wrapping) { (key) throws(CryptoError) in
-            let (seal, ciphertext) = try AEAD.seal(material.bytes, key: key, associatedData: bound.bytes)
-            return Sealed(seal: seal, ciphertext: ciphertext)
+            try Sealed.sealing(material.bytes, key: key, bound: bound)
         }
         return ClassKeyRecord(
-            purpose: purpose, generation: generation, device: device, wrapping: wrapping, keys: sealed)
+            purpose: purpose, generation: generation, device: device, wrapping: wrapping,
+            userKeyGeneration: userKeyGeneration, keys: sealed)
     }
 
     /// All wrappings of a new generation, made on this device.
@@ -67,11 +72,20 @@ struct WrappingKeys: ~Copyable {
     /// Opens a generation's keys; `authenticationFailed` if the record is not what was written, `keyUnavailable` if
     /// what it is wrapped under is not at hand.
     func unwrap(_ record: ClassKeyRecord) throws(CryptoError) -> SecretBytes {
-        let bound = binding(record.purpose, record.generation, record.device, record.wrapping)
+        let bound = binding(
+            record.purpose, record.generation, record.device, record.wrapping, record.userKeyGeneration)
         return try withKey(record.wrapping) { (key) throws(CryptoError) in
-            try AEAD.open(
-                record.keys.ciphertext.rawSpan, seal: record.keys.seal, key: key, associatedData: bound.bytes)
+            try record.keys.open(key: key, bound: bound, count: record.purpose.materialCount)
         }
+    }
+
+    /// A record that `other` opens, under these keys: same keys, same place.
+    func rewrap(
+        _ record: ClassKeyRecord, openedBy other: borrowing WrappingKeys
+    ) throws(CryptoError) -> ClassKeyRecord {
+        try wrap(
+            other.unwrap(record), purpose: record.purpose, generation: record.generation, device: record.device,
+            wrapping: record.wrapping)
     }
 
     private func withKey<T: ~Copyable>(
@@ -94,9 +108,9 @@ struct WrappingKeys: ~Copyable {
     }
 
     private func binding(
-        _ purpose: KeyPurpose, _ generation: Int64, _ device: Int64, _ wrapping: Wrapping
+        _ purpose: KeyPurpose, _ generation: Int64, _ device: Int64, _ wrapping: Wrapping, _ userKeyGeneration: Int64
     ) -> AssociatedData {
         AssociatedData(.classKeys, store: store)
-            .adding(Int64(purpose.rawValue), generation, device, Int64(wrapping.rawValue))
+            .adding(Int64(purpose.rawValue), generation, device, Int64(wrapping.rawValue), userKeyGeneration)
     }
 }

@@ -34,6 +34,7 @@ package enum AttributeKey: UInt8, CaseIterable, Hashable, Sendable {
     case syncViewHint = 30
     case multiUser = 31
     case sharingGroup = 32
+    case accessControl = 33
 }
 
 /// What an attribute may hold, and how it is coerced (`SecItemSchema.c`).
@@ -84,6 +85,16 @@ package struct AttributeDefinition: Hashable, Sendable {
 }
 
 extension AttributeKey {
+    /// Whether an item's row can hold it, beside what has a field of its own: what callers set, and the flags of an access
+    /// control (`SecAccessControlCreateFlags`, never 0), which only the SecItem API sets.
+    func isStored(as value: AttributeValue) -> Bool {
+        guard self == .accessControl else { return definition.role == .caller }
+        guard case .number(let flags) = value else { return false }
+        return flags > 0
+    }
+}
+
+extension AttributeKey {
     package var definition: AttributeDefinition { Self.table[self] ?? Self.unknown }
 
     /// The attribute of that constant's name, if `itemClass` has it.
@@ -110,6 +121,7 @@ extension AttributeKey {
             (.accessGroup, "AccessGroup", "agrp", .string, .primaryKey, both),
             (.synchronizable, "Synchronizable", "sync", .boolean, .primaryKey, both),
             (.accessible, "Accessible", "pdmn", .protection, .protection, both),
+            (.accessControl, "AccessControl", "accc", .number, .system, both),
             (.creationDate, "CreationDate", "cdat", .date, .system, both),
             (.modificationDate, "ModificationDate", "mdat", .date, .system, both),
             (.label, "Label", "labl", .blob, .caller, both),

@@ -37,6 +37,6 @@ package enum AttributeValue: Hashable, Sendable {
 
     /// Whether `bytes` are well-formed UTF-8 (Unicode 3.9, table 3-7).
     package static func isValidUTF8(_ bytes: [UInt8]) -> Bool {
-        String(validating: bytes, as: UTF8.self) != nil
+        bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
     }
 }

@@ -126,14 +126,33 @@ package struct ClassKeyRecord: Hashable, Sendable {
     /// ``DeviceRecord/id``, or 0.
     package var device: Int64
     package var wrapping: Wrapping
+    /// Of the user key that it is wrapped under; 0 where none is part of the wrapping.
+    package var userKeyGeneration: Int64
     /// A metadata key and a secret key of 32 bytes each; for WhenUnlockedUnlessOpen an X25519 secret key besides.
     package var keys: Sealed
 
-    package init(purpose: KeyPurpose, generation: Int64, device: Int64, wrapping: Wrapping, keys: Sealed) {
+    package init(
+        purpose: KeyPurpose, generation: Int64, device: Int64, wrapping: Wrapping, userKeyGeneration: Int64,
+        keys: Sealed
+    ) {
         self.purpose = purpose
         self.generation = generation
         self.device = device
         self.wrapping = wrapping
+        self.userKeyGeneration = userKeyGeneration
         self.keys = keys
+    }
+}
+
+/// A user key of the past, under the present one: what a device still needs for its own keys when another device has
+/// rotated the user key.
+package struct UserKeyRecord: Hashable, Sendable {
+    /// From 1, less than the store's.
+    package var generation: Int64
+    package var key: Sealed
+
+    package init(generation: Int64, key: Sealed) {
+        self.generation = generation
+        self.key = key
     }
 }

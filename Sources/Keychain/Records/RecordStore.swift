@@ -4,6 +4,10 @@ package protocol RecordReader {
     func slots() throws(KeychainError) -> [SlotRecord]
     func devices() throws(KeychainError) -> [DeviceRecord]
     func classKeys() throws(KeychainError) -> [ClassKeyRecord]
+    /// User keys of the past, in the order of their generations.
+    func userKeys() throws(KeychainError) -> [UserKeyRecord]
+    /// How many rows of slots, devices and keys are not of the form of one, so that the others come without them.
+    func damagedKeyCount() throws(KeychainError) -> Int
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord?
     /// By its tag, or by its Always tag.
@@ -58,6 +62,7 @@ package protocol RecordWriter: RecordReader {
     func put(_ slot: SlotRecord) throws(KeychainError)
     func put(_ device: DeviceRecord) throws(KeychainError)
     func put(_ key: ClassKeyRecord) throws(KeychainError)
+    func put(_ key: UserKeyRecord) throws(KeychainError)
     /// A tag that another row has: ``KeychainError/duplicateItem``.
     func put(_ directory: DirectoryRecord) throws(KeychainError)
     /// A nil `secret` keeps the ciphertext as it is; a tag that another row has: ``KeychainError/duplicateItem``.
@@ -66,6 +71,7 @@ package protocol RecordWriter: RecordReader {
     /// What is not there is no error.
     func deleteSlot(_ id: Int64) throws(KeychainError)
     func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError)
+    func deleteUserKey(_ generation: Int64) throws(KeychainError)
     func deleteDirectory(_ id: RowID) throws(KeychainError)
     func deleteItem(_ id: RowID) throws(KeychainError)
 }

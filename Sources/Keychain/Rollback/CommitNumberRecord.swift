@@ -2,8 +2,8 @@ import SecretCrypto
 
 /// A commit number as it is kept outside the store, under a MAC that only an unlocked store can make.
 ///
-/// Version (1 byte, 1), store id (16), number (8, little endian), BLAKE2b-256(a key from the digest key; what precedes).
-/// Its own key, so that nothing else that is made with the digest key can stand for one.
+/// Version (1 byte, 1), store id (16), number (8, little endian), BLAKE2b-256(commit-number key; what
+/// precedes).
 struct CommitNumberRecord {
     static let byteCount = 1 + StoreRecord.identifierCount + 8 + macCount
     private static let version: UInt8 = 1
@@ -12,9 +12,8 @@ struct CommitNumberRecord {
     private let key: RevocableSecret
     private let store: [UInt8]
 
-    /// `digest`: the store's digest key.
-    init(digest: RevocableSecret, store: [UInt8]) {
-        key = digest
+    init(key: RevocableSecret, store: [UInt8]) {
+        self.key = key
         self.store = store
     }
 
@@ -30,14 +29,13 @@ struct CommitNumberRecord {
         guard head.starts(with: [Self.version] + store) else { return nil }
         guard try mac(head).isEqualInConstantTime(to: bytes.suffix(Self.macCount)) else { return nil }
         var reader = ByteReader(Array(head.suffix(8)))
-        return try reader.integer()
+        let number: Int64 = try reader.integer()
+        return number >= 0 ? number : nil
     }
 
     private func mac(_ head: [UInt8]) throws(KeychainError) -> [UInt8] {
-        let store = store
-        return try key.using { (key) throws(CryptoError) in
-            let own = try BLAKE2b.derive(key: key, parts: [KeyLabel.commitNumber, store])
-            return try BLAKE2b.mac(key: own, parts: [head], count: Self.macCount)
+        try key.using { (key) throws(CryptoError) in
+            try BLAKE2b.mac(key: key, parts: [head], count: Self.macCount)
         }
     }
 }

@@ -55,8 +55,11 @@ extension Change {
         guard case .group(let nameA)? = try directory(id: first)?.key,
             case .group(let nameB)? = try directory(id: second)?.key
         else { throw .itemNotFound }
-        // Tags are unique, so one of the two has to step aside, to a name that is no text.
-        try renameGroup(first, to: [0xFF] + SecureRandom.bytes(16))
+        // Tags are unique, so one of the two has to step aside, to a name that nobody else has.
+        let aside = BLAKE2b.hash(SecureRandom.bytes(32), count: 32).flatMap { byte in
+            [NameEncoding.hex(byte >> 4), NameEncoding.hex(byte & 0xF)]
+        }
+        try renameGroup(first, to: aside)
         try renameGroup(second, to: nameA)
         try renameGroup(first, to: nameB)
     }

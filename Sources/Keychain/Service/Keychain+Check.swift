@@ -65,6 +65,7 @@ extension Keychain {
                 case .available(let directory):
                     report.directories += 1
                     after = directory.id
+                    if try !isSound(directory) { report.damagedDirectories.append(directory.id) }
                     try checkContents(of: directory.id, path: path + directory.pathComponent, depth + 1, &report)
                 }
             }
@@ -118,6 +119,19 @@ extension Keychain {
 }
 
 extension Keychain {
+    /// Whether also that of a directory is what was sealed that only a mount before its first unlock opens.
+    private func isSound(_ directory: Directory) throws(KeychainError) -> Bool {
+        do throws(KeychainError) {
+            try store.read { (reader) throws(KeychainError) in
+                guard let record = try reader.directory(id: directory.id) else { return }
+                try directoryEnvelope.verify(record)
+            }
+            return true
+        } catch .decode {
+            return false
+        }
+    }
+
     /// Decrypts all of a secret and forgets it.
     private func verify(_ secret: SealedSecret) throws(KeychainError) {
         var slab = try KeychainError.translating { () throws(CryptoError) in

@@ -32,9 +32,16 @@ struct ControlCommandLine: ControlCommands {
             isReadOnly: tree.isReadOnly, items: items,
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
-            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings,
+            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain),
             device: StatusReport.Device(tree.keychain)
         ).json
+    }
+
+    private static func warnings(of keychain: Keychain) -> [String] {
+        guard !keychain.keys.isCommitNumberKept else { return [] }
+        return [
+            "the commit number cannot be kept beside the device key: an older copy of the keychain would not be told"
+        ]
     }
 
     func run(

@@ -59,6 +59,8 @@ struct MountDaemon {
             endOnSignals(session)
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
             ready()
+            // What has run to get here, the key derivation included, will not run soon again.
+            ProcessMemory.giveBack()
             // The passphrase and the keys have been through this thread, which now waits.
             ProcessHardening.wipeStack()
             try session.run()

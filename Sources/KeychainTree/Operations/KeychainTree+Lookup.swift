@@ -160,7 +160,7 @@ extension KeychainTree {
     func entry(of item: Item, in directory: ServiceDirectory) -> Entry {
         let node = table.withLock { $0.rememberItem(item.id, in: directory) }
         guard let file = node.file else {
-            return entry(node.id, Attributes(of: item), attributeTimeout: options.cacheTimeout)
+            return entry(node.id, attributes(of: item), attributeTimeout: options.cacheTimeout)
         }
         let timed = file.state.withLock { state in
             // The kernel did not know the directory when the file was moved there by an attribute.

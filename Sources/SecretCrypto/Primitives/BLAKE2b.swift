@@ -36,11 +36,13 @@ package enum BLAKE2b {
         return try hash.finishSecret()
     }
 
-    /// A key from two secrets and what it is for: `key` is BLAKE2b's key, `secret` its first part, `parts` follow.
+    /// A key from two secrets and what it is for: `key` is BLAKE2b's key, `label` its first part, `secret` the second,
+    /// `parts` follow.
     package static func derive(
-        key: borrowing SecretBytes, secret: borrowing SecretBytes, parts: [[UInt8]], count: Int = 32
+        key: borrowing SecretBytes, label: [UInt8], secret: borrowing SecretBytes, parts: [[UInt8]], count: Int = 32
     ) throws(CryptoError) -> SecretBytes {
         var hash = try KeyedHash(key: key, count: count)
+        hash.update(part: label)
         hash.update(secret: secret)
         for part in parts { hash.update(part: part) }
         return try hash.finishSecret()

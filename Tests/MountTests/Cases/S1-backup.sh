@@ -100,7 +100,7 @@ head -c 20000 "$B/1" > "$B/cut"; expect_code 12 "$KEYCHAINFS" restore --replace 
 cp "$B/1" "$B/withlog"; head -c 5000 /dev/zero > "$B/withlog-wal"
 expect_code 12 "$KEYCHAINFS" restore --replace "$B/withlog" > /dev/null
 expect "" "$(ls -A "${KEYCHAIN%/*}" | grep -e replaced -e '^\.' || true)" "what a refused restoration leaves"
-"$KEYCHAINFS" restore --replace "$B/1" 2> "$CASE_DIR/said"
+"$KEYCHAINFS" restore --replace "$B/1" 2> "$CASE_DIR/said"; ! grep damaged "$CASE_DIR/said" || fail "a whole backup"
 kept=$(ls "${KEYCHAIN%/*}"/*.replaced-*); grep -qF "$kept" "$CASE_DIR/said" || fail "restore does not say what it kept"
 expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of what was restored"
 mount_keychain
@@ -129,6 +129,8 @@ db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE item SET metadata = zerobl
 db.execute("PRAGMA wal_checkpoint(TRUNCATE)"); db.close()
 PY
 expect_code 21 "$KEYCHAINFS" backup --verify "$B/3" > /dev/null
+"$KEYCHAINFS" restore --keychain "$CASE_DIR/damaged" "$B/3" 2> "$CASE_DIR/said"
+grep -q 'damaged' "$CASE_DIR/said" || fail "restore is silent about damage: $(cat "$CASE_DIR/said")"
 # To an empty place, on a device that never had it, whose directories are made.
 "$KEYCHAINFS" backup "$B/4" > /dev/null
 XDG_STATE_HOME="$CASE_DIR/elsewhere" "$KEYCHAINFS" restore --keychain "$CASE_DIR/deep/er/k" "$B/4" 2> /dev/null
