@@ -88,6 +88,7 @@ extension KeyRing {
         }
         if isClosed { throw .notAvailable }
         verification.unlocked()
+        rewrapping.unlocked()
     }
 }
 

@@ -28,6 +28,7 @@ struct MountDaemon {
             defer { opened.keychain.close() }
             reportDevice(opened)
             IntegrityWorker(keychain: opened.keychain, log: log).start()
+            RewrapWorker(keychain: opened.keychain, log: log).start()
             try serve(opened, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()

@@ -37,6 +37,8 @@ final class ItemFile: Sendable {
         /// Whether the value was kept when the file was detached: it was open then.
         var hasDetachedValue = false
         var staging: Staging?
+        /// WhenUnlockedUnlessOpen: the committed value while the file is open, for the time of a lock; nil if unknown.
+        var openSecret: SealedSecret?
         /// What its name stood for, which this item goes on with from its first commit on (F5).
         var freed: FreedName?
         let staleness: Staleness

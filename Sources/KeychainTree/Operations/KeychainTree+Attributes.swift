@@ -68,7 +68,7 @@ extension KeychainTree {
     func item(of state: inout ItemFile.State) throws(Errno) -> Item {
         if state.staleness.take(), !state.isPending, !state.isDetached { state.item = nil }
         if let item = state.item {
-            guard keychain.keys.isAvailable(item.protection) else { throw .noKey }
+            guard keychain.keys.isAvailable(item.protection) || goesOn(state, item) else { throw .noKey }
             return item
         }
         guard !state.isDetached else { throw .noSuchFileOrDirectory }
@@ -119,7 +119,7 @@ extension KeychainTree {
                 state.item = item
                 return
             }
-            if let saved = try save(item) {
+            if let saved = try save(item, state) {
                 state.item = saved
                 return
             }
@@ -129,11 +129,13 @@ extension KeychainTree {
     }
 
     /// Commits an item; nil if it has been changed since it was read.
-    private func save(_ item: Item) throws(Errno) -> Item? {
-        do {
+    private func save(_ item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Item? {
+        do throws(KeychainError) {
             return try keychain.change { (change) throws(KeychainError) in try change.save(item) }
         } catch .staleItem {
-            return nil
+            return goesOnLocked(state, item) ? try saveLocked(item, state) : nil
+        } catch .interactionNotAllowed where goesOnLocked(state, item) {
+            return try saveLocked(item, state)
         } catch {
             throw error.errno
         }

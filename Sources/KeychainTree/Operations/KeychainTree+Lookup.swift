@@ -220,7 +220,9 @@ extension KeychainTree {
         let (isPending, isDetached) = (state.isPending, state.isDetached)
         return Entry(
             node: file.node, attributes: timed.attributes,
-            entryTimeout: isPending || isDetached ? 0 : options.cacheTimeout,
+            // The name of an item that was added while locked does not answer.
+            entryTimeout: isPending || isDetached || !keychain.keys.isAvailable(item.protection)
+                ? 0 : options.cacheTimeout,
             attributeTimeout: timed.timeout)
     }
 
