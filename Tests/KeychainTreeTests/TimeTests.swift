@@ -130,12 +130,18 @@ import Testing
             (changes.permissions, changes.userID, changes.groupID) = (0o6777, 12, 34)
             (changes.accessTime, changes.modificationTime) = (.at(times.0), .at(times.1))
         }
-        let other = TreeProcess(try TreeFixture(copying: fixture.store.records, device: 1))
-        for process in [shell, other] {
+        let later = TreeProcess(try TreeFixture(copying: fixture.store.records, device: 1))
+        let shared = TreeProcess(try TreeFixture(copying: fixture.store.records, device: 1, isShared: true))
+        for process in [shell, later, shared] {
             let kept = try process.stat(path("a"))
-            #expect(kept.permissions == 0o6777 && kept.userID == 12 && kept.groupID == 34)
+            #expect(kept.permissions == 0o6777)
             #expect(kept.accessTime == times.0 && kept.modificationTime == times.1)
         }
-        #expect(try other.stat(path("a")) == shell.stat(path("a")))
+        #expect(try later.stat(path("a")) == shell.stat(path("a")))
+        let kept = try shared.stat(path("a"))
+        #expect(kept.userID == 12 && kept.groupID == 34)
+        // To who has the mount for himself everything in it belongs.
+        let own = try later.stat(path("a"))
+        #expect(own.userID == 1000 && own.groupID == 1000)
     }
 }

@@ -27,10 +27,11 @@ struct TreeFixture: Sendable {
     }
 
     /// A copy of a store, opened on another device.
-    init(copying records: InMemoryRecords, device: UInt8 = 2) throws {
+    init(copying records: InMemoryRecords, device: UInt8 = 2, isShared: Bool = false) throws {
         store = InMemoryRecordStore(records)
         (keychain, clock) = try Self.keychain(in: store, device: device)
-        let options = TreeOptions(userID: 1000, groupID: 1000)
+        var options = TreeOptions(userID: 1000, groupID: 1000)
+        options.isShared = isShared
         tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
     }
 
