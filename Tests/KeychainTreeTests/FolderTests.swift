@@ -227,7 +227,9 @@ import Testing
             try shell.tree.getxattr(&request, node: entry.node, name: Array("user.kSecAttrAccessGroup".utf8))
         }
         #expect(value == Array("b".utf8))
-        // One that has been known since before, and what is opened in it.
+        // A service that has been known since before, when nothing above it is any more.
+        fixture.tree.forget(entry.node, count: 1)
+        fixture.tree.forget(below, count: 100)
         try shell.put("access-groups/b/generic-passwords/s/x", "x")
         let service = try shell.entry("access-groups/b/generic-passwords/s").node
         let item = try shell.entry("access-groups/b/generic-passwords/s/x").node

@@ -197,6 +197,36 @@ import Testing
         shell.release(reader)
     }
 
+    @Test("F10: no operation has the kernel told of what it changes itself")
+    func nothingToTell() throws {
+        try shell.mkdir("generic-passwords/t")
+        try shell.mkdir("access-groups/g")
+        for name in ["a", "b", "c"] { try shell.put(path(name), "x") }
+        try shell.mknod(path("n"))
+        try shell.setattr(path("a")) { $0.permissions = 0o640 }
+        try shell.setattr(path("a")) { $0.size = 0 }
+        try shell.setxattr(path("a"), "kSecAttrLabel", "L")
+        try shell.setxattr(path("a"), "kSecAttrAccessible", "Always")
+        try shell.setxattr(path("a"), "kSecAttrAccount", "a")
+        try shell.removexattr(path("a"), "kSecAttrLabel")
+        try shell.setxattr(dir, "kSecAttrAccessible", "AfterFirstUnlock")
+        try shell.rename(path("a"), path("b"))
+        try shell.rename(path("b"), path("c"), .exchange)
+        try shell.rename(path("c"), "generic-passwords/t/c")
+        let file = try shell.open(path("new"), [.writeOnly, .create])
+        try shell.rename(path("new"), path("newer"))
+        try shell.unlink(path("newer"))
+        try shell.close(file)
+        _ = try shell.list(dir)
+        try shell.rename("access-groups/g", "access-groups/h")
+        try shell.mkdir("access-groups/h/generic-passwords/s")
+        try shell.rename("generic-passwords/t", "access-groups/h/generic-passwords/s")
+        try shell.unlink("access-groups/h/generic-passwords/s/c")
+        try shell.rmdir("access-groups/h/generic-passwords/s")
+        try shell.rmdir("access-groups/h")
+        #expect(shell.notifications.isEmpty && shell.afterwards.isEmpty)
+    }
+
     @Test("T1: a name that is not the canonical spelling is refused, whatever is asked of it")
     func notCanonical() throws {
         try shell.put(path("a"), "x")
@@ -212,6 +242,15 @@ import Testing
             #expect(throws: Errno.invalidArgument) { try shell.rename(path("a"), path(name)) }
             #expect(throws: Errno.invalidArgument) { try shell.rename(dir, "generic-passwords/\(name)") }
         }
+        // A cut name stands for a key that nobody has said: it can be found, and not be made.
+        let cut = String(repeating: "a", count: 221) + "%~" + String(repeating: "0", count: 32)
+        #expect(throws: Errno.fileNameTooLong) { try shell.open(path(cut), [.writeOnly, .create]) }
+        #expect(throws: Errno.fileNameTooLong) { try shell.mknod(path(cut)) }
+        #expect(throws: Errno.fileNameTooLong) { try shell.mkdir("generic-passwords/\(cut)") }
+        #expect(throws: Errno.fileNameTooLong) { try shell.mkdir("internet-passwords/\(cut)") }
+        #expect(throws: Errno.fileNameTooLong) { try shell.rename(path("a"), path(cut)) }
+        #expect(throws: Errno.fileNameTooLong) { try shell.rename(dir, "generic-passwords/\(cut)") }
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path(cut)) }
         let bad = try #require(EntryName([0x61, 0xFF]))
         for (parent, _) in [try shell.parent(path("x")), try shell.parent(dir), try shell.parent("access-groups/g")] {
             #expect(throws: Errno.illegalSequence) {

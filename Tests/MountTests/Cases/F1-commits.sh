@@ -61,3 +61,6 @@ for i in range(50):
 os.close(a); os.close(b)
 assert sorted(open("x").read()) == sorted("ab" + "AB" * 50)
 PY
+# Of several processes as well, each with a descriptor of its own, opened and closed for every byte.
+rm -f x; for i in 1 2 3 4; do (for _ in $(seq 40); do printf $i >> x; done) & done; wait
+expect "40 40 40 40" "$(fold -w1 x | sort | uniq -c | awk '{ print $1 }' | xargs)" "concurrent appends"
