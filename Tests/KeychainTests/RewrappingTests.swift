@@ -127,6 +127,20 @@ struct RewrappingTests {
         #expect(try vault.sum() == vault.header.rows)
     }
 
+    @Test("S3, F9: without room they stay as they are, and it is told")
+    func diskFull() async throws {
+        _ = try addLocked(3)
+        vault.bench.store.failNextWrite(with: .diskFull)
+        try vault.bench.unlock()
+        #expect(throws: KeychainError.diskFull) { try vault.keychain.rewrapPage(after: .none) }
+        #expect(ephemeralCount() == 3)
+        #expect(try vault.sum() == vault.header.rows)
+        vault.bench.store.failNextWrite(with: .diskFull)
+        let counts = try await reports(1) {}
+        #expect(counts == [-1])
+        #expect(ephemeralCount() == 3)
+    }
+
     @Test("S4: a damaged one stays as it is, and keeps no other from being sealed anew")
     func damaged() throws {
         let items = try addLocked(3)

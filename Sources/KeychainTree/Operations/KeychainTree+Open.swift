@@ -171,7 +171,7 @@ extension KeychainTree {
             if flags.contains(.truncate) { try truncateByOpen(&state, item) }
             state.writerCount += 1
             state.openCount += 1
-            keepOpenSecret(&state)
+            keepValue(&state)
             return Writer(file: file, flags: flags, losses: state.losses)
         }
         return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
@@ -196,18 +196,20 @@ extension KeychainTree {
     /// The secret in the store, still sealed; and the item that goes with it.
     func committedSecret(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
         if let item = state.item, goesOnLocked(state, item) {
-            guard item.secretCount == nil || state.openSecret != nil else { throw .noKey }
-            return state.openSecret
+            if case .sealed(let secret) = state.keptValue { return secret }
+            guard item.secretCount == nil else { throw .noKey }
+            return nil
         }
         let row = state.row
         let found = try mapped { () throws(KeychainError) in try keychain.itemWithSecret(id: row) }
         guard let found else { throw .noSuchFileOrDirectory }
         state.item = found.item
-        state.openSecret = found.item.protection == .whenUnlockedUnlessOpen ? found.secret : nil
+        let isKept = found.item.protection == .whenUnlockedUnlessOpen
+        state.keptValue = isKept ? found.secret.map { .sealed($0) } : nil
         return found.secret
     }
 
-    private func snapshot(of staging: Staging) throws(Errno) -> StagedSnapshot {
+    func snapshot(of staging: Staging) throws(Errno) -> StagedSnapshot {
         return try mapped { () throws(KeychainError) in
             try staging.snapshot(key: try stagingKeys.key(for: staging.availability))
         }
@@ -260,7 +262,6 @@ extension KeychainTree {
             }
         }
         state.staging = nil
-        if state.openCount > 0 { keepOpenSecret(&state) }
         guard state.isPending, let item = state.item else { return nil }
         giveBack(state.freed)
         return dropPending(&state, item)
@@ -288,7 +289,7 @@ extension ItemFile.State {
     /// What can be read again is not kept for a file that nobody has open: the kernel may know very many.
     mutating func forgetUnused() {
         guard openCount == 0, staging == nil else { return }
-        openSecret = nil
+        keptValue = nil
         if !isPending, !isDetached { item = nil }
     }
 }
