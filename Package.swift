@@ -85,7 +85,11 @@ let package = Package(
         .testTarget(
             name: "FuseTests", dependencies: ["Fuse", "FileSystemCore", "FileSystemTesting", "CFuse3", system],
             swiftSettings: testing),
-        .testTarget(name: "SecretCryptoTests", dependencies: ["SecretCrypto"], swiftSettings: testing),
+        // Test support: what is left in memory that was given back.
+        .target(name: "CMemoryWatch", path: "Tests/CMemoryWatch"),
+        .testTarget(
+            name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
+            swiftSettings: testing),
         .testTarget(
             name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecretCrypto"],
             swiftSettings: testing),
@@ -113,6 +117,9 @@ let package = Package(
                 system,
             ],
             swiftSettings: testing),
-        .testTarget(name: "MountTests", dependencies: ["keychainfs"], swiftSettings: testing),
+        .testTarget(
+            name: "MountTests",
+            dependencies: ["keychainfs", "KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto"],
+            exclude: ["Cases"], swiftSettings: testing),
     ]
 )

@@ -8,10 +8,12 @@
 #include <stdarg.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -78,10 +80,35 @@ static inline void cfuse3_signal_at_parents_end(int number)
     prctl(PR_SET_PDEATHSIG, number, 0, 0, 0);
 }
 
-/* Zeroes `size` bytes of stack below the caller; for that it must have a frame of its own. */
-__attribute__((noinline)) static void cfuse3_wipe_stack(size_t size)
+/* Bytes that the calling thread's stack may still grow by: of the main thread what RLIMIT_STACK leaves, however large it
+   is (pthread_getattr_np(3)); 0 if that cannot be told. */
+extern int pthread_getattr_np(pthread_t, pthread_attr_t *);
+static inline size_t cfuse3_stack_left(void)
 {
-    void *memory = __builtin_alloca(size);
+    const char *here = __builtin_frame_address(0);
+    pthread_attr_t attributes;
+    void *lowest = NULL;
+    size_t size = 0;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return 0;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_destroy(&attributes);
+    return lowest && here > (const char *)lowest ? (size_t)(here - (const char *)lowest) : 0;
+}
+
+/* Zeroes the stack below the caller: `size` bytes, or as many as there may be without `margin` at its end. For that it
+   must have a frame of its own. */
+__attribute__((noinline)) static void cfuse3_wipe_stack(size_t size, size_t margin)
+{
+    size_t left = cfuse3_stack_left();
+    void *memory;
+
+    if (left <= margin)
+        return;
+    if (size > left - margin)
+        size = left - margin;
+    memory = __builtin_alloca(size);
     memset(memory, 0, size);
     __asm__ volatile("" : : "r"(memory) : "memory");
 }
@@ -97,3 +124,8 @@ static inline void cfuse3_close_from(posix_spawn_file_actions_t *actions, int fi
 static const int cfuse3_spawn_setsid = 0x80; /* POSIX_SPAWN_SETSID */
 static const int cfuse3_umount_detach = 2;   /* MNT_DETACH */
 static const int cfuse3_umount_nofollow = 8; /* UMOUNT_NOFOLLOW */
+
+/* Locks pages when they are first touched, not all at once: mlock2(2). */
+extern int mlock2(const void *, size_t, unsigned int);
+static const unsigned int cfuse3_lock_on_fault = 1;  /* MLOCK_ONFAULT, Linux 4.4 */
+static const int cfuse3_dont_need_locked = 24;       /* MADV_DONTNEED_LOCKED, Linux 5.18 */

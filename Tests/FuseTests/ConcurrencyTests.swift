@@ -1,7 +1,6 @@
 import CFuse3
 import FileSystemCore
 import FileSystemTesting
-import Foundation
 import SystemPackage
 import Testing
 
@@ -91,16 +90,5 @@ import Testing
             session.wire.connection.post(release)
         }
         #expect(fileSystem.state.withLock { $0.overlappingOpens } == 0)
-    }
-
-    @Test func contentsAreWipedFromBuffers() throws {
-        let session = try WireSession(fileSystem, workers: 1)
-        defer { session.stop() }
-        let client = PathClient(session.wire, maximumWrite: 65_536)
-        let canary = Array("canary-5b1d".utf8)
-        try client.put("/a", [UInt8](repeating: 0x2E, count: 5000) + canary)
-        try client.setxattr("/a", "user.x", canary, [])
-        try client.unlink("/a")
-        #expect(try MemoryScan.lockedMappings { bytes in bytes.range(of: Data(canary)) != nil }.allSatisfy { !$0 })
     }
 }

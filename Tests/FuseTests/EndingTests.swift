@@ -117,6 +117,41 @@ import Testing
         #expect(Date().timeIntervalSince(start) < 2)
     }
 
+    @Test("H2: when finished calls are to be forgotten, no worker has anything of them on its stack")
+    func residue() throws {
+        let fileSystem = MemoryFileSystem()
+        let session = try WireSession(fileSystem)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let left = Locked<[Range<UInt>]>([])
+        let (entered, gate) = (TestSemaphore(), TestSemaphore())
+        fileSystem.script.withLock {
+            $0.onRead = { _ in
+                let range = StackResidue.leave()
+                left.withLock { $0.append(range) }
+                entered.signal()
+                gate.wait()
+                return true
+            }
+        }
+        // Several workers, of whom all but one are parked afterwards.
+        let readers = (0..<3).map { _ in
+            TestThread.started {
+                guard let file = try? client.open("/a", []) else { return }
+                _ = try? client.pread(file, 1, at: 0)
+            }
+        }
+        for _ in readers { entered.wait() }
+        for _ in readers { gate.signal() }
+        for reader in readers { #expect(reader.join()) }
+        let ranges = left.withLock { $0 }
+        #expect(StackResidue.count(in: ranges) > 100, "nothing is left: this test shows nothing")
+        session.session.notifier.send([.finishedCalls])
+        // One that has only just answered does it a moment later.
+        #expect(eventually { StackResidue.count(in: ranges) == 0 })
+    }
+
     @Test("H1: the kernel's reads for its page cache come without an owner, others with one") func owners() throws {
         let fileSystem = MemoryFileSystem()
         let mount = try MountedSession(fileSystem)

@@ -126,7 +126,10 @@ import Testing
             ("kSecClass", "genp", .notPermitted), ("kSecAttrServer", "x", .operationNotSupported),
             ("kSecAttrNonsense", "x", .operationNotSupported), ("kSecAttrAccessible", "Never", .invalidArgument),
             ("kSecAttrIsInvisible", "maybe", .invalidArgument), ("kSecAttrCreationDate", "today", .invalidArgument),
-            ("kSecAttrTokenID", "x", .invalidArgument), ("kSecAttrSynchronizable", "2", .invalidArgument),
+            ("kSecAttrTokenID", "x", .invalidArgument), ("kSecAttrSyncViewHint", "x", .invalidArgument),
+            ("kSecAttrMultiUser", "x", .invalidArgument), ("kSecAttrSharingGroup", "x", .invalidArgument),
+            ("kSecAttrUUID", "x", .notPermitted), ("kSecAttrSHA1", "x", .notPermitted),
+            ("kSecAttrTombstone", "1", .notPermitted), ("kSecAttrSynchronizable", "2", .invalidArgument),
         ])
     func setErrors(text: String, value: String, errno: Errno) {
         #expect(throws: errno) { try xattrs().set(name(text), to: Array(value.utf8), flags: []) }

@@ -8,14 +8,18 @@ import Testing
     struct Case: CustomTestStringConvertible, Sendable {
         let file: URL
         let account: Account
+        /// `# needs: StoreFormat`: fixtures and vectors of the store format.
+        var needsStoreFormat: Bool {
+            (try? String(contentsOf: file, encoding: .utf8))?.contains("# needs: StoreFormat") == true
+        }
         var testDescription: String { "\(file.deletingPathExtension().lastPathComponent) \(account.testDescription)" }
     }
 
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Cases")
 
     /// The program that was built with the tests.
-    private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("keychainfs")
 
     /// `# users: root` or `# users: user` in a case restricts who runs it.
@@ -46,6 +50,9 @@ import Testing
         let script = try directory.add(test.file)
         for helper in ["lib.sh", "accounts.sh", "scan.py"] {
             _ = try directory.add(Self.folder.appendingPathComponent(helper))
+        }
+        if test.needsStoreFormat {
+            _ = try directory.add(Self.folder.appendingPathComponent("../../StoreFormat").standardizedFileURL)
         }
         let program = try directory.add(Self.program)
         let result = try Command.run(

@@ -37,6 +37,18 @@ import Testing
         }
     }
 
+    @Test("H6: a handler that would run in a crash is reported", arguments: [SIGSEGV, SIGABRT, SIGILL])
+    func crashHandlers(_ number: Int32) async {
+        await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in
+            guard ProcessHardening.apply().crashReportsOff else { exit(1) }
+            signal(number) { _ in }
+            let report = ProcessHardening.report()
+            guard !report.crashReportsOff, !report.isComplete else { exit(2) }
+            signal(number, SIG_DFL)
+            exit(ProcessHardening.report().crashReportsOff ? 0 : 3)
+        }
+    }
+
     @Test("S2, H1: a forked child has no secret of its parent's and no nonce that the parent will take")
     func forking() async {
         await #expect(processExitsWith: .exitCode(0)) {

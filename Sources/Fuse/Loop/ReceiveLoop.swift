@@ -54,6 +54,8 @@ final class ReceiveLoop: Sendable {
 
     /// Returns whether it has passed the lead on.
     private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ workers: Workers) -> Bool {
+        // Contents, and names as well; also of what is refused.
+        defer { buffer.wipe(count) }
         guard let message = Message(buffer.bytes(count)) else { return false }
         let opcode = message.opcode
         guard message.isWhole, opcode != .notifyReply else {
@@ -67,8 +69,6 @@ final class ReceiveLoop: Sendable {
         unsafe whole.mem = buffer.start
         unsafe whole.size = count
         unsafe fuse_session_process_buf(session.pointer, &whole)
-        // Contents, and names as well.
-        buffer.wipe(count)
         return passes
     }
 

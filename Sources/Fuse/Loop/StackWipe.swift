@@ -1,4 +1,3 @@
-import CFuse3
 import Synchronization
 
 /// Has every worker overwrite what finished calls have left on its stack: names, keys, plaintext in dead frames.
@@ -17,8 +16,6 @@ final class StackWipe: Sendable {
         var done: [Int: UInt64] = [:]
     }
 
-    /// Bytes below the present frame: deeper than any call of a file system has been seen to go.
-    private static let depth = 256 * 1024
     /// How long a wipe waits for workers that are busy.
     private static let patience = 200
 
@@ -47,7 +44,7 @@ final class StackWipe: Sendable {
         let wanted = round.load(ordering: .acquiring)
         guard member.round != wanted else { return }
         member.round = wanted
-        Self.wipeOwn()
+        ProcessMemory.wipeStack()
         let number = member.number
         state.with(wakesAll: true) { $0.done[number] = wanted }
     }
@@ -59,8 +56,6 @@ final class StackWipe: Sendable {
         state.wait(milliseconds: Self.patience) { state in
             state.done.values.allSatisfy { $0 >= wanted } ? () : nil
         }
-        Self.wipeOwn()
+        ProcessMemory.wipeStack()
     }
-
-    static func wipeOwn() { cfuse3_wipe_stack(depth) }
 }

@@ -15,7 +15,8 @@ public struct SessionOptions: Sendable {
     public var forbidsPrograms = false
     /// Further options of mount.fuse3(8), each as `name` or `name=value`.
     public var extraOptions: [String] = []
-    /// The threads that may serve requests at the same time, 1 to 4. Each has a locked receive buffer of about 1 MiB.
+    /// The threads that may serve requests at the same time, 1 to 4. Each has a locked receive buffer of about 1 MiB,
+    /// of which only what messages use is resident.
     public var workers = 4
     /// For how many microseconds after a request the receiving thread asks again instead of sleeping.
     ///

@@ -1,7 +1,7 @@
 import CFuse3
 import Glibc
 
-/// Memory that this process can do without.
+/// The memory of this process.
 public enum ProcessMemory {
     /// Gives free pages of the heap back to the system (malloc_trim(3)): glibc keeps what lies between pages in use for
     /// ever. Likewise the pages of code: most of it has run at the start and will not run again.
@@ -26,5 +26,17 @@ public enum ProcessMemory {
         let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
         guard ends.count == 2, ends[0] < ends[1] else { return nil }
         return ends[0]..<ends[1]
+    }
+
+    /// Bytes below the present frame: deeper than any call of a file system has been seen to go.
+    private static let wipeDepth = 256 * 1024
+    /// What stays at the end of a small stack: room for a signal's frame and the calls of the wipe itself.
+    private static let wipeMargin = 32 * 1024
+
+    /// Overwrites what finished calls have left on this thread's stack: names, keys, plaintext in dead frames.
+    ///
+    /// Less where the stack is smaller: the main thread's is as large as RLIMIT_STACK allows (getrlimit(2)).
+    public static func wipeStack() {
+        cfuse3_wipe_stack(wipeDepth, wipeMargin)
     }
 }

@@ -108,6 +108,7 @@ extension Channel {
             if count < 0 { return failed(expected(errno)) }
             // A socket whose other end is closed reads nothing.
             if count == 0 { return failed(ENODEV) }
+            if let memory = unsafe memory { unsafe explicit_bzero(memory, count) }
             FuseLog.write(.error, "a message of \(count) bytes was dropped")
         }
     }

@@ -3,13 +3,18 @@ import Glibc
 import SystemPackage
 
 /// Memory for one message: page aligned, locked if the limit allows, in no core dump, never a child's.
+///
+/// Most messages are short, so pages are there (and locked) from their first use on, and those of a long message go back
+/// after it: four buffers of a long one each would be resident for ever otherwise.
 @safe struct MessageBuffer: ~Copyable {
     /// libfuse reads up to 256 pages and a header of a page into it (`FUSE_MAX_MAX_PAGES`, `FUSE_BUFFER_HEADER_SIZE`
     /// of fuse_lowlevel.c); the margin is for a later version that asks for more.
-    static let size = (1 << 20) + 65_536
+    static let size = SessionOptions.maximumWrite + 65_536
+    /// How much of it stays resident, in bytes; whole pages, also where they have 64 KiB.
+    static let kept = 65_536
 
     let start: UnsafeMutableRawPointer
-    /// Whether mlock(2) succeeded.
+    /// Whether mlock2(2) or mlock(2) succeeded.
     let isLocked: Bool
 
     /// Throws ENOMEM.
@@ -17,9 +22,16 @@ import SystemPackage
         let memory = unsafe mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { throw Errno(rawValue: errno) }
         unsafe start = memory
-        isLocked = unsafe mlock(memory, Self.size) == 0
+        isLocked = unsafe Self.lock(memory)
         unsafe madvise(memory, Self.size, MADV_DONTDUMP)
         unsafe madvise(memory, Self.size, MADV_WIPEONFORK)
+    }
+
+    /// All of it counts against RLIMIT_MEMLOCK, touched or not.
+    private static func lock(_ memory: UnsafeMutableRawPointer) -> Bool {
+        if unsafe mlock2(memory, size, cfuse3_lock_on_fault) == 0 { return true }
+        // Before Linux 4.4 there is no other way.
+        return unsafe errno == ENOSYS && mlock(memory, size) == 0
     }
 
     deinit {
@@ -33,8 +45,12 @@ import SystemPackage
         return unsafe _overrideLifetime(span, borrowing: self)
     }
 
-    /// Overwrites the first `count` bytes with zeroes.
+    /// Overwrites the first `count` bytes, those of a message, with zeroes.
     func wipe(_ count: Int) {
-        unsafe explicit_bzero(start, min(count, Self.size))
+        let count = min(count, Self.size)
+        unsafe explicit_bzero(start, count)
+        guard count > Self.kept else { return }
+        // Not before Linux 5.18: there they stay.
+        unsafe madvise(start + Self.kept, Self.size - Self.kept, cfuse3_dont_need_locked)
     }
 }

@@ -92,6 +92,8 @@ package protocol TransactionEnding: Sendable {
 package protocol RecordStore: Sendable {
     /// Whether ``write(_:)`` throws ``KeychainError/readOnly``.
     var isReadOnly: Bool { get }
+    /// Whether changes would be found again: false once what the store is kept in has been moved or removed.
+    var isInPlace: Bool { get }
     func read<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result

@@ -52,7 +52,14 @@ extension KeyRing {
             let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
             let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
             guard numbers.kept != number else { return }
-            let bytes = try CommitNumberRecord(key: master.commitNumber, store: storeID).bytes(of: number)
+            let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
+            // Somebody else may have kept a greater one, for another copy of the store: only who accepts lowers it.
+            if numbers.check != .accepted || numbers.kept != nil, let others = keeper.kept(for: storeID),
+                let kept = try sealed.number(in: others), kept > number
+            {
+                return
+            }
+            let bytes = try sealed.bytes(of: number)
             numbers.hasFailed = true
             try keeper.keep(bytes, for: storeID)
             (numbers.kept, numbers.hasFailed) = (number, false)

@@ -20,7 +20,11 @@ extension Keychain {
     ///
     /// - Parameter report: called once per unlock with how many it were, if any, and with what stopped it: a lock is
     ///   ``KeychainError/interactionNotAllowed``. What is left then is done after the next unlock.
-    package func rewrapInBackground(_ report: (_ count: Int, KeychainError?) -> Void) {
+    /// - Parameter afterwards: called after each unlock's work: metadata and contents have been through this thread, which
+    ///   now waits.
+    package func rewrapInBackground(
+        _ report: (_ count: Int, KeychainError?) -> Void, afterwards: () -> Void = {}
+    ) {
         while keys.rewrapping.begin() {
             guard !isReadOnly else { continue }
             var count = 0
@@ -38,8 +42,7 @@ extension Keychain {
             } catch {
                 report(count, error)
             }
-            // Metadata and contents have been through this thread, which now waits.
-            ProcessHardening.wipeStack()
+            afterwards()
         }
     }
 

@@ -38,10 +38,16 @@ struct ControlCommandLine: ControlCommands {
     }
 
     private static func warnings(of keychain: Keychain) -> [String] {
-        guard !keychain.keys.isCommitNumberKept else { return [] }
-        return [
-            "the commit number cannot be kept beside the device key: an older copy of the keychain would not be told"
-        ]
+        var warnings: [String] = []
+        if !keychain.isInPlace {
+            warnings.append("the keychain's file has been moved, removed or replaced: nothing can be changed any more")
+        }
+        if !keychain.keys.isCommitNumberKept {
+            warnings.append(
+                "the commit number cannot be kept beside the device key: an older copy of the keychain would not be told"
+            )
+        }
+        return warnings
     }
 
     func run(

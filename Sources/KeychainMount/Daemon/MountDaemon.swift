@@ -62,7 +62,7 @@ struct MountDaemon {
             // What has run to get here, the key derivation included, will not run soon again.
             ProcessMemory.giveBack()
             // The passphrase and the keys have been through this thread, which now waits.
-            ProcessHardening.wipeStack()
+            ProcessMemory.wipeStack()
             try session.run()
             log.info("unmounted")
         } catch {

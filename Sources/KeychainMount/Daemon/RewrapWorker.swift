@@ -1,4 +1,5 @@
 import Foundation
+import Fuse
 import Keychain
 import KeychainTree
 import Logging
@@ -12,7 +13,8 @@ struct RewrapWorker {
     /// Runs until the keychain is closed.
     func start() {
         Thread.detachNewThread { [keychain, log] in
-            keychain.rewrapInBackground { count, error in Self.tell(count, error, log) }
+            keychain.rewrapInBackground(
+                { count, error in Self.tell(count, error, log) }, afterwards: ProcessMemory.wipeStack)
         }
     }
 

@@ -32,6 +32,8 @@ final class ItemFile: Sendable {
         var isDetached = false
         /// The committed value of a detached file, if ``hasDetachedValue``; nil for an item without a secret.
         var detachedSecret: SealedSecret?
+        /// The committed value, as long as some descriptor has it: they all have the same one.
+        weak var openedSecret: SealedSecret?
         /// Whether the value was kept when the file was detached: it was open then.
         var hasDetachedValue = false
         var staging: Staging?

@@ -165,6 +165,8 @@ extension KeychainTree {
 
     /// Whether a commit of that many bytes would find room: shells lose the error of close, so it has to be told here.
     func checkRoom(for count: Int) throws(Errno) {
+        // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
+        guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
         let statistics = try host.statistics()
         let available = statistics.availableBlocks.multipliedReportingOverflow(by: statistics.blockSize)
         // The value in the log and in the database, and the pages that a commit changes beside it.

@@ -130,6 +130,9 @@ extension KeychainTree {
 
     // MARK: Opening
 
+    /// In bytes.
+    private static let shortSecret = 1024
+
     package func open(_ request: inout Request, node id: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile {
         switch try node(id).content {
         case .folder, .service, .controlDirectory: throw .isDirectory
@@ -204,9 +207,18 @@ extension KeychainTree {
         let found = try mapped { () throws(KeychainError) in try keychain.itemWithSecret(id: row) }
         guard let found else { throw .noSuchFileOrDirectory }
         state.item = found.item
+        let secret = found.secret.map { shared($0, &state) }
         let isKept = found.item.protection == .whenUnlockedUnlessOpen
-        state.keptValue = isKept ? found.secret.map { .sealed($0) } : nil
-        return found.secret
+        state.keptValue = isKept ? secret.map { .sealed($0) } : nil
+        return secret
+    }
+
+    /// The value that descriptors have already, if it is this one. Short ones are not worth the search.
+    private func shared(_ secret: SealedSecret, _ state: inout ItemFile.State) -> SealedSecret {
+        guard secret.count > Self.shortSecret else { return secret }
+        if let opened = state.openedSecret, opened.isInterchangeable(with: secret) { return opened }
+        state.openedSecret = secret
+        return secret
     }
 
     func snapshot(of staging: Staging) throws(Errno) -> StagedSnapshot {
@@ -230,6 +242,8 @@ extension KeychainTree {
     package func release(_ request: inout Request, node: NodeID, handle id: HandleID) {
         guard let handle = table.withLock({ $0.close(id) }) else { return }
         defer { stalePages.tell(&request) }
+        let weight = handle.weight
+        defer { if released.add(weight) { host.giveBackMemory() } }
         switch handle {
         case .control, .directory: break
         case .reader(let file, _), .snapshotReader(let file, _):

@@ -16,7 +16,8 @@ extension KeychainTree {
 
     /// Whether it is locked, and usable all the same.
     func goesOnLocked(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
-        !keychain.keys.isAvailable(item.protection) && goesOn(state, item)
+        guard !keychain.keys.isAvailable(item.protection) else { return false }
+        return goesOn(state, item)
     }
 
     /// A descriptor has been opened, or something committed: keeps the committed value beyond a lock.

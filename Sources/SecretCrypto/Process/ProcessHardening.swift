@@ -49,9 +49,4 @@ package enum ProcessHardening {
         var action = sigaction()
         return unsafe sigaction(signal, nil, &action) == 0 && action.__sigaction_handler.sa_handler == nil
     }
-
-    /// Overwrites what calls with secrets have left below the caller's frame, in a thread that goes on to wait.
-    package static func wipeStack() {
-        sodium_stackzero(256 * 1024)
-    }
 }

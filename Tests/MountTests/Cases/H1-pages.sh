@@ -88,6 +88,19 @@ for change in (synchronous, fsynced, copied, lambda: os.truncate(path, size - 1)
     change()
     assert cached(watch) == 0, change
     os.close(fd)
+# What an older descriptor puts there after the last write goes with the commit: by close, by fsync, by a rename.
+def commit_after_pages(change):
+    put(old)
+    fd = os.open(path, os.O_RDONLY); w = os.open(path, os.O_WRONLY)
+    os.write(w, new)
+    assert send(fd) == old and cached(watch) > 0, "nothing was cached: this test shows nothing"
+    change(w)
+    assert cached(watch) == 0, "pages of the old value outlive a commit"
+    os.close(fd)
+def renamed(w):
+    os.rename(path, D + "/b"); assert cached(watch) == 0; os.rename(D + "/b", path); os.close(w)
+for change in (os.close, lambda w: (os.fsync(w), cached(watch) and sys.exit("pages outlive fsync"), os.close(w)), renamed):
+    commit_after_pages(change)
 # Shared mappings are not served: their pages could not be taken back.
 for protection in (mmap.PROT_READ, mmap.PROT_READ | mmap.PROT_WRITE):
     fd = os.open(path, os.O_RDWR)

@@ -31,6 +31,9 @@ round() {
     # The scan finds what is there: a descriptor is open, an item is staged, and all is unlocked.
     found=$(scan "$pid" account)
     [ -n "$found" ] || fail "before the lock the scan finds no name: it cannot find anything"
+    # Contents lie in memory only while a request is served: what is staged, and what descriptors have open, is sealed.
+    found=$(scan "$pid" content staged aContent big)
+    [ -z "$found" ] || fail "between requests the daemon's memory has contents: $found"
 
     as "$KEYCHAINFS" lock "$MNT"
     C[passphrase]=$(cat "$PASSPHRASE")

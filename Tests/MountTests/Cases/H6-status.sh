@@ -24,18 +24,29 @@ PY
 expect_code 0 "$KEYCHAINFS" doctor "$MNT" > /dev/null
 unmount_keychain
 
-# Where the limit forbids to lock, both say so.
+# Where the limit forbids to lock, both say so: for all of it, or for the buffers alone, which come after the arena.
+hardening() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['hardening']['$1'])"; }
 if [ "$(id -u)" != 0 ]; then
     (ulimit -l 64; "$KEYCHAINFS" mount "$MNT"; "$KEYCHAINFS" doctor --json "$MNT" > "$CASE_DIR/limited") 2> /dev/null
-    expect False "$("$KEYCHAINFS" status --json "$MNT" | python3 -I -c 'import json, sys; print(json.load(sys.stdin)["hardening"]["memoryLocked"])')" "memoryLocked"
-    "$KEYCHAINFS" status "$MNT" | grep -q 'NOT in force:.*locked' || fail "the text hides what does not hold"
+    expect "False False 0" "$(hardening memoryLocked) $(hardening buffersLocked) $(hardening lockedKilobytes)" "what is locked"
+    "$KEYCHAINFS" status "$MNT" | grep -q 'NOT in force:.*plaintext locked.*buffers locked' || fail "the text hides what does not hold"
     python3 -I -c '
 import json, sys
 found = {f["name"]: f for f in json.load(open(sys.argv[1]))["findings"]}
 assert found["memory-lock-limit"]["severity"] == "warning" and "LimitMEMLOCK" in found["memory-lock-limit"]["advice"]
 assert found["memory-locked"]["severity"] == "warning"' "$CASE_DIR/limited"
     unmount_keychain
+    (ulimit -l 2200; "$KEYCHAINFS" mount "$MNT") 2> /dev/null
+    expect "True False" "$(hardening memoryLocked) $(hardening buffersLocked)" "what is locked with room for the arena"
+    unmount_keychain
 fi
+
+# An allocator that leaves something in what it gives again is found out: here glibc itself fills new blocks.
+GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.perturb=90 "$KEYCHAINFS" mount "$MNT"
+expect False "$(hardening allocatorWipes)" "allocatorWipes"
+unmount_keychain
+GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.perturb=90 "$KEYCHAINFS" doctor "$MNT" > "$CASE_DIR/doctor"
+grep -q '^warning .*freed.*NOT in force' "$CASE_DIR/doctor" || fail "doctor claims that freed memory is wiped"
 
 # A mount in the home directory is copied by its backups.
 mkdir "$HOME/Keychain" "$HOME/Dropbox" "$HOME/Dropbox/k"

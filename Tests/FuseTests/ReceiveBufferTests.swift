@@ -1,0 +1,137 @@
+import CFuse3
+import FileSystemCore
+import FileSystemTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import Fuse
+
+/// Receive buffers hold what programs write: contents, attributes, names.
+@Suite struct ReceiveBufferTests {
+    private let fileSystem = MemoryFileSystem()
+
+    /// Whether the bytes lie in a receive buffer of this process.
+    private static func buffersHold(_ canary: [UInt8]) throws -> Bool {
+        try MemoryScan.lockedMappings { $0.range(of: Data(canary)) != nil }.contains(true)
+    }
+
+    private static func canary() -> [UInt8] { Array("canary-\(UUID().uuidString)".utf8) }
+
+    /// Sends a message and returns when its buffer has been used for the next one, of a few bytes.
+    private func send(_ request: WireRequest, over session: WireSession, cut: Int? = nil) {
+        var message = request.message(unique: 1 << 41)
+        if let cut { message = Array(message.prefix(cut)) }
+        #expect(session.wire.connection.send(message))
+        var question = Request(caller: request.caller)
+        _ = try? session.wire.statfs(&question, node: .root)
+    }
+
+    private func write(_ bytes: [UInt8], claiming size: Int? = nil) -> WireRequest {
+        var request = WireRequest(FUSE_WRITE)
+        request.append(
+            fuse_write_in(
+                fh: 0, offset: 0, size: UInt32(size ?? bytes.count), write_flags: 0, lock_owner: 0, flags: 0,
+                padding: 0))
+        request.append(bytes: bytes)
+        return request
+    }
+
+    @Test("H1: while a WRITE is served its buffer holds the contents, afterwards it does not")
+    func written() throws {
+        let session = try WireSession(fileSystem, workers: 1)
+        defer { session.stop() }
+        let client = PathClient(session.wire, maximumWrite: 65_536)
+        let canary = Self.canary()
+        let held = Locked(false)
+        fileSystem.script.withLock {
+            $0.onWrite = {
+                let found = (try? Self.buffersHold(canary)) ?? false
+                held.withLock { $0 = found }
+            }
+        }
+        try client.put("/a", [UInt8](repeating: 0x2E, count: 5000) + canary)
+        #expect(held.withLock { $0 }, "the scan does not find what is there")
+        try client.unlink("/a")
+        #expect(try !Self.buffersHold(canary))
+    }
+
+    @Test("H1: attributes and names are wiped from their buffer") func attributesAndNames() throws {
+        let session = try WireSession(fileSystem, workers: 1)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        let (value, name, old) = (Self.canary(), Self.canary(), Self.canary())
+        let path = "/" + String(decoding: old, as: UTF8.self)
+        try client.put(path, "x")
+        try client.setxattr(path, "user.x", value, [])
+        try client.rename(path, "/" + String(decoding: name, as: UTF8.self))
+        _ = try client.stat("/")
+        for canary in [value, name, old] { #expect(try !Self.buffersHold(canary)) }
+    }
+
+    @Test("H1: what is refused is wiped as well") func refused() throws {
+        let session = try WireSession(fileSystem, workers: 1)
+        defer { session.stop() }
+        let canary = Self.canary()
+        // Too long, cut, for an operation that there is not, and an answer that nobody has asked for.
+        var lookup = WireRequest(FUSE_LOOKUP)
+        lookup.append(bytes: canary)
+        var attribute = WireRequest(FUSE_SETXATTR)
+        attribute.append(bytes: [0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 65, 0] + canary)
+        var unknown = WireRequest(FUSE_IOCTL)
+        unknown.append(bytes: canary)
+        var reply = WireRequest(FUSE_NOTIFY_REPLY)
+        reply.append(bytes: canary)
+        for request in [write(canary, claiming: 1 << 20), lookup, attribute, unknown, reply] {
+            send(request, over: session)
+            #expect(try !Self.buffersHold(canary), "opcode \(request.opcode)")
+        }
+        send(write(canary), over: session, cut: 40 + 40 + canary.count - 1)
+        #expect(try !Self.buffersHold(Array(canary.dropLast())))
+    }
+
+    @Test("H1: so is what is too short to be a message") func short() throws {
+        let session = try WireSession(fileSystem, workers: 1)
+        defer { session.stop() }
+        let canary = Array(Self.canary().suffix(32))
+        // Not overwritten by the next message, whose header ends with zeroes before the last of these.
+        #expect(session.wire.connection.send([UInt8](repeating: 0, count: 7) + canary))
+        #expect(eventually { (try? !Self.buffersHold(canary)) ?? false })
+        #expect(try !Self.buffersHold(Array(canary.suffix(8))))
+    }
+
+    @Test("H1: a buffer is locked, and a long message leaves neither its bytes nor its pages")
+    func longMessage() throws {
+        let buffer = try MessageBuffer()
+        let isLocked = buffer.isLocked
+        #expect(isLocked)
+        #expect(Self.residentPages(buffer) == 0)
+        memset(buffer.start, 0xA5, MessageBuffer.size)
+        #expect(Self.residentPages(buffer) == MessageBuffer.size / Self.page)
+        buffer.wipe(MessageBuffer.size)
+        #expect(Self.residentPages(buffer) <= MessageBuffer.kept / Self.page)
+        let bytes = UnsafeRawBufferPointer(start: buffer.start, count: MessageBuffer.size)
+        #expect(bytes.allSatisfy { $0 == 0 })
+        // Locked still, also what comes back; in no core dump, and not a child's.
+        let flags = MemoryScan.flags(at: buffer.start)
+        #expect(Set(["lo", "dd", "wf"]).isSubset(of: flags), "\(flags)")
+    }
+
+    @Test("H1: the bytes of a short message are wiped, its pages stay") func shortMessage() throws {
+        let buffer = try MessageBuffer()
+        memset(buffer.start, 0xA5, 20_000)
+        let before = Self.residentPages(buffer)
+        buffer.wipe(20_000)
+        #expect(Self.residentPages(buffer) == before)
+        #expect(UnsafeRawBufferPointer(start: buffer.start, count: 20_000).allSatisfy { $0 == 0 })
+    }
+
+    private static let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+
+    /// By mincore(2).
+    private static func residentPages(_ buffer: borrowing MessageBuffer) -> Int {
+        var pages = [UInt8](repeating: 0, count: MessageBuffer.size / page)
+        guard mincore(buffer.start, MessageBuffer.size, &pages) == 0 else { return -1 }
+        return pages.count { $0 & 1 != 0 }
+    }
+}

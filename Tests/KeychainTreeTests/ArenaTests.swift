@@ -1,0 +1,103 @@
+import FileSystemCore
+import Foundation
+import SecretCrypto
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// Plaintext in the arena: for as long as an answer is made, and no longer.
+@Suite struct ArenaTests {
+    private static let path = "generic-passwords/s/a"
+
+    private static func process(with text: String) throws -> TreeProcess {
+        let process = TreeProcess(try TreeFixture())
+        try process.mkdir("generic-passwords/s")
+        try process.put(path, text)
+        return process
+    }
+
+    /// Whether the text lay in the arena while its READ was answered.
+    private static func isHeldWhileAnswered(_ text: String, of file: TreeProcess.Descriptor, _ process: TreeProcess)
+        throws
+        -> Bool
+    {
+        var isHeld = false
+        try process.ask { (request) throws(Errno) in
+            try process.tree.read(
+                &request, node: file.node, handle: file.opened.handle, offset: 0, size: 1000, owner: process.owner
+            ) { _, _ in isHeld = SecretArena.shared.contains(Array(text.utf8)) }
+        }
+        return isHeld
+    }
+
+    @Test("H1: a value that is read, and one that is staged, is in the arena until the answer is sent")
+    func wipedAfterTheReply() throws {
+        let (text, staged) = ("canary-\(UUID().uuidString)", "canary-\(UUID().uuidString)")
+        let process = try Self.process(with: text)
+        #expect(!SecretArena.shared.contains(Array(text.utf8)))
+        let reader = try process.open(Self.path)
+        #expect(try Self.isHeldWhileAnswered(text, of: reader, process), "the search does not find what is there")
+        #expect(!SecretArena.shared.contains(Array(text.utf8)))
+        let writer = try process.open(Self.path, .readWrite)
+        try process.write(writer, staged)
+        #expect(!SecretArena.shared.contains(Array(staged.utf8)))
+        #expect(try Self.isHeldWhileAnswered(staged, of: writer, process))
+        #expect(!SecretArena.shared.contains(Array(staged.utf8)))
+        try process.close(writer)
+        try process.close(reader)
+        #expect(!SecretArena.shared.contains(Array(staged.utf8)))
+    }
+
+    @Test("H2, L2: a lock has the kernel forget and the stacks wiped, these last of all") func lock() throws {
+        let process = try Self.process(with: "value")
+        let notifications = process.tree.lock()
+        guard case .allEntries? = notifications.first, case .finishedCalls? = notifications.last else {
+            return #expect(Bool(false), "\(notifications)")
+        }
+    }
+
+    @Test("H1: without a free slab read and write wait a second, then fail with ENOMEM, and nothing is lost")
+    func exhausted() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            guard let process = try? Self.process(with: "old"), let reader = try? process.open(Self.path),
+                let writer = try? process.open(Self.path, .writeOnly)
+            else { exit(1) }
+            do {
+                var hogs: [Hog] = []
+                var size = 1 << 20
+                while size >= 32 {
+                    guard SecretArena.shared.capacity - SecretArena.shared.bytesInUse >= size,
+                        let hog = try? Hog(size)
+                    else {
+                        size /= 2
+                        continue
+                    }
+                    hogs.append(hog)
+                }
+                for call in [{ _ = try process.read(reader) }, { try process.write(writer, "new", at: 1) }] {
+                    let start = ContinuousClock.now
+                    do {
+                        try call()
+                        exit(2)
+                    } catch {
+                        guard error as? Errno == .noMemory else { exit(3) }
+                    }
+                    let waited = ContinuousClock.now - start
+                    guard waited > .milliseconds(900), waited < .seconds(5) else { exit(4) }
+                }
+                guard !hogs.isEmpty else { exit(5) }
+            }
+            guard (try? process.read(reader)) == Array("old".utf8), (try? process.write(writer, "new")) != nil,
+                (try? process.close(writer)) != nil, (try? process.cat(Self.path)) == "new"
+            else { exit(6) }
+            exit(0)
+        }
+    }
+}
+
+/// Holds a slab.
+private final class Hog {
+    let bytes: SecretBytes
+    init(_ count: Int) throws { bytes = try SecretBytes(count: count) }
+}

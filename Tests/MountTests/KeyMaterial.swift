@@ -1,0 +1,57 @@
+import KeychainTesting
+import SecretCrypto
+
+@testable import Keychain
+@testable import KeychainMount
+
+/// The keys of a keychain, derived from its file, its passphrase and the device key, as a daemon does: what a scan of the
+/// daemon's memory looks for.
+struct KeyMaterial {
+    /// From passphrase to user key: root, the slot's keys, the user key. Gone as soon as an unlock has ended.
+    private(set) var passing: [String: String] = [:]
+    /// By protection class.
+    private(set) var classes: [Protection: [String: String]] = [:]
+
+    /// In hexadecimal, by name. `environment` says where keychain and device key lie.
+    init(environment: [String: String], passphrase: String) throws {
+        let locations = Locations(environment: environment)
+        let opened = try KeychainFile(path: locations.keychain, locations: locations).open(isReadOnly: true)
+        defer { opened.keychain.close() }
+        let secret = try SecretBytes(text: passphrase)
+        let keys = opened.keychain.keys
+        try keys.unlock(passphrase: secret)
+        for protection in Protection.allCases { classes[protection] = try Self.hex(keys.currentKeys(for: protection)) }
+        passing = try Self.passing(StoredKeys(reading: opened.store), secret)
+    }
+
+    private static func passing(_ records: StoredKeys, _ passphrase: borrowing SecretBytes) throws -> [String: String] {
+        let store = records.store
+        let root = try SlotOpening.root(passphrase: passphrase, store: store)
+        let user = try SlotOpening.userKey(root: root, kind: .passphrase, slots: records.slots, store: store)
+        var found = ["slot root": hex(root), "user key": hex(user)]
+        for slot in records.slots {
+            let secret = try SlotSecret(root: root, store: store.identifier, slot: slot.id)
+            found["slot exchange key"] = hex(secret.pair.secretKey)
+            found["slot MAC key"] = hex(secret.macKey)
+        }
+        return found
+    }
+
+    private static func hex(_ keys: ClassKeys) throws -> [String: String] {
+        var parts = [("metadata", keys.metadata), ("secret", keys.secret)]
+        if let exchange = keys.exchange { parts.append(("exchange", exchange)) }
+        var found: [String: String] = [:]
+        for (name, key) in parts { found[name] = try key.use { (key) throws(CryptoError) in hex(key) } }
+        return found
+    }
+
+    private static func hex(_ key: borrowing SecretBytes) -> String {
+        [UInt8](copying: key.bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+extension StoredKeys {
+    fileprivate init(reading store: some RecordStore) throws {
+        self = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Keychain
+import Testing
+
+/// Looks for keys in the memory of a daemon and of its guard. Only root can look: both are not dumpable.
+@Suite(.serialized) struct KeyScanTests {
+    /// The classes whose keys a lock takes away.
+    private static let lockable: Set<Protection> = [
+        .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .whenUnlockedUnlessOpen,
+    ]
+
+    @Test(
+        "H2: after a lock no class key that it takes away, no user key and no slot key is in memory",
+        arguments: Account.isRoot ? Account.available : [])
+    func keys(_ account: Account) throws {
+        let passphrase = "canary \(UUID().uuidString)"
+        let mount = try ScannedMount(account, passphrase: passphrase)
+        defer { mount.remove() }
+        try mount.run("create", "--kdf", "test")
+        let material = try KeyMaterial(environment: mount.environment, passphrase: passphrase)
+        try #require(material.passing.count == 4 && material.classes.count == Protection.allCases.count)
+        try mount.run("mount", mount.mountPoint)
+        defer { _ = try? mount.run("unmount", mount.mountPoint) }
+        let daemon = try mount.daemon()
+        try use(mount)
+        for _ in 0..<2 {
+            // They are there to be found, each of them; from passphrase to user key all is gone already.
+            #expect(
+                try mount.scan(daemon, material.wanted(Self.lockable)) == material.wanted(Self.lockable).keys.sorted())
+            #expect(try mount.scan(daemon, material.passing) == [])
+            try mount.run("lock", mount.mountPoint)
+            #expect(try mount.scan(daemon, material.wanted(Self.lockable)) == [])
+            #expect(try mount.scan(daemon, material.passing) == [])
+            // Not because the scan fails.
+            let kept = material.wanted(Set(Protection.allCases).subtracting(Self.lockable))
+            #expect(try mount.scan(daemon, kept) == kept.keys.sorted())
+            try mount.run("unlock", mount.mountPoint)
+        }
+        let all = material.wanted(Set(Protection.allCases)).merging(material.passing) { old, _ in old }
+        #expect(try mount.scan(mount.guardian(of: daemon), all) == [])
+    }
+
+    /// An item of each class, written and read, so that every key has been used.
+    private func use(_ mount: ScannedMount) throws {
+        for protection in Protection.allCases {
+            let item = "\(mount.mountPoint)/generic-passwords/s/\(protection.suffix)"
+            try mount.shell(
+                "mkdir -p '\(mount.mountPoint)/generic-passwords/s' && printf secret > '\(item)' && "
+                    + "setfattr -n user.kSecAttrAccessible -v \(protection.suffix) '\(item)' && cat '\(item)' > /dev/null"
+            )
+        }
+    }
+}
+
+extension KeyMaterial {
+    /// The keys of those classes, by class and name.
+    fileprivate func wanted(_ protections: Set<Protection>) -> [String: String] {
+        var found: [String: String] = [:]
+        for (protection, keys) in classes where protections.contains(protection) {
+            for (name, key) in keys { found["\(protection.suffix) \(name)"] = key }
+        }
+        return found
+    }
+}
+
+/// A keychain of an account's in a directory of its own.
+private struct ScannedMount {
+    private let account: Account
+    private let directory: WorkDirectory
+    private let program: String
+
+    init(_ account: Account, passphrase: String) throws {
+        self.account = account
+        directory = try WorkDirectory(for: account)
+        program = try directory.add(CaseTests.program)
+        _ = try directory.add(CaseTests.folder.appendingPathComponent("scan.py"))
+        try shell(
+            "umask 077; mkdir '\(home)' '\(mountPoint)'; printf '%s\\n' '\(passphrase)' > '\(directory.path)/pass'")
+    }
+
+    private var home: String { directory.path + "/home" }
+    /// Not HOME alone: runuser(1) sets that.
+    var environment: [String: String] {
+        ["HOME": home, "XDG_DATA_HOME": home + "/data", "XDG_STATE_HOME": home + "/state"]
+    }
+    var mountPoint: String { directory.path + "/mnt" }
+
+    func remove() { directory.remove() }
+
+    @discardableResult
+    func run(_ arguments: String...) throws -> String { try checked([program] + arguments) }
+
+    func shell(_ script: String) throws { try checked(["bash", "-c", script]) }
+
+    func daemon() throws -> Int {
+        let status = try JSONSerialization.jsonObject(with: Data(run("status", "--json", mountPoint).utf8))
+        return try #require((status as? [String: Any])?["pid"] as? Int)
+    }
+
+    /// The guard is the daemon's only child.
+    func guardian(of daemon: Int) throws -> Int {
+        let children = try String(contentsOfFile: "/proc/\(daemon)/task/\(daemon)/children", encoding: .utf8)
+        return try #require(children.split(separator: " ").first.flatMap { Int($0) })
+    }
+
+    /// The names of those that lie anywhere in the process.
+    func scan(_ process: Int, _ wanted: [String: String]) throws -> [String] {
+        let list = directory.path + "/wanted"
+        try wanted.map { "hex:\($0)\t\($1)\n" }.joined().write(toFile: list, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: list) }
+        let result = try Command.run(["bash", "-c", "python3 -I '\(directory.path)/scan.py' \(process) < '\(list)'"])
+        guard result.code == 0 else { throw CommandError(message: result.output) }
+        let found = result.output.split(separator: "\n").compactMap { line in
+            wanted.keys.first { line.hasPrefix("hex:\($0) in ") }
+        }
+        return Set(found).sorted()
+    }
+
+    @discardableResult
+    private func checked(_ command: [String]) throws -> String {
+        let result = try Command.run(
+            try account.running(command),
+            environment: environment.merging(["KEYCHAINFS_PASSPHRASE_FILE": directory.path + "/pass"]) { old, _ in old
+            },
+            directory: directory.path)
+        guard result.code == 0 else { throw CommandError(message: "\(command): \(result.code) \(result.output)") }
+        return result.output
+    }
+}
