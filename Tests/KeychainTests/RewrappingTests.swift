@@ -79,11 +79,11 @@ struct RewrappingTests {
         let counts = try await reports(2) {
             try vault.bench.unlock()
             while ephemeralCount() > 0 { usleep(1000) }
-            let commits = vault.keychain.commitCount
+            let commits = try vault.header.commit
             vault.keychain.lock()
             try vault.bench.unlock()
             usleep(50_000)
-            #expect(vault.keychain.commitCount == commits)
+            #expect(try vault.header.commit == commits)
             _ = try addLocked(1, from: 3)
             try vault.bench.unlock()
         }
@@ -125,6 +125,20 @@ struct RewrappingTests {
         }
         #expect(vault.bench.store.records.itemRecords == before.itemRecords)
         #expect(try vault.sum() == vault.header.rows)
+    }
+
+    @Test("S3, F9: without room they stay as they are, and it is told")
+    func diskFull() async throws {
+        _ = try addLocked(3)
+        vault.bench.store.failNextWrite(with: .diskFull)
+        try vault.bench.unlock()
+        #expect(throws: KeychainError.diskFull) { try vault.keychain.rewrapPage(after: .none) }
+        #expect(ephemeralCount() == 3)
+        #expect(try vault.sum() == vault.header.rows)
+        vault.bench.store.failNextWrite(with: .diskFull)
+        let counts = try await reports(1) {}
+        #expect(counts == [-1])
+        #expect(ephemeralCount() == 3)
     }
 
     @Test("S4: a damaged one stays as it is, and keeps no other from being sealed anew")

@@ -38,7 +38,7 @@ final class ItemFile: Sendable {
         var hasDetachedValue = false
         var staging: Staging?
         /// WhenUnlockedUnlessOpen: the committed value while the file is open, for the time of a lock; nil if unknown.
-        var openSecret: SealedSecret?
+        var keptValue: KeptValue?
         /// What its name stood for, which this item goes on with from its first commit on (F5).
         var freed: FreedName?
         let staleness: Staleness

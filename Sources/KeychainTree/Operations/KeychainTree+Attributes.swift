@@ -123,7 +123,7 @@ extension KeychainTree {
                 state.item = saved
                 return
             }
-            state.item = nil
+            readAgain(&state)
         }
         throw .resourceBusy
     }
@@ -134,7 +134,7 @@ extension KeychainTree {
             return try keychain.change { (change) throws(KeychainError) in try change.save(item) }
         } catch .staleItem {
             return goesOnLocked(state, item) ? try saveLocked(item, state) : nil
-        } catch .interactionNotAllowed where goesOnLocked(state, item) {
+        } catch .interactionNotAllowed where goesOn(state, item) {
             return try saveLocked(item, state)
         } catch {
             throw error.errno

@@ -265,9 +265,9 @@ extension KeychainTree {
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
         (state.item, state.freed) = (item, nil)
-        // The staged value is the committed one now, as long as there is one.
-        state.openSecret = nil
         state.staging?.note { $0.committed() }
+        state.keptValue = nil
+        keepValue(&state)
         // With another class than it was begun with: what is written next is staged under the key of that one.
         if let staging = state.staging, staging.availability != item.protection.stagingAvailability {
             state.staging = nil

@@ -28,10 +28,9 @@ extension KeychainTree {
     }
 
     private func forgetUnavailable(_ state: inout ItemFile.State) {
-        guard let item = state.item, !state.protections(item).allSatisfy(keychain.keys.isAvailable),
-            !goesOn(state, item)
-        else { return }
-        state.openSecret = nil
+        guard let item = state.item else { return state.keptValue = nil }
+        guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return }
+        state.keptValue = nil
         if state.hasUncommitted { state.losses += 1 }
         state.staging = nil
         if state.isPending { _ = detachPending(&state) }

@@ -174,7 +174,7 @@ extension KeychainTree {
             if flags.contains(.truncate) { try truncateByOpen(&state, item) }
             state.writerCount += 1
             state.openCount += 1
-            keepOpenSecret(&state)
+            keepValue(&state)
             return Writer(file: file, flags: flags, losses: state.losses)
         }
         return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
@@ -199,15 +199,17 @@ extension KeychainTree {
     /// The secret in the store, still sealed; and the item that goes with it.
     func committedSecret(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
         if let item = state.item, goesOnLocked(state, item) {
-            guard item.secretCount == nil || state.openSecret != nil else { throw .noKey }
-            return state.openSecret
+            if case .sealed(let secret) = state.keptValue { return secret }
+            guard item.secretCount == nil else { throw .noKey }
+            return nil
         }
         let row = state.row
         let found = try mapped { () throws(KeychainError) in try keychain.itemWithSecret(id: row) }
         guard let found else { throw .noSuchFileOrDirectory }
         state.item = found.item
         let secret = found.secret.map { shared($0, &state) }
-        state.openSecret = found.item.protection == .whenUnlockedUnlessOpen ? secret : nil
+        let isKept = found.item.protection == .whenUnlockedUnlessOpen
+        state.keptValue = isKept ? secret.map { .sealed($0) } : nil
         return secret
     }
 
@@ -219,7 +221,7 @@ extension KeychainTree {
         return secret
     }
 
-    private func snapshot(of staging: Staging) throws(Errno) -> StagedSnapshot {
+    func snapshot(of staging: Staging) throws(Errno) -> StagedSnapshot {
         return try mapped { () throws(KeychainError) in
             try staging.snapshot(key: try stagingKeys.key(for: staging.availability))
         }
@@ -274,7 +276,6 @@ extension KeychainTree {
             }
         }
         state.staging = nil
-        if state.openCount > 0 { keepOpenSecret(&state) }
         guard state.isPending, let item = state.item else { return nil }
         giveBack(state.freed)
         return dropPending(&state, item)
@@ -302,7 +303,7 @@ extension ItemFile.State {
     /// What can be read again is not kept for a file that nobody has open: the kernel may know very many.
     mutating func forgetUnused() {
         guard openCount == 0, staging == nil else { return }
-        openSecret = nil
+        keptValue = nil
         if !isPending, !isDetached { item = nil }
     }
 }

@@ -20,29 +20,45 @@ extension KeychainTree {
         return goesOn(state, item)
     }
 
-    /// A descriptor has been opened, or the last one that writes closed: keeps what a lock must not take away.
-    func keepOpenSecret(_ state: inout ItemFile.State) {
-        guard state.item?.protection == .whenUnlockedUnlessOpen, !state.isPending, !state.isDetached else { return }
-        _ = try? committedSecret(&state)
+    /// A descriptor has been opened, or something committed: keeps the committed value beyond a lock.
+    func keepValue(_ state: inout ItemFile.State) {
+        guard let item = state.item, goesOn(state, item), !state.isPending, !state.isDetached else { return }
+        if keychain.keys.isAvailable(item.protection), (try? committedSecret(&state)) != nil { return }
+        guard let staging = state.staging, !staging.state.isUncommitted else { return }
+        // It has just been committed, and cannot be read again.
+        state.keptValue = (try? snapshot(of: staging)).map { .staged($0) }
+    }
+
+    /// The item has been changed in the store; what is known of it stays where a lock that comes now must not take it.
+    func readAgain(_ state: inout ItemFile.State) {
+        guard let item = state.item, goesOn(state, item) else { return state.item = nil }
+        if let fresh = try? keychain.item(id: state.row) { state.item = fresh }
     }
 
     /// Changes the attributes of an item whose row cannot be opened: seals it anew, with the value that is kept.
     func saveLocked(_ item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Item {
-        let staging = state.staging
-        let secret = state.openSecret
+        let value = state.keptValue
         return try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
                 let item = try change.asStored(item)
-                if let staging, !staging.state.isUncommitted {
-                    staging.setModificationTime(item.file.modificationTime)
-                    return try staging.save(item, in: change)
+                switch value {
+                case .sealed(let secret): return try change.save(item, secret: secret)
+                case .staged(let snapshot): return try change.save(item, secret: snapshot.contents)
+                case nil:
+                    guard item.secretCount == nil else { throw .interactionNotAllowed }
+                    return try change.save(item)
                 }
-                guard item.secretCount != nil else { return try change.save(item) }
-                guard let secret else { throw .interactionNotAllowed }
-                return try change.save(item, secret: secret)
             }
         }
     }
+}
+
+/// The committed value of an open item, which a lock does not take away.
+enum KeptValue: Sendable {
+    /// As it was read from the store, with a key of its own.
+    case sealed(SealedSecret)
+    /// As it was committed while locked.
+    case staged(StagedSnapshot)
 }
 
 extension Protection {

@@ -80,6 +80,13 @@ edit 'put("item", row("item", "id", LONG, old)); put("secret", row("secret", "it
 told "an older item with its long secret" 'Rows are older than what was committed' 'rows are older than'
 done_with "an older item with its long secret"
 
+# Rows of keys are rows too: one that no item needs removed, a device that was never entered.
+edit 'db.execute("DELETE FROM class_key WHERE purpose = 12")'
+told "a removed class key" "$missing" 'rows are missing that were committed'; done_with "a removed class key"
+edit 'put("device", (9, os.urandom(16)))'
+told "an added device" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
+done_with "an added device"
+
 # The long secret of another time alone: no head changes, but it is never opened under the wrong one (S4).
 edit 'put("secret", row("secret", "item", LONG, old))'
 expect_code 21 "$KEYCHAINFS" check | grep -q "Damaged items (rows): $LONG" || fail "an older long secret"
