@@ -70,7 +70,12 @@ extension Failure {
             self.init(.badKeychain, "\(path) is damaged. Run 'keychainfs check' and restore a backup.")
         case .inUse(let processID):
             let holder = processID > 0 ? "process \(processID)" : "another process"
-            self.init(.inUse, "\(path) is in use by \(holder). Unmount it there first ('keychainfs status' shows it).")
+            self.init(
+                .inUse,
+                """
+                \(path) is in use by \(holder). Unmount it there first ('keychainfs status' shows where it is mounted; if it \
+                is mounted nowhere any more, a program still has a file of it open).
+                """)
         case .diskFull:
             self.init(.diskFull, "The disk that holds \(path) is full. Make room and try again; nothing was changed.")
         case .readOnly:

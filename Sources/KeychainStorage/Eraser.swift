@@ -17,9 +17,21 @@ final class Eraser: Sendable {
         var erase: (@Sendable () throws(KeychainError) -> Void)?
     }
 
-    private static let quiet = Duration.seconds(1)
-    private static let longest = Duration.seconds(60)
+    /// When the log is emptied after a deletion or an overwriting.
+    struct Times: Equatable, Sendable {
+        /// Without a commit.
+        var quiet: Duration
+        /// However many commits come.
+        var longest: Duration
+
+        /// What the contract promises.
+        static let contract = Times(quiet: .seconds(1), longest: .seconds(60))
+    }
+
+    let times: Times
     private let state = Monitor(State())
+
+    init(times: Times = .contract) { self.times = times }
 
     /// What empties the log; without it nothing is done.
     func begin(_ erase: @escaping @Sendable () throws(KeychainError) -> Void) {
@@ -60,7 +72,7 @@ final class Eraser: Sendable {
     }
 
     private func run() {
-        while let delay = state.wait(seconds: nil, until: Self.delay) {
+        while let delay = state.wait(seconds: nil, until: delay) {
             if delay > .zero {
                 // A commit in between only makes it later: looked at when this time is over.
                 let milliseconds = Int(delay / .milliseconds(1)) + 1
@@ -85,16 +97,16 @@ final class Eraser: Sendable {
             // A full disk, say: tried again in a minute.
             state.withLock { state in
                 state.since = .now
-                state.lastCommit = .now + Self.longest
+                state.lastCommit = .now + times.longest
             }
         }
     }
 
     /// How long to wait before the log is emptied: nil if there is no need to, negative if there never will be.
-    private static func delay(_ state: inout State) -> Duration? {
+    private func delay(_ state: inout State) -> Duration? {
         if state.isClosed { return .seconds(-1) }
         if state.isUrgent { return .zero }
         guard let since = state.since else { return nil }
-        return max(.zero, min(state.lastCommit + quiet, since + longest) - .now)
+        return max(.zero, min(state.lastCommit + times.quiet, since + times.longest) - .now)
     }
 }

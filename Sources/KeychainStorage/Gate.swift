@@ -28,8 +28,8 @@ final class Gate: Sendable {
     /// Whether the calling thread has the connection.
     var isMine: Bool { state.withLock { $0.owner == pthread_self() } }
 
-    /// Whether somebody waits for writing.
-    var hasWriters: Bool { state.withLock { !$0.writers.isEmpty } }
+    /// How many wait for writing.
+    var writerCount: Int { state.withLock { $0.writers.count } }
 
     /// Waits for the connection. The caller does not have it.
     func enter(_ purpose: Purpose) {

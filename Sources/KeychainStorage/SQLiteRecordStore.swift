@@ -57,6 +57,8 @@ package final class SQLiteRecordStore: RecordStore {
         }
     }
 
+    package var isInPlace: Bool { connection.withLock { $0 }?.isInPlace ?? false }
+
     package func read<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {

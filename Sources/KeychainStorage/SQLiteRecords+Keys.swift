@@ -136,6 +136,15 @@ extension SQLiteRecords {
         }
     }
 
+    func damagedKeyCount() throws(KeychainError) -> Int {
+        let sql = """
+            SELECT (SELECT count(*) FROM slot) + (SELECT count(*) FROM device) + (SELECT count(*) FROM class_key) \
+            + (SELECT count(*) FROM user_key)
+            """
+        let all = try row(sql) { try $0.decode(Int.self, atIndex: 0) } ?? 0
+        return all - (try slots().count) - (try devices().count) - (try classKeys().count) - (try userKeys().count)
+    }
+
     func put(_ key: UserKeyRecord) throws(KeychainError) {
         erasures?.note()
         try execute(

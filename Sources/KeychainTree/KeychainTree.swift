@@ -16,6 +16,7 @@ package final class KeychainTree: FileSystem {
     let stagingKeys = StagingKeys()
     let listings = ListingCache()
     let stalePages = StalePages()
+    let released = ReleasedMemory()
     /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
     let names = Mutex<Void>(())
     let table: Mutex<TreeTable>

@@ -16,7 +16,7 @@ struct Backup: ParsableCommand {
             With --verify every row of BACKUP is verified; nothing is changed.
 
             Exit codes: 0 done, or sound; 10 wrong passphrase; 11 no keychain or no BACKUP; 12 no keychain file; \
-            19 no room; 20 BACKUP exists; 21 damaged; 23 not unlocked since the mount.
+            19 no room; 20 BACKUP exists; 21 damaged (a backup was made all the same); 23 not unlocked since the mount.
             """)
 
     @OptionGroup var keychain: KeychainOption
@@ -42,6 +42,14 @@ struct Backup: ParsableCommand {
                     of: KeychainFile(path: keychain.path), at: Locations.absoluteOfNew(backup)
                 ).make(passphrase: passphrase.source, say: Report.message)
                 try Report.result(json ? made.jsonText : made.text)
+                guard made.isSound else {
+                    throw Failure(
+                        .damaged,
+                        """
+                        The keychain is damaged: rows are missing, older or foreign, and so they are in this backup. Keep \
+                        the backups that you have, and run 'keychainfs check'.
+                        """)
+                }
             }
         }
     }

@@ -7,12 +7,16 @@ package final class InMemoryRecordStore: RecordStore {
         var records: InMemoryRecords
         var nextFailure: KeychainError?
         var afterNextWrite: (@Sendable () -> Void)?
+        var beforeNextRead: (@Sendable () -> Void)?
+        var duringNextRead: (@Sendable () -> Void)?
         var writeCount = 0
         var isClosed = false
     }
 
     private let state: Mutex<State>
+    private let secrets = SecretReads()
     package let isReadOnly: Bool
+    package let isInPlace = true
 
     /// An empty store, or one with the rows of another ("a copy of the file").
     package init(_ records: InMemoryRecords = InMemoryRecords(), isReadOnly: Bool = false) {
@@ -29,6 +33,9 @@ package final class InMemoryRecordStore: RecordStore {
     /// Writes that were committed.
     package var writeCount: Int { state.withLock { $0.writeCount } }
 
+    /// How often somebody has read a secret, sealed as it is: what is not read cannot be decrypted.
+    package var secretReads: Int { secrets.count.load(ordering: .relaxed) }
+
     /// The next commit fails with that error, once.
     package func failNextWrite(with error: KeychainError) {
         state.withLock { $0.nextFailure = error }
@@ -39,12 +46,24 @@ package final class InMemoryRecordStore: RecordStore {
         state.withLock { $0.afterNextWrite = body }
     }
 
+    /// What somebody else does right before the next transaction that reads begins; once.
+    package func beforeNextRead(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.beforeNextRead = body }
+    }
+
+    /// The same, when it has begun: it does not see what is committed now.
+    package func duringNextRead(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.duringNextRead = body }
+    }
+
     package func read<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
+        take(\.beforeNextRead)?()
         let (records, isClosed) = state.withLock { ($0.records, $0.isClosed) }
+        take(\.duringNextRead)?()
         guard !isClosed else { throw .notAvailable }
-        return try body(InMemoryTransaction(records))
+        return try body(InMemoryTransaction(records, secrets))
     }
 
     /// One at a time: the mutex is held while `body` runs, so `body` must not come back to the store itself.
@@ -56,7 +75,7 @@ package final class InMemoryRecordStore: RecordStore {
         var result: Result?
         try state.withLock { (state) throws(KeychainError) in
             guard !state.isClosed else { throw .notAvailable }
-            let transaction = InMemoryTransaction(state.records)
+            let transaction = InMemoryTransaction(state.records, secrets)
             var isCommitted = false
             defer { ending?.didEnd(isCommitted: isCommitted) }
             result = try body(transaction)
@@ -69,12 +88,17 @@ package final class InMemoryRecordStore: RecordStore {
             state.writeCount += 1
             isCommitted = true
         }
-        state.withLock { state in
-            defer { state.afterNextWrite = nil }
-            return state.afterNextWrite
-        }?()
+        take(\.afterNextWrite)?()
         guard let result else { throw .io(0) }
         return result
+    }
+
+    /// What is to happen once.
+    private func take(_ hook: WritableKeyPath<State, (@Sendable () -> Void)?>) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            defer { state[keyPath: hook] = nil }
+            return state[keyPath: hook]
+        }
     }
 
     package func eraseSoon() {}
@@ -87,4 +111,9 @@ package final class InMemoryRecordStore: RecordStore {
     package func close() {
         state.withLock { $0.isClosed = true }
     }
+}
+
+/// Counts for all transactions of a store.
+final class SecretReads: Sendable {
+    let count = Atomic<Int>(0)
 }

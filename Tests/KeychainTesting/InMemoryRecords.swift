@@ -12,6 +12,8 @@ package struct InMemoryRecords: Sendable {
     package var deviceRecords: [Int64: DeviceRecord] = [:]
     package var classKeyRecords: [ClassKeyRecord] = []
     package var userKeyRecords: [Int64: UserKeyRecord] = [:]
+    /// Rows of keys that a real store could not read.
+    package var damagedKeyCount = 0
     package private(set) var directoryRecords: [RowID: DirectoryRecord] = [:]
     package private(set) var itemRecords: [RowID: ItemRecord] = [:]
     package var secrets: [RowID: [UInt8]] = [:]

@@ -1,10 +1,15 @@
 internal import Keychain
+import Synchronization
 
 /// Reads and changes of one transaction, on its own copy of the rows. Used by one thread.
 final class InMemoryTransaction: RecordWriter {
     var records: InMemoryRecords
+    private let secretReads: SecretReads
 
-    init(_ records: InMemoryRecords) { self.records = records }
+    init(_ records: InMemoryRecords, _ secretReads: SecretReads) {
+        self.records = records
+        self.secretReads = secretReads
+    }
 
     func store() throws(KeychainError) -> StoreRecord {
         guard let record = records.storeRecord else { throw .notAKeychain }
@@ -49,7 +54,7 @@ final class InMemoryTransaction: RecordWriter {
     }
 
     func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
-        try item(id: id).map { ($0, records.secrets[id] ?? []) }
+        try item(id: id).map { (record) throws(KeychainError) in (record, try secret(of: id)) }
     }
 
     func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead? { records.directoryRecords[id]?.head }
@@ -79,7 +84,10 @@ final class InMemoryTransaction: RecordWriter {
         return Array(rows.map(\.id).sorted().prefix(limit))
     }
 
-    func secret(of item: RowID) throws(KeychainError) -> [UInt8] { records.secrets[item] ?? [] }
+    func secret(of item: RowID) throws(KeychainError) -> [UInt8] {
+        secretReads.count.add(1, ordering: .relaxed)
+        return records.secrets[item] ?? []
+    }
     func itemCount() throws(KeychainError) -> Int { records.itemRecords.count }
 
     func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
@@ -107,6 +115,8 @@ final class InMemoryTransaction: RecordWriter {
         try deleteClassKey(key)
         records.classKeyRecords.append(key)
     }
+
+    func damagedKeyCount() throws(KeychainError) -> Int { records.damagedKeyCount }
 
     func put(_ key: UserKeyRecord) throws(KeychainError) { records.userKeyRecords[key.generation] = key }
     func deleteUserKey(_ generation: Int64) throws(KeychainError) { records.userKeyRecords[generation] = nil }

@@ -108,6 +108,46 @@ struct DeviceTests {
         #expect(broken.ring.state == .beforeFirstUnlock && broken.store.records.deviceRecords.count == 1)
     }
 
+    @Test("S4: where a row of a key cannot be read nothing is enrolled: it could take its place")
+    func damagedRow() throws {
+        let (first, rows) = try filled()
+        var records = first.store.records
+        let purpose = KeyPurpose.protection(.whenUnlockedThisDeviceOnly)
+        let lost = try #require(records.classKeyRecords.firstIndex { $0.purpose == purpose })
+        let record = records.classKeyRecords.remove(at: lost)
+        records.damagedKeyCount = 1
+        let again = try Bench(copying: records)
+        try again.unlock()
+        #expect(again.store.records.classKeyRecords == records.classKeyRecords)
+        let row = try #require(rows[.whenUnlockedThisDeviceOnly])
+        #expect(throws: KeychainError.decode) { try again.items.open(row) }
+        // A device that is new to the store is not entered either.
+        let other = try Bench(copying: records, device: 2)
+        try other.unlock()
+        #expect(other.store.records.deviceRecords.count == 1)
+        // Put right again, the row opens what it did.
+        records.classKeyRecords.append(record)
+        records.damagedKeyCount = 0
+        let mended = try Bench(copying: records)
+        try mended.unlock()
+        #expect(try mended.contents(row) == [Protection.whenUnlockedThisDeviceOnly.rawValue])
+    }
+
+    @Test("S3: numbers that nobody would come to are no generation, and no device")
+    func hugeNumbers() throws {
+        let (first, _) = try filled()
+        var records = first.store.records
+        let purpose = KeyPurpose.protection(.whenUnlockedThisDeviceOnly)
+        var planted = try #require(records.classKeyRecords.first { $0.purpose == purpose })
+        (planted.generation, planted.device) = (.max, .max)
+        records.classKeyRecords.append(planted)
+        let other = try Bench(copying: records, device: 2)
+        try other.unlock()
+        #expect(other.store.records.deviceRecords.keys.sorted() == [1, 2])
+        let own = other.store.records.classKeyRecords.filter { $0.purpose == purpose && $0.device == 2 }
+        #expect(own.map(\.generation) == [2])
+    }
+
     /// Adds a generation as a removal of a slot does, with the internal API.
     private func addGeneration(_ purpose: KeyPurpose, to records: inout InMemoryRecords, device: UInt8) throws {
         let store = try #require(records.storeRecord)

@@ -59,6 +59,29 @@ private func server(_ name: String) throws(NameError) -> ParsedName<ServiceKey> 
         #expect(try name.account() == .key(.blob(bytes)))
     }
 
+    @Test("T2: neither normalization nor case folding: each of these is another account")
+    func distinct() throws {
+        let texts = ["é", "e\u{301}", "É", "E\u{301}", "ﬁ", "fi", "FI", "straße", "strasse", "\u{212B}", "Å"]
+        let names = texts.map { CanonicalName(account: .string($0)) }
+        #expect(Set(names.map(\.bytes)).count == texts.count)
+        for (text, name) in zip(texts, names) {
+            #expect(name.bytes == Array(text.utf8))
+            #expect(try name.account() == .key(.blob(Array(text.utf8))))
+        }
+    }
+
+    @Test("T2: every byte and every control character has its one spelling")
+    func everyByte() throws {
+        for byte in UInt8.min...UInt8.max {
+            let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "%")
+            let digits = String(byte, radix: 16, uppercase: true)
+            let escape = Array(("%" + (digits.count == 1 ? "0" : "") + digits).utf8)
+            let name = CanonicalName(account: .blob([0x61, byte, 0x62]))
+            #expect(name.bytes == [0x61] + (isPlain ? [byte] : escape) + [0x62], "\(byte)")
+            #expect(try CanonicalName(typed: name.bytes).account() == .key(.blob([0x61, byte, 0x62])))
+        }
+    }
+
     @Test("T2: a name over 255 bytes is cut at a character and ends in its hash")
     func cut() throws {
         let whole = CanonicalName(account: .string(String(repeating: "a", count: 255)))
@@ -131,6 +154,26 @@ private func server(_ name: String) throws(NameError) -> ParsedName<ServiceKey> 
             }
             #expect(key[.protocol] == .string(code))
         }
+    }
+
+    @Test("T3: every authentication type has its name in lower case; what stands in a field is escaped")
+    func authenticationTypes() throws {
+        for (suffix, code) in AuthenticationType.table {
+            let name = service { $0.authenticationType = .string(code) }
+            #expect(text(name) == "example.com,auth=\(suffix.lowercased())")
+            guard case .key(let key) = try name.service(in: .internetPassword) else {
+                Issue.record("no whole name")
+                return
+            }
+            #expect(key[.authenticationType] == .string(code))
+        }
+        let escaped = CanonicalName(service: .internet(InternetService(server: .string("a=b,c/d%e"))))
+        #expect(text(escaped) == "a%3Db%2Cc%2Fd%25e")
+        #expect(
+            try escaped.service(in: .internetPassword) == .key(.internet(InternetService(server: .string("a=b,c/d%e"))))
+        )
+        // In a service of the other class they are letters like any other.
+        #expect(text(CanonicalName(service: .generic(service: .string("a=b,c")))) == "a=b,c")
     }
 
     @Test("T3: other protocols are spelled ~text, numbers %23")

@@ -151,6 +151,34 @@ struct RollbackTests {
         #expect(try record.number(in: record.bytes(of: 3)) == 3)
     }
 
+    @Test("S2: of two copies that are used at once neither lowers what the other has kept")
+    func twoCopies() throws {
+        let newer = try ring(try records(commit: 9))
+        let older = try ring(try records(commit: 5))
+        try older.unlock(passphrase: passphrase())
+        try newer.unlock(passphrase: passphrase())
+        #expect(try kept() == 9)
+        older.lock()
+        #expect(try kept() == 9)
+        // Who accepts a rollback lowers it, once.
+        let accepting = try ring(try records(commit: 5))
+        try accepting.unlock(passphrase: passphrase(), acceptingRollback: true)
+        #expect(try kept() == 5)
+    }
+
+    @Test("S2, S4: a damaged header is told; accepted, it costs changes and nothing else")
+    func damagedHeader() throws {
+        var damaged = try records(commit: 9)
+        damaged.storeRecord?.header.ciphertext[0] ^= 1
+        #expect(throws: KeychainError.decode) { try ring(damaged).unlock(passphrase: passphrase()) }
+        let accepting = try ring(damaged)
+        try accepting.unlock(passphrase: passphrase(), acceptingRollback: true)
+        #expect(accepting.state == .unlocked && accepting.rollbackCheck == .accepted)
+        #expect(accepting.isAvailable(.whenUnlocked))
+        let keychain = try Keychain(store: accepting.store, keys: accepting) { .sample }
+        #expect(throws: KeychainError.decode) { try keychain.change { (_) throws(KeychainError) in } }
+    }
+
     @Test("S2: for reading only it compares and keeps nothing")
     func readOnly() throws {
         let ring = try ring(try records(commit: 5), isReadOnly: true)

@@ -66,4 +66,38 @@ private func decode(_ text: String, _ key: AttributeKey, current: AttributeValue
             #expect(decode(text, .creationDate) == nil)
         }
     }
+
+    @Test("X2: every class is known by its suffix, its constant's name and its code")
+    func protections() {
+        let constants = [
+            "WhenUnlocked": "ak", "AfterFirstUnlock": "ck", "Always": "dk", "WhenUnlockedThisDeviceOnly": "aku",
+            "AfterFirstUnlockThisDeviceOnly": "cku", "AlwaysThisDeviceOnly": "dku",
+            "WhenPasscodeSetThisDeviceOnly": "akpu", "WhenUnlockedUnlessOpen": "cuo",
+        ]
+        #expect(constants.count == Protection.allCases.count)
+        for (suffix, code) in constants {
+            for text in [suffix, "kSecAttrAccessible" + suffix, code] {
+                let protection = AttributeText.protection(text)
+                #expect(protection?.suffix == suffix && protection?.code == code, "\(text)")
+            }
+        }
+        for text in ["", "whenunlocked", "WhenUnlocked ", "AK", "kSecAttrAccessible"] {
+            #expect(AttributeText.protection(text) == nil)
+        }
+    }
+
+    @Test("X2: every constant of protocol and authentication type goes to its suffix and back, by any of its names")
+    func constants() {
+        let tables: [(AttributeKey, String, [(suffix: String, code: String)])] = [
+            (.protocol, "kSecAttrProtocol", InternetProtocol.table),
+            (.authenticationType, "kSecAttrAuthenticationType", AuthenticationType.table),
+        ]
+        for (key, prefix, table) in tables {
+            for (suffix, code) in table {
+                #expect(encode(.string(code), key) == suffix)
+                for text in [suffix, prefix + suffix, code] { #expect(decode(text, key) == .string(code)) }
+            }
+        }
+        #expect(encode(.string("abcd"), .protocol) == "abcd" && decode("abcd", .protocol) == .string("abcd"))
+    }
 }

@@ -227,6 +227,20 @@ import Testing
             try shell.tree.getxattr(&request, node: entry.node, name: Array("user.kSecAttrAccessGroup".utf8))
         }
         #expect(value == Array("b".utf8))
+        // One that has been known since before, and what is opened in it.
+        try shell.put("access-groups/b/generic-passwords/s/x", "x")
+        let service = try shell.entry("access-groups/b/generic-passwords/s").node
+        let item = try shell.entry("access-groups/b/generic-passwords/s/x").node
+        try shell.rename("access-groups/b", "access-groups/c")
+        for node in [service, item] {
+            let value = try shell.ask { (request) throws(Errno) in
+                try shell.tree.getxattr(&request, node: node, name: Array("user.kSecAttrAccessGroup".utf8))
+            }
+            #expect(value == Array("c".utf8))
+        }
+        try shell.setxattr("access-groups/c/generic-passwords/s/x", "kSecAttrService", "t")
+        #expect(try shell.cat("access-groups/c/generic-passwords/t/x") == "x")
+        #expect(try shell.list("access-groups") == ["c"])
     }
 
     @Test("X3: another access group or synchronizable moves the item, and makes what is missing on the way")

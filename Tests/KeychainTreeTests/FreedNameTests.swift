@@ -330,5 +330,10 @@ import Testing
         try editor.unlink(path("a"))
         try editor.put(path("a"), "new")
         #expect(try other.getxattr(path("a"), "kSecAttrModificationDate") > before)
+        let changed = try editor.stat(path("a")).changeTime
+        try editor.rename(path("a"), path("b"))
+        fixture.clock.move(by: -100_000)
+        try editor.put(path("a"), "newer")
+        #expect(try editor.stat(path("a")).changeTime >= changed)
     }
 }

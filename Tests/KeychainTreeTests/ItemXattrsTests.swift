@@ -73,6 +73,22 @@ import Testing
         #expect(listed(.internet(service), .internetPassword).isEmpty)
     }
 
+    @Test("X4: names of Keychain Services are not free for others: a secret in kSecValueData would be no secret")
+    func reserved() {
+        for text in ["kSecValueData", "kSecReturnData", "kSecAttrBogus", "kSec"] {
+            #expect(throws: Errno.operationNotSupported) { try xattrs().set(name(text), to: [1], flags: []) }
+            #expect(throws: Errno.noAttribute) { try xattrs().get(name(text)) }
+        }
+    }
+
+    @Test("X1: an access control, which cannot be set here, is readable and not listed")
+    func accessControl() throws {
+        let xattrs = xattrs { $0.attributes[.accessControl] = .number(1) }
+        #expect(xattrs.list().isEmpty)
+        #expect(try get(xattrs, "kSecAttrAccessControl") == "1")
+        #expect(throws: Errno.notPermitted) { try xattrs.set(name("kSecAttrAccessControl"), to: [0x31], flags: []) }
+    }
+
     @Test("X3: removing a primary-key attribute: ENODATA if it is not set, EPERM if it is")
     func removingPrimaryKey() {
         let internet = ItemXattrs(
@@ -110,7 +126,10 @@ import Testing
             ("kSecClass", "genp", .notPermitted), ("kSecAttrServer", "x", .operationNotSupported),
             ("kSecAttrNonsense", "x", .operationNotSupported), ("kSecAttrAccessible", "Never", .invalidArgument),
             ("kSecAttrIsInvisible", "maybe", .invalidArgument), ("kSecAttrCreationDate", "today", .invalidArgument),
-            ("kSecAttrTokenID", "x", .invalidArgument), ("kSecAttrSynchronizable", "2", .invalidArgument),
+            ("kSecAttrTokenID", "x", .invalidArgument), ("kSecAttrSyncViewHint", "x", .invalidArgument),
+            ("kSecAttrMultiUser", "x", .invalidArgument), ("kSecAttrSharingGroup", "x", .invalidArgument),
+            ("kSecAttrUUID", "x", .notPermitted), ("kSecAttrSHA1", "x", .notPermitted),
+            ("kSecAttrTombstone", "1", .notPermitted), ("kSecAttrSynchronizable", "2", .invalidArgument),
         ])
     func setErrors(text: String, value: String, errno: Errno) {
         #expect(throws: errno) { try xattrs().set(name(text), to: Array(value.utf8), flags: []) }

@@ -1,117 +1,8 @@
 import FileSystemCore
-import Keychain
-import KeychainTesting
 import SecretCrypto
-import Synchronization
 import SystemPackage
 
 @testable import KeychainTree
-
-/// A tree over a keychain in memory: no kernel, no libfuse, no disk.
-struct TreeFixture: Sendable {
-    let store: InMemoryRecordStore
-    let keychain: Keychain
-    let tree: KeychainTree
-    let host = FakeHost()
-
-    static let passphrase = Array("correct horse".utf8)
-
-    init(valueLimit: Int = 1 << 20) throws {
-        store = InMemoryRecordStore()
-        try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
-        keychain = try Self.keychain(in: store, device: 1)
-        var options = TreeOptions(userID: 1000, groupID: 1000)
-        options.valueLimit = valueLimit
-        tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
-    }
-
-    /// A copy of a store, opened on another device.
-    init(copying records: InMemoryRecords, device: UInt8 = 2) throws {
-        store = InMemoryRecordStore(records)
-        keychain = try Self.keychain(in: store, device: device)
-        let options = TreeOptions(userID: 1000, groupID: 1000)
-        tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
-    }
-
-    private static func device(_ number: UInt8) throws -> SecretBytes {
-        let bytes = [UInt8](repeating: number, count: 32)
-        return try SecretBytes(copying: bytes.rawSpan)
-    }
-
-    private static func keychain(in store: InMemoryRecordStore, device number: UInt8) throws -> Keychain {
-        let keys = try KeyRing(store: store, device: try device(number))
-        try keys.unlock(passphrase: try secret())
-        let clock = FakeClock()
-        return try Keychain(store: store, keys: keys) { clock.tick() }
-    }
-
-    /// Another mount of the same keychain.
-    init(mounting other: TreeFixture) throws {
-        (store, keychain) = (other.store, other.keychain)
-        tree = KeychainTree(
-            keychain: keychain, options: TreeOptions(userID: 1000, groupID: 1000), host: host, commands: NoCommands())
-    }
-
-    static func secret() throws -> SecretBytes {
-        let bytes = passphrase
-        return try SecretBytes(copying: bytes.rawSpan)
-    }
-
-    /// How many commits `body` makes.
-    func commits<Result>(_ body: () throws -> Result) rethrows -> Int {
-        let before = keychain.commitCount
-        _ = try body()
-        return keychain.commitCount - before
-    }
-}
-
-/// A clock that moves a second each time it is looked at.
-final class FakeClock: Sendable {
-    private let seconds = Atomic<Int64>(1_700_000_000)
-
-    func tick() -> KeychainDate { KeychainDate(seconds: seconds.add(1, ordering: .relaxed).newValue) }
-}
-
-/// A system whose disk and callers do as a test says.
-final class FakeHost: TreeHost {
-    let dying = Mutex<Set<Int32>>([])
-    let freeBlocks = Mutex<UInt64>(1 << 30)
-    /// How often memory was to be given back.
-    let givenBack = Atomic<Int>(0)
-
-    /// Threads of processes other than their own.
-    let groups = Mutex<[Int32: ProcessIdentity]>([:])
-    let clock = Mutex<Duration>(.seconds(1000))
-
-    func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
-
-    /// Numbers below 1 are those of threads that cannot be looked at.
-    func process(ofThread threadID: Int32) -> ProcessIdentity? {
-        if let process = groups.withLock({ $0[threadID] }) { return process }
-        return threadID > 0 ? ProcessIdentity(group: threadID, startTime: 1) : nil
-    }
-
-    var uptime: Duration { clock.withLock { $0 } }
-
-    func statistics() throws(Errno) -> FileSystemStatistics {
-        let free = freeBlocks.withLock { $0 }
-        return FileSystemStatistics(
-            blockSize: 4096, blocks: 1 << 30, freeBlocks: free, availableBlocks: free, files: 0, freeFiles: 0,
-            maximumNameLength: 255)
-    }
-
-    func giveBackMemory() { givenBack.add(1, ordering: .relaxed) }
-}
-
-struct NoCommands: ControlCommands {
-    func status(of tree: KeychainTree) -> [UInt8] { Array("{}\n".utf8) }
-
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
-        guard [UInt8](copying: command) == Array("lock\n".utf8) else { throw .param }
-        request.notifications += tree.lock()
-        return Array("locked\n".utf8)
-    }
-}
 
 /// The calls of one process on a tree: paths are walked as the kernel does, lookups are given back.
 final class TreeProcess {
@@ -277,6 +168,22 @@ final class TreeProcess {
         tree.forget(node, count: 1)
     }
 
+    /// ftruncate(2)
+    func ftruncate(_ file: Descriptor, _ size: UInt64) throws(Errno) {
+        var changes = AttributeChanges()
+        (changes.size, changes.handle, changes.lockOwner) = (size, file.opened.handle, owner)
+        _ = try ask { (request) throws(Errno) in try tree.setattr(&request, node: file.node, changes: changes) }
+    }
+
+    /// mknod(2) of a regular file.
+    func mknod(_ path: String) throws(Errno) {
+        let (node, name) = try parent(path)
+        let entry = try ask { (request) throws(Errno) in
+            try tree.mknod(&request, parent: node, name: name, type: .regular, permissions: 0o644)
+        }
+        tree.forget(entry.node, count: 1)
+    }
+
     func stat(_ path: String) throws(Errno) -> Attributes {
         let entry = try entry(path)
         tree.forget(entry.node, count: 1)
@@ -323,11 +230,17 @@ final class TreeProcess {
     }
 
     func list(_ path: String) throws(Errno) -> [String] {
+        do { return try list(path) {} } catch let error as Errno { throw error } catch { throw .ioError }
+    }
+
+    /// The same, with something that happens after each piece of the listing.
+    func list(_ path: String, between: () throws -> Void) throws -> [String] {
         let node = path.isEmpty ? NodeID.root : try entry(path).node
         var names: [String] = []
         var offset: UInt64 = 0
         let handle = try ask { (request) throws(Errno) in try tree.opendir(&request, node: node) }
-        while true {
+        // One that goes round in circles is to fail, not to hang.
+        while names.count < 10_000 {
             var sink = ListSink()
             try ask { (request) throws(Errno) in
                 try tree.readdir(&request, node: node, handle: handle, offset: offset, into: &sink)
@@ -335,7 +248,9 @@ final class TreeProcess {
             guard let last = sink.lastOffset else { return names.filter { $0 != "." && $0 != ".." } }
             names += sink.names
             offset = last
+            try between()
         }
+        throw Errno.tooManySymbolicLinkLevels
     }
 
     // MARK: What shells do

@@ -1,6 +1,7 @@
 import FileSystemCore
 import Keychain
 import KeychainTesting
+import SecretCrypto
 import Synchronization
 import SystemPackage
 import Testing
@@ -83,6 +84,33 @@ import Testing
         }
     }
 
+    @Test("X4: names outside user. are answered without the store for directories too, whatever is asked")
+    func foreignNamespacesOfDirectories() throws {
+        let nodes = try [dir, "generic-passwords", "access-groups"].map { try shell.entry($0).node } + [.root]
+        fixture.store.close()
+        for (node, text) in nodes.flatMap({ node in
+            ["security.selinux", "system.posix_acl_access", "system.posix_acl_default", "trusted.x", "user", ""]
+                .map { (node, $0) }
+        }) {
+            let (name, value) = (Array(text.utf8), [UInt8](repeating: 1, count: 4))
+            #expect(throws: Errno.operationNotSupported, "\(text)") {
+                try shell.ask { (request) throws(Errno) in
+                    _ = try shell.tree.getxattr(&request, node: node, name: name)
+                }
+            }
+            #expect(throws: Errno.operationNotSupported, "\(text)") {
+                try shell.ask { (request) throws(Errno) in
+                    try shell.tree.setxattr(&request, node: node, name: name, value: value.rawSpan, flags: [])
+                }
+            }
+            #expect(throws: Errno.operationNotSupported, "\(text)") {
+                try shell.ask { (request) throws(Errno) in
+                    try shell.tree.removexattr(&request, node: node, name: name)
+                }
+            }
+        }
+    }
+
     @Test("X3: setting the account renames, and tells the kernel of both names")
     func renameByAttribute() throws {
         try shell.put(path("a"), "x")
@@ -99,6 +127,16 @@ import Testing
         #expect(throws: Errno.fileExists) { try shell.setxattr(path("a"), "kSecAttrAccount", "b") }
         try shell.setxattr(path("b"), "kSecAttrService", "elsewhere")
         #expect(try shell.cat("generic-passwords/elsewhere/b") == "x")
+    }
+
+    @Test("X3: a name that is not committed yet is taken, for a rename by attribute too")
+    func renameByAttributeOntoPending() throws {
+        try shell.put(path("a"), "x")
+        let file = try shell.open(path("b"), [.writeOnly, .create])
+        try shell.write(file, "y")
+        #expect(throws: Errno.fileExists) { try shell.setxattr(path("a"), "kSecAttrAccount", "b") }
+        try shell.close(file)
+        #expect(try shell.cat(path("a")) == "x" && shell.cat(path("b")) == "y")
     }
 
     @Test("L1, L2: locked items answer ENOKEY, open descriptors too, and a listing ends with it")
@@ -143,6 +181,46 @@ import Testing
         #expect(throws: Errno.corrupt) { try shell.list(dir) }
         try shell.unlink(path("a"))
         #expect(try shell.list(dir) == ["b"])
+    }
+
+    @Test("L2, F10: a lock has the kernel ask again for every name, and drop what it has of every item that it knows")
+    func toldByLock() throws {
+        for name in ["a", "b", "c"] { try shell.put(path(name), "x") }
+        let node = try shell.entry(path("a")).node
+        let reader = try shell.open(path("b"))
+        let told = fixture.tree.lock()
+        guard case .allEntries(let fallback)? = told.first else { Issue.record("names are kept"); return }
+        var inodes: [NodeID] = []
+        for case .inode(let node, true) in told { inodes.append(node) }
+        #expect(Set(inodes).isSuperset(of: [node, reader.node]))
+        #expect(fallback().isEmpty)
+        shell.release(reader)
+    }
+
+    @Test("T1: a name that is not the canonical spelling is refused, whatever is asked of it")
+    func notCanonical() throws {
+        try shell.put(path("a"), "x")
+        for (name, errno) in [("%61", Errno.invalidArgument), ("%", nil), ("a%", .invalidArgument)] {
+            for path in [path(name), "generic-passwords/\(name)", "access-groups/\(name)"] {
+                #expect(throws: errno ?? .noSuchFileOrDirectory) { try shell.stat(path) }
+            }
+        }
+        for name in ["%61", "a%2f"] {
+            #expect(throws: Errno.invalidArgument) { try shell.open(path(name), [.writeOnly, .create]) }
+            #expect(throws: Errno.invalidArgument) { try shell.mknod(path(name)) }
+            #expect(throws: Errno.invalidArgument) { try shell.mkdir("generic-passwords/\(name)") }
+            #expect(throws: Errno.invalidArgument) { try shell.rename(path("a"), path(name)) }
+            #expect(throws: Errno.invalidArgument) { try shell.rename(dir, "generic-passwords/\(name)") }
+        }
+        let bad = try #require(EntryName([0x61, 0xFF]))
+        for (parent, _) in [try shell.parent(path("x")), try shell.parent(dir), try shell.parent("access-groups/g")] {
+            #expect(throws: Errno.illegalSequence) {
+                try shell.ask { (request) throws(Errno) in
+                    _ = try shell.tree.lookup(&request, parent: parent, name: bad)
+                }
+            }
+        }
+        #expect(try shell.list(dir) == ["a"] && shell.list("generic-passwords") == ["s"])
     }
 
     @Test("F10: the kernel's lookups are given back: no node is kept without one")

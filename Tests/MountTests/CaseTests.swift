@@ -8,6 +8,10 @@ import Testing
     struct Case: CustomTestStringConvertible, Sendable {
         let file: URL
         let account: Account
+        /// `# needs: StoreFormat`: fixtures and vectors of the store format.
+        var needsStoreFormat: Bool {
+            (try? String(contentsOf: file, encoding: .utf8))?.contains("# needs: StoreFormat") == true
+        }
         var testDescription: String { "\(file.deletingPathExtension().lastPathComponent) \(account.testDescription)" }
     }
 
@@ -46,6 +50,9 @@ import Testing
         let script = try directory.add(test.file)
         for helper in ["lib.sh", "accounts.sh", "scan.py"] {
             _ = try directory.add(Self.folder.appendingPathComponent(helper))
+        }
+        if test.needsStoreFormat {
+            _ = try directory.add(Self.folder.appendingPathComponent("../../StoreFormat").standardizedFileURL)
         }
         let program = try directory.add(Self.program)
         let result = try Command.run(

@@ -65,17 +65,17 @@ public struct MountGuard: ~Copyable, Sendable {
         // When the daemon's first thread is gone the daemon is dying, though one that waits in the kernel keeps the pipe.
         signal(SIGUSR1) { _ in }
         cfuse3_signal_at_parents_end(SIGUSR1)
-        var identifier: Int?
+        var told: MountTable.Entry?
         var isDying = false
         while true {
             switch nextMessage(pipe, patience: isDying ? 2000 : -1) {
             case .goodbye: return
-            case .mount(let number): identifier = number
+            case .mount(let number): told = (try? MountTable.current())?.mount(identifier: number)
             case .interrupted: isDying = true
             case .silence:
-                if let mount = mount(identifier, type) { ConnectionAbort.run(mount) }
-                return clean(identifier, mountPoint, type)
-            case .end: return clean(identifier, mountPoint, type)
+                if let mount = mount(told, type) { ConnectionAbort.run(mount) }
+                return clean(told, mountPoint, type)
+            case .end: return clean(told, mountPoint, type)
             }
         }
     }
@@ -103,24 +103,26 @@ public struct MountGuard: ~Copyable, Sendable {
         return .mount(Int(truncatingIfNeeded: bytes[1...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))
     }
 
-    private static func mount(_ identifier: Int?, _ type: String) -> MountTable.Entry? {
-        guard let identifier, let mount = (try? MountTable.current())?.mount(identifier: identifier) else { return nil }
-        return mount.type == type ? mount : nil
+    /// The mount that the guard was told of, wherever it is now. The kernel gives numbers again: whatever else has its number
+    /// is another one.
+    private static func mount(_ told: MountTable.Entry?, _ type: String) -> MountTable.Entry? {
+        guard let told, let mount = (try? MountTable.current())?.mount(identifier: told.identifier) else { return nil }
+        return mount.type == type && mount.deviceMinor == told.deviceMinor && mount.source == told.source ? mount : nil
     }
 
-    private static func clean(_ identifier: Int?, _ mountPoint: String, _ type: String) {
+    private static func clean(_ told: MountTable.Entry?, _ mountPoint: String, _ type: String) {
         for _ in 0..<600 {
-            guard identifier != nil else {
+            guard told != nil else {
                 if let cleaned = try? StaleMount.clean(at: mountPoint, type: type), cleaned { return }
                 guard (try? MountTable.current())?.mount(at: mountPoint)?.type == type else { return }
                 usleep(50_000)
                 continue
             }
             // No question to the mount: with the daemon gone nobody might answer it.
-            guard let mount = mount(identifier, type) else { return }
+            guard let mount = mount(told, type) else { return }
             ConnectionAbort.run(mount)
             try? Mount.unmount(mount.path, lazily: true)
-            if Self.mount(identifier, type) != nil { usleep(50_000) }
+            if Self.mount(told, type) != nil { usleep(50_000) }
         }
     }
 }

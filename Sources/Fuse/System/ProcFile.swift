@@ -3,13 +3,22 @@ import Glibc
 /// Small files below `/proc`, each made as it is read.
 enum ProcFile {
     /// What one read gives, at most 4 KiB; nil if there is nothing to be read.
-    static func read(_ path: String) -> String? {
+    static func read(_ path: String) -> String? { read(path, reads: 1) }
+
+    /// All of a file that is made piece by piece as it is read; nil if there is nothing to be read.
+    static func readAll(_ path: String) -> String? { read(path, reads: .max) }
+
+    private static func read(_ path: String, reads: Int) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-        guard count > 0 else { return nil }
-        return String(decoding: buffer.prefix(count), as: UTF8.self)
+        for _ in 0..<reads {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { break }
+            bytes += buffer.prefix(count)
+        }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -26,6 +26,11 @@ package final class SealedSecret: Sendable {
         self.key = key
     }
 
+    /// Whether it can stand for another one: the same sealed value (nonces are never used twice), that can be read.
+    package func isInterchangeable(with other: SealedSecret) -> Bool {
+        count == other.count && seals == other.seals && isAvailable
+    }
+
     /// Whether it can be read now. May change at any time.
     var isAvailable: Bool { key.isAvailable }
 

@@ -104,6 +104,14 @@ extension Keychain {
         }
     }
 
+    /// Whether the rows are those that were committed, verified now if nobody has done so since the store was opened.
+    package func verifiedIntegrity() throws(KeychainError) -> IntegrityState {
+        switch integrity {
+        case .verified, .damaged: return integrity
+        case .unverified, .verifying: return try verifyRows() == nil ? .verified : .damaged
+        }
+    }
+
     /// The same now, without a pause.
     func verifyRows() throws(KeychainError) -> IntegrityFault? {
         let pass = IntegrityPass(store, ledger: keys.ledger)

@@ -17,16 +17,16 @@ struct DeviceEnrolment {
             isNewDevice = false
         } else {
             // A number is never given twice, even if a record was lost.
-            let highest = max(devices.map(\.id).max() ?? 0, records.map(\.device).max() ?? 0)
-            device = DeviceRecord(id: highest &+ 1, tag: tag)
+            let used = devices.map(\.id) + records.map(\.device)
+            device = DeviceRecord(id: (used.filter(ClassKeyRecord.numbers.contains).max() ?? 0) + 1, tag: tag)
             isNewDevice = true
         }
         for purpose in KeyPurpose.all {
-            let own = records.filter { $0.purpose == purpose }
+            let own = records.filter { $0.purpose == purpose && $0.isLegitimate }
             if purpose.isThisDeviceOnly {
                 let isUseless = purpose == .protection(.whenPasscodeSetThisDeviceOnly) && !hasPassphrase
                 guard !isUseless, !own.contains(where: { $0.device == device.id }) else { continue }
-                fresh.append((purpose, (own.map(\.generation).max() ?? 0) &+ 1))
+                fresh.append((purpose, (own.map(\.generation).max() ?? 0) + 1))
             } else if purpose.wrappings.contains(.deviceKey) {
                 let shared = Set(own.filter { $0.device == device.id }.map(\.generation))
                 unshared += own.filter { $0.wrapping == .userKey && !shared.contains($0.generation) }

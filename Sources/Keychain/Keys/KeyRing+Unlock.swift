@@ -60,7 +60,7 @@ extension KeyRing {
     ) throws(KeychainError) -> StoredKeys {
         let records = found.replacing(renewed)
         let isComplete = renewed.isEmpty && records.enrolment(tag: deviceTag, hasPassphrase: hasPassphrase).isEmpty
-        guard !store.isReadOnly, !isComplete else { return records }
+        guard !store.isReadOnly, !isComplete, !found.isDamaged else { return records }
         do throws(KeychainError) {
             return try store.write(by: ledger) { (writer) throws(KeychainError) in
                 for record in renewed { try writer.put(record) }
@@ -88,6 +88,7 @@ extension KeyRing {
         }
         if isClosed { throw .notAvailable }
         verification.unlocked()
+        rewrapping.unlocked()
     }
 }
 

@@ -22,6 +22,7 @@ package final class KeyRing: Sendable {
     /// Through it goes every change of the store.
     let ledger = DigestLedger()
     let verification = Verification()
+    let rewrapping = Rewrapping()
     /// 16 bytes, part of every record's associated data.
     package let storeID: [UInt8]
     /// Whether the store had a record of this device when it was opened: else it is new to it, or has lost its key.
@@ -68,6 +69,7 @@ package final class KeyRing: Sendable {
             return state.table.opened { $0 == .unlocked }
         }
         verification.locked()
+        rewrapping.locked()
         for key in keys { key.revoke() }
         // Who keeps it says if it cannot; a lock is done all the same.
         try? keepCommitNumber()
@@ -83,6 +85,7 @@ package final class KeyRing: Sendable {
             return (state.table.opened { _ in true }, state.master)
         }
         verification.close()
+        rewrapping.close()
         for key in keys { key.revoke() }
         master?.revoke()
         ledger.close()

@@ -120,10 +120,14 @@ extension KeyPurpose {
 }
 
 extension ClassKeyRecord {
+    /// What devices and generations are counted in: nobody comes to the end of it, and one more can be added to each.
+    static let numbers: Range<Int64> = 1..<1 << 32
+
     /// Whether it is of a shape that this program writes.
     var isLegitimate: Bool {
-        generation > 0 && (purpose != .alwaysLookup || generation == 1) && purpose.wrappings.contains(wrapping)
-            && (wrapping.isOfOneDevice ? device > 0 : device == 0)
-            && (wrapping == .deviceKey ? userKeyGeneration == 0 : userKeyGeneration > 0)
+        Self.numbers.contains(generation) && (purpose != .alwaysLookup || generation == 1)
+            && purpose.wrappings.contains(wrapping)
+            && (wrapping.isOfOneDevice ? Self.numbers.contains(device) : device == 0)
+            && (wrapping == .deviceKey ? userKeyGeneration == 0 : Self.numbers.contains(userKeyGeneration))
     }
 }

@@ -7,6 +7,8 @@ struct StoredKeys {
     let devices: [DeviceRecord]
     var classKeys: [ClassKeyRecord]
     let userKeys: [UserKeyRecord]
+    /// Whether there are rows that cannot be read. Nothing new is written then: it could take the place of one of them.
+    let isDamaged: Bool
 
     init(_ reader: any RecordReader) throws(KeychainError) {
         store = try reader.store()
@@ -14,6 +16,7 @@ struct StoredKeys {
         devices = try reader.devices()
         classKeys = try reader.classKeys()
         userKeys = try reader.userKeys()
+        isDamaged = try reader.damagedKeyCount() != 0
         guard store.format == StoreRecord.currentFormat else { throw .unknownFormat(store.format) }
         guard store.identifier.count == StoreRecord.identifierCount else { throw .decode }
     }

@@ -6,6 +6,8 @@ package protocol RecordReader {
     func classKeys() throws(KeychainError) -> [ClassKeyRecord]
     /// User keys of the past, in the order of their generations.
     func userKeys() throws(KeychainError) -> [UserKeyRecord]
+    /// How many rows of slots, devices and keys are not of the form of one, so that the others come without them.
+    func damagedKeyCount() throws(KeychainError) -> Int
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord?
     /// By its tag, or by its Always tag.
@@ -90,6 +92,8 @@ package protocol TransactionEnding: Sendable {
 package protocol RecordStore: Sendable {
     /// Whether ``write(_:)`` throws ``KeychainError/readOnly``.
     var isReadOnly: Bool { get }
+    /// Whether changes would be found again: false once what the store is kept in has been moved or removed.
+    var isInPlace: Bool { get }
     func read<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result

@@ -5,13 +5,18 @@ extension KeyRing {
     /// What the first unlock has found.
     package var rollbackCheck: RollbackCheck { numbers.withLock { $0.check } }
 
+    /// Whether the last number could be kept, as far as one had to be: else an older copy of the store might not be told.
+    package var isCommitNumberKept: Bool { !numbers.withLock { $0.hasFailed } }
+
     /// Compares the store with what this device has kept, before the first unlock changes anything.
     ///
     /// - Throws: `rolledBack` for an older store, `untrustedCommitNumber` for a kept number that is not what was written;
-    ///   neither if it is accepted. `decode` if the store's header is not what was sealed.
+    ///   neither if it is accepted. `decode` if the store's header is not what was sealed and that is not accepted.
     func admit(_ record: StoreRecord, master: MasterKeys, acceptingRollback: Bool) throws(KeychainError) {
         guard let keeper else { return }
-        let found = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
+        guard let found = try commitNumber(of: record, master, acceptingDamage: acceptingRollback) else {
+            return numbers.withLock { $0.check = .accepted }
+        }
         guard let bytes = keeper.kept(for: storeID) else { return numbers.withLock { $0.check = .first } }
         let kept = try CommitNumberRecord(key: master.commitNumber, store: storeID).number(in: bytes)
         if let kept, kept <= found {
@@ -21,6 +26,18 @@ extension KeyRing {
             throw kept.map { .rolledBack(kept: $0, found: found) } ?? .untrustedCommitNumber
         }
         numbers.withLock { $0.check = .accepted }
+    }
+
+    /// Nil for a header that is not what was sealed, where that is accepted: what the store holds can be read then, and
+    /// nothing be changed.
+    private func commitNumber(
+        of record: StoreRecord, _ master: MasterKeys, acceptingDamage: Bool
+    ) throws(KeychainError) -> Int64? {
+        do throws(KeychainError) {
+            return try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
+        } catch .decode where acceptingDamage {
+            return nil
+        }
     }
 
     /// Keeps the number of the last commit that is durable, if it is another than the one that is kept.
@@ -35,9 +52,17 @@ extension KeyRing {
             let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
             let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
             guard numbers.kept != number else { return }
-            let bytes = try CommitNumberRecord(key: master.commitNumber, store: storeID).bytes(of: number)
+            let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
+            // Somebody else may have kept a greater one, for another copy of the store: only who accepts lowers it.
+            if numbers.check != .accepted || numbers.kept != nil, let others = keeper.kept(for: storeID),
+                let kept = try sealed.number(in: others), kept > number
+            {
+                return
+            }
+            let bytes = try sealed.bytes(of: number)
+            numbers.hasFailed = true
             try keeper.keep(bytes, for: storeID)
-            numbers.kept = number
+            (numbers.kept, numbers.hasFailed) = (number, false)
         }
     }
 }
@@ -58,5 +83,7 @@ extension KeyRing {
         var check = RollbackCheck.none
         /// What lies with the keeper, as far as this process knows.
         var kept: Int64?
+        /// Whether the last attempt to keep one has failed.
+        var hasFailed = false
     }
 }

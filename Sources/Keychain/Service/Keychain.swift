@@ -36,6 +36,9 @@ package final class Keychain: Sendable {
     /// Whether every change throws ``KeychainError/readOnly``.
     package var isReadOnly: Bool { store.isReadOnly }
 
+    /// Whether changes would be found again: false once the keychain's file has been moved, removed or replaced.
+    package var isInPlace: Bool { store.isInPlace }
+
     /// Now, by the clock that dates items.
     package func now() -> KeychainDate { clock() }
 

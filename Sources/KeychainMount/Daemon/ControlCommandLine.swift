@@ -32,9 +32,22 @@ struct ControlCommandLine: ControlCommands {
             isReadOnly: tree.isReadOnly, items: items,
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
-            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings,
+            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain),
             device: StatusReport.Device(tree.keychain)
         ).json
+    }
+
+    private static func warnings(of keychain: Keychain) -> [String] {
+        var warnings: [String] = []
+        if !keychain.isInPlace {
+            warnings.append("the keychain's file has been moved, removed or replaced: nothing can be changed any more")
+        }
+        if !keychain.keys.isCommitNumberKept {
+            warnings.append(
+                "the commit number cannot be kept beside the device key: an older copy of the keychain would not be told"
+            )
+        }
+        return warnings
     }
 
     func run(

@@ -28,6 +28,7 @@ struct MountDaemon {
             defer { opened.keychain.close() }
             reportDevice(opened)
             IntegrityWorker(keychain: opened.keychain, log: log).start()
+            RewrapWorker(keychain: opened.keychain, log: log).start()
             try serve(opened, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()
@@ -58,6 +59,8 @@ struct MountDaemon {
             endOnSignals(session)
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
             ready()
+            // What has run to get here, the key derivation included, will not run soon again.
+            ProcessMemory.giveBack()
             // The passphrase and the keys have been through this thread, which now waits.
             ProcessMemory.wipeStack()
             try session.run()

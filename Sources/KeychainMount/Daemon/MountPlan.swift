@@ -100,7 +100,10 @@ package struct MountPlan: Sendable {
         do {
             report = try BackgroundStart.start(arguments: daemonArguments, secret: secret.bytes)
         } catch {
-            throw Failure(.failure, "The daemon cannot be started: \(error).")
+            throw Failure(
+                .failure,
+                "The daemon cannot be started: \(error). Limits of this shell ('ulimit -a') can be the reason: -n, -u, -v."
+            )
         }
         switch report {
         case .ready: return

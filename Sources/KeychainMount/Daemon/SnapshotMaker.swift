@@ -12,6 +12,8 @@ package struct SnapshotAnswer: JSONText, Sendable {
     package let items: Int
     package let leftOut: Int
     package let commitNumber: Int64
+    /// `verified` or `damaged`: whether the rows are those that were committed.
+    package let integrity: String
 }
 
 /// Makes copies of a mounted keychain, beside it: a path that a client names is never touched by the daemon, because it
@@ -41,7 +43,8 @@ final class SnapshotMaker: Sendable {
                 try create(path)
                 let contents = try opened.copy(to: path)
                 return SnapshotAnswer(
-                    file: path, items: contents.items, leftOut: contents.leftOut, commitNumber: contents.commitNumber)
+                    file: path, items: contents.items, leftOut: contents.leftOut, commitNumber: contents.commitNumber,
+                    integrity: try opened.keychain.verifiedIntegrity().rawValue)
             } catch {
                 remove(path)
                 throw error

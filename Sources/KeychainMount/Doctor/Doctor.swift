@@ -120,6 +120,9 @@ package struct Doctor: Sendable {
         guard permissions(locations.deviceKey) != nil else {
             return .init("device-key", .ok, "There is no device key yet; the first keychain makes it.")
         }
+        if let problem = DeviceKeyFile(path: locations.deviceKey).problem() {
+            return .init("device-key", .problem, problem, "It is a file of 32 bytes; keychains know this device by it.")
+        }
         return privateFile("device-key", locations.deviceKey, "The device key")
     }
 
@@ -127,6 +130,24 @@ package struct Doctor: Sendable {
         let directory = FilePath(locations.deviceKey).removingLastComponent().string
         guard let permissions = permissions(directory) else {
             return .init("state-directory", .ok, "There is no state directory yet.")
+        }
+        let facts = try? FileManager.default.attributesOfItem(atPath: directory)
+        guard facts?[.type] as? FileAttributeType == .typeDirectory else {
+            return .init(
+                "state-directory", .problem, "\(directory) is no directory.",
+                "Move it away; it is made when it is needed.")
+        }
+        guard (facts?[.ownerAccountID] as? NSNumber)?.uint32Value == geteuid() else {
+            return .init(
+                "state-directory", .problem,
+                "The state directory \(directory) belongs to another user, who can replace what keychains know this device by.",
+                "Change its owner, or set XDG_STATE_HOME.")
+        }
+        guard FileManager.default.isWritableFile(atPath: directory) else {
+            return .init(
+                "state-directory", .warning,
+                "Nothing can be written to \(directory): an older copy of a keychain will not be told from the newest.",
+                "Put it on a disk that can be written to, with XDG_STATE_HOME.")
         }
         return permissions & 0o077 == 0
             ? .init("state-directory", .ok, "The state directory \(directory) is for its owner alone.")

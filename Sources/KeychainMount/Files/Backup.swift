@@ -11,6 +11,10 @@ package struct BackupAnswer: JSONText, Sendable {
     /// Items that are in no backup (WhenPasscodeSetThisDeviceOnly).
     package let leftOut: Int
     package let commitNumber: Int64
+    /// `verified` or `damaged`: whether the rows of the keychain are those that were committed.
+    package let integrity: String
+
+    package var isSound: Bool { integrity == IntegrityState.verified.rawValue }
 
     /// For a person.
     package var text: String {
@@ -36,7 +40,7 @@ package struct Backup: Sendable {
     /// Written under another name, synchronized, then named: a crash leaves nothing at the path.
     package func make(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> BackupAnswer {
         try checkPlace()
-        if let mountPoint = MountedKeychains.mountPoint(of: source.path) {
+        if let mountPoint = source.mountPoint {
             return try take(from: mountPoint)
         }
         let opened = try source.openToLook()
@@ -81,15 +85,16 @@ package struct Backup: Sendable {
 
     private func copy(_ opened: OpenedKeychain) throws(Failure) -> BackupAnswer {
         let draft: DraftFile
-        let contents: BackupContents
+        let (contents, integrity): (BackupContents, String)
         do throws(Errno) { draft = try DraftFile(for: path) } catch { throw failure(error) }
         do throws(KeychainError) {
             contents = try opened.copy(to: draft.path)
+            integrity = try opened.keychain.verifiedIntegrity().rawValue
         } catch {
             throw error == .diskFull ? failure(.noSpace) : Failure(error, keychain: source.path)
         }
         do throws(Errno) {
-            return try publish(draft, contents.items, contents.leftOut, contents.commitNumber)
+            return try publish(draft, contents.items, contents.leftOut, contents.commitNumber, integrity)
         } catch {
             throw failure(error)
         }
@@ -109,7 +114,8 @@ package struct Backup: Sendable {
         do throws(Errno) {
             let draft = try DraftFile(for: path)
             try draft.copy(from: file)
-            return try publish(draft, snapshot.items, snapshot.leftOut, snapshot.commitNumber)
+            return try publish(
+                draft, snapshot.items, snapshot.leftOut, snapshot.commitNumber, snapshot.integrity)
         } catch {
             throw failure(error)
         }
@@ -125,11 +131,14 @@ package struct Backup: Sendable {
     }
 
     private func publish(
-        _ draft: consuming DraftFile, _ items: Int, _ leftOut: Int, _ commitNumber: Int64
+        _ draft: consuming DraftFile, _ items: Int, _ leftOut: Int, _ commitNumber: Int64,
+        _ integrity: String
     ) throws(Errno) -> BackupAnswer {
         let bytes = draft.byteCount
         try draft.publish()
-        return BackupAnswer(backup: path, bytes: bytes, items: items, leftOut: leftOut, commitNumber: commitNumber)
+        return BackupAnswer(
+            backup: path, bytes: bytes, items: items, leftOut: leftOut, commitNumber: commitNumber,
+            integrity: integrity)
     }
 
     private func failure(_ error: Errno) -> Failure {

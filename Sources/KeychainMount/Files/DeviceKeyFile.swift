@@ -32,10 +32,20 @@ package struct DeviceKeyFile: Sendable {
         }
     }
 
+    /// Why the key that is there cannot be used; nil if it can, or there is none.
+    package func problem() -> String? {
+        do throws(Failure) {
+            _ = try existing()?.count
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
     private func existing() throws(Failure) -> SecretBytes? {
         let file: FileDescriptor
         do {
-            file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow])
+            file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
         } catch Errno.noSuchFileOrDirectory {
             return nil
         } catch {

@@ -74,15 +74,26 @@ package struct KeychainFile: Sendable {
 
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
     package func check(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
-        if let mountPoint = MountedKeychains.mountPoint(of: path) {
-            let answer = try MountClient(mountPoint: mountPoint).run("check")
-            guard let result = try? CheckAnswer(json: answer) else {
-                throw Failure(
-                    .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")
-            }
-            return result
+        guard let mountPoint else { return try check(try openToLook(), passphrase: passphrase, say: say) }
+        let answer = try MountClient(mountPoint: mountPoint).run("check")
+        guard let result = try? CheckAnswer(json: answer) else {
+            throw Failure(
+                .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")
         }
-        return try check(try openToLook(), passphrase: passphrase, say: say)
+        return result
+    }
+
+    /// Where it is mounted, whatever the mount is called; nil if it is not.
+    var mountPoint: String? {
+        if let mountPoint = MountedKeychains.mountPoint(of: path) { return mountPoint }
+        do throws(StoreOpenError) {
+            try SQLiteRecordStore.open(path: path, access: .readOnly).close()
+            return nil
+        } catch .inUse(let processID) {
+            return MountedKeychains.mountPoint(of: path, heldBy: processID)
+        } catch {
+            return nil
+        }
     }
 
     /// Verifies every row of a backup, which is opened for reading only and may be older than anything.
@@ -156,7 +167,8 @@ extension Failure {
         case .unknownFormat(let format): self.init(KeychainError.unknownFormat(format), keychain: path)
         case .inUse(let processID):
             self.init(
-                KeychainError.inUse(processID: processID), keychain: path, mount: MountedKeychains.mountPoint(of: path))
+                KeychainError.inUse(processID: processID), keychain: path,
+                mount: MountedKeychains.mountPoint(of: path, heldBy: processID))
         case .permissionDenied:
             self.init(.failure, "\(path) or its directory cannot be read and written by this user.")
         case .readOnlyFileSystem: self.init(KeychainError.readOnly, keychain: path)

@@ -39,6 +39,7 @@ package struct Restore: Sendable {
             throw error == .fileExists ? Self.exists(target.path) : Failure(error, writing: target.path)
         }
         setCommitNumber(opened, say)
+        tellDamage(opened, say)
         return kept
     }
 
@@ -185,6 +186,12 @@ package struct Restore: Sendable {
     /// `20261121T054408Z`
     private static func timestamp() -> String {
         String(Date().formatted(.iso8601).filter { !"-:".contains($0) })
+    }
+
+    /// A backup of which a part is damaged is better than none, but nobody should take it for whole.
+    private func tellDamage(_ opened: OpenedKeychain, _ say: (String) -> Void) {
+        let isSound = (try? opened.keychain.check().isSound) ?? false
+        if !isSound { say("warning: a part of this backup is damaged; 'keychainfs check' tells which.") }
     }
 
     private func setCommitNumber(_ opened: OpenedKeychain, _ say: (String) -> Void) {

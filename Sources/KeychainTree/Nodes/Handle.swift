@@ -1,5 +1,6 @@
 import FileSystemCore
 import Keychain
+import SecretCrypto
 import Synchronization
 import SystemPackage
 
@@ -19,6 +20,16 @@ enum Handle: Sendable {
         case .reader(let file, _), .snapshotReader(let file, _): file
         case .writer(let writer): writer.file
         case .control, .directory: nil
+        }
+    }
+
+    /// What the value that it has open takes, in bytes, others who have it too left out of account.
+    var weight: Int {
+        switch self {
+        case .reader(_, let secret): secret?.count ?? 0
+        case .snapshotReader(_, let snapshot): snapshot.contents.count
+        case .writer(let writer): writer.file.state.withLock { $0.staging?.count ?? 0 }
+        case .control, .directory: 0
         }
     }
 }

@@ -32,9 +32,13 @@ final class ItemFile: Sendable {
         var isDetached = false
         /// The committed value of a detached file, if ``hasDetachedValue``; nil for an item without a secret.
         var detachedSecret: SealedSecret?
+        /// The committed value, as long as some descriptor has it: they all have the same one.
+        weak var openedSecret: SealedSecret?
         /// Whether the value was kept when the file was detached: it was open then.
         var hasDetachedValue = false
         var staging: Staging?
+        /// WhenUnlockedUnlessOpen: the committed value while the file is open, for the time of a lock; nil if unknown.
+        var openSecret: SealedSecret?
         /// What its name stood for, which this item goes on with from its first commit on (F5).
         var freed: FreedName?
         let staleness: Staleness

@@ -35,7 +35,7 @@ extension KeychainTree {
             return TimedAttributes(attributes(ofFixed: node), timeout: 0)
         case .controlDirectory: throw .notPermitted
         case .folder(let folder):
-            guard let row = folder.groupRow else { throw .notPermitted }
+            guard let row = folder.groupRow else { return try keep(attributes(of: folder), changes) }
             try checkWritable()
             return TimedAttributes(attributes(of: try change(row, changes), folder), timeout: options.cacheTimeout)
         case .service(let directory):
@@ -52,13 +52,23 @@ extension KeychainTree {
         }
     }
 
+    /// Of a folder that nobody has made: it stays as it is, and what asks for no more than that is content (`rsync -a`,
+    /// `tar` and `cp -a` set times, mode and owner of directories that they find). Its times are the mount's.
+    private func keep(_ attributes: Attributes, _ changes: AttributeChanges) throws(Errno) -> TimedAttributes {
+        guard changes.size == nil, changes.permissions ?? attributes.permissions == attributes.permissions,
+            changes.userID ?? attributes.userID == attributes.userID,
+            changes.groupID ?? attributes.groupID == attributes.groupID
+        else { throw .notPermitted }
+        return TimedAttributes(attributes, timeout: options.cacheTimeout)
+    }
+
     // MARK: Items
 
     /// The item of a file as it is now; read if need be. ENOKEY if the lock state forbids it.
     func item(of state: inout ItemFile.State) throws(Errno) -> Item {
         if state.staleness.take(), !state.isPending, !state.isDetached { state.item = nil }
         if let item = state.item {
-            guard keychain.keys.isAvailable(item.protection) else { throw .noKey }
+            guard keychain.keys.isAvailable(item.protection) || goesOn(state, item) else { throw .noKey }
             return item
         }
         guard !state.isDetached else { throw .noSuchFileOrDirectory }
@@ -71,7 +81,7 @@ extension KeychainTree {
 
     /// What everyone sees of a file: what is staged, or else what is committed (F2).
     func timedAttributes(_ state: borrowing ItemFile.State, item: Item) -> TimedAttributes {
-        var attributes = Attributes(of: item)
+        var attributes = attributes(of: item)
         if state.isDetached { attributes.linkCount = 0 }
         guard let staging = state.staging else {
             return TimedAttributes(attributes, timeout: options.cacheTimeout)
@@ -109,7 +119,7 @@ extension KeychainTree {
                 state.item = item
                 return
             }
-            if let saved = try save(item) {
+            if let saved = try save(item, state) {
                 state.item = saved
                 return
             }
@@ -119,11 +129,13 @@ extension KeychainTree {
     }
 
     /// Commits an item; nil if it has been changed since it was read.
-    private func save(_ item: Item) throws(Errno) -> Item? {
-        do {
+    private func save(_ item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Item? {
+        do throws(KeychainError) {
             return try keychain.change { (change) throws(KeychainError) in try change.save(item) }
         } catch .staleItem {
-            return nil
+            return goesOnLocked(state, item) ? try saveLocked(item, state) : nil
+        } catch .interactionNotAllowed where goesOnLocked(state, item) {
+            return try saveLocked(item, state)
         } catch {
             throw error.errno
         }
@@ -142,10 +154,11 @@ extension KeychainTree {
     }
 
     func attributes(of directory: Directory) -> Attributes {
-        Attributes(
+        let owner = options.owner(of: directory.file)
+        return Attributes(
             inode: InodeNumber(rawValue: directory.file.inode), type: .directory,
-            permissions: directory.file.permissions, linkCount: 2, userID: directory.file.userID,
-            groupID: directory.file.groupID, size: 0, accessTime: Timestamp(directory.file.accessTime),
+            permissions: directory.file.permissions, linkCount: 2, userID: owner.userID,
+            groupID: owner.groupID, size: 0, accessTime: Timestamp(directory.file.accessTime),
             modificationTime: Timestamp(directory.file.modificationTime), changeTime: Timestamp(directory.changeDate))
     }
 
@@ -200,6 +213,16 @@ extension KeychainTree {
         folder.fixedCount.map { 2 + UInt32($0) } ?? 1
     }
 
+    /// Those of a committed item.
+    func attributes(of item: Item) -> Attributes {
+        let owner = options.owner(of: item.file)
+        return Attributes(
+            inode: InodeNumber(rawValue: item.file.inode), type: .regular, permissions: item.file.permissions,
+            linkCount: 1, userID: owner.userID, groupID: owner.groupID, size: UInt64(item.secretCount ?? 0),
+            accessTime: Timestamp(item.file.accessTime), modificationTime: Timestamp(item.file.modificationTime),
+            changeTime: Timestamp(item.modificationDate))
+    }
+
     func attributes(ofFixed node: Node) -> Attributes {
         let (type, permissions): (FileType, UInt32) =
             switch node.content {
@@ -212,17 +235,6 @@ extension KeychainTree {
             inode: InodeNumber(rawValue: node.id.rawValue), type: type, permissions: permissions,
             linkCount: type == .directory ? 2 : 1, userID: options.userID, groupID: options.groupID, size: 0,
             accessTime: time, modificationTime: time, changeTime: time)
-    }
-}
-
-extension Attributes {
-    /// Those of a committed item.
-    init(of item: Item) {
-        self.init(
-            inode: InodeNumber(rawValue: item.file.inode), type: .regular, permissions: item.file.permissions,
-            linkCount: 1, userID: item.file.userID, groupID: item.file.groupID, size: UInt64(item.secretCount ?? 0),
-            accessTime: Timestamp(item.file.accessTime), modificationTime: Timestamp(item.file.modificationTime),
-            changeTime: Timestamp(item.modificationDate))
     }
 }
 

@@ -165,6 +165,8 @@ extension KeychainTree {
 
     /// Whether a commit of that many bytes would find room: shells lose the error of close, so it has to be told here.
     func checkRoom(for count: Int) throws(Errno) {
+        // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
+        guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
         let statistics = try host.statistics()
         let available = statistics.availableBlocks.multipliedReportingOverflow(by: statistics.blockSize)
         // The value in the log and in the database, and the pages that a commit changes beside it.
@@ -223,9 +225,10 @@ extension KeychainTree {
         do {
             let row = state.row
             let draft = state.isPending ? state.item : nil
+            let open = state.item.flatMap { goesOn(state, $0) ? $0 : nil }
             let inheritance = inheritance(of: state.freed)
             let saved = try keychain.change { (change) throws(KeychainError) in
-                let item = try change.succeed(inheritance, with: try stored(draft, row, change))
+                let item = try change.succeed(inheritance, with: try stored(draft, row, open, change))
                 let saved = try staging.save(item, in: change)
                 if draft != nil { try change.touchDirectory(saved.directory) }
                 return saved
@@ -238,11 +241,21 @@ extension KeychainTree {
         }
     }
 
-    /// What the value is committed with: the draft of a new item, or the stored one.
-    private func stored(_ draft: Item?, _ row: RowID, _ change: Change) throws(KeychainError) -> Item {
+    /// What the value is committed with: the draft of a new item, or the stored one. One of UnlessOpen cannot be opened
+    /// while locked: then the one that the open file knows.
+    private func stored(
+        _ draft: Item?, _ row: RowID, _ open: Item?, _ change: Change
+    ) throws(KeychainError) -> Item {
         if let draft { return draft }
-        guard let item = try change.item(id: row) else { throw .itemNotFound }
-        return item
+        do throws(KeychainError) {
+            guard let item = try change.item(id: row) else { throw .itemNotFound }
+            return item
+        } catch .interactionNotAllowed {
+            guard let open else { throw .interactionNotAllowed }
+            return try change.asStored(open)
+        } catch {
+            throw error
+        }
     }
 
     /// What is staged is in the store now.
@@ -252,9 +265,13 @@ extension KeychainTree {
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
         (state.item, state.freed) = (item, nil)
+        // The staged value is the committed one now, as long as there is one.
+        state.openSecret = nil
         state.staging?.note { $0.committed() }
         // With another class than it was begun with: what is written next is staged under the key of that one.
-        if let staging = state.staging, staging.availability != item.protection.availability { state.staging = nil }
+        if let staging = state.staging, staging.availability != item.protection.stagingAvailability {
+            state.staging = nil
+        }
         stalePages.add(&state)
     }
 }

@@ -8,15 +8,16 @@ extension KeychainTree {
     /// A name has been freed by a process: remembers the item that it stood for (F5).
     ///
     /// Nothing depends on it: where it cannot be remembered, what takes the name is a new item.
-    func freed(_ name: CanonicalName, of item: Item, livingOnAs row: RowID? = nil, by process: ProcessIdentity?) {
+    func freed(_ name: CanonicalName, of item: Item, livingOnAs row: RowID? = nil, by process: CallingProcess) {
         guard let tag = tag(name, item.directory) else { return }
-        guard let process else {
+        // Who may not read an item does not come by its attributes in this way.
+        guard let identity = process.identity, options.mayRead(item.file, process.caller) else {
             return freedNames.withLock { $0.forget(tag) }
         }
         do throws(KeychainError) {
             let former = try FormerItem(item, livingOnAs: row, keys: stagingKeys)
             freedNames.withLock {
-                $0.free(tag, by: process, leaving: former, weight: former.weight, at: host.uptime)
+                $0.free(tag, by: identity, leaving: former, weight: former.weight, at: host.uptime)
             }
             // A lock that came meanwhile has not seen it.
             if !keychain.keys.isAvailable(item.protection) { freedNames.withLock { $0.forget(tag) } }
@@ -24,6 +25,11 @@ extension KeychainTree {
             freedNames.withLock { $0.forget(tag) }
             log.debug("the item of a freed name is not remembered", metadata: ["errno": "\(error.errno.rawValue)"])
         }
+    }
+
+    /// Not to be asked while a lock is held that somebody may need whom `/proc` waits for.
+    func process(of caller: Caller) -> CallingProcess {
+        CallingProcess(caller: caller, identity: host.process(ofThread: caller.processID))
     }
 
     /// A name is being taken: what it stood for, if this is the same process and soon enough.

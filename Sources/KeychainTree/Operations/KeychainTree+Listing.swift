@@ -199,7 +199,7 @@ extension KeychainTree {
                 guard case .available(let item) = listed,
                     let name = EntryName(CanonicalName(account: item.account).bytes)
                 else { return nil }
-                entries.append(ListingCache.Entry(row: item.id, name: name, attributes: Attributes(of: item)))
+                entries.append(ListingCache.Entry(row: item.id, name: name, attributes: attributes(of: item)))
             }
             if page.count < Self.pageSize { return entries }
         }

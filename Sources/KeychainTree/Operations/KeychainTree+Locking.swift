@@ -28,7 +28,10 @@ extension KeychainTree {
     }
 
     private func forgetUnavailable(_ state: inout ItemFile.State) {
-        guard let item = state.item, !state.protections(item).allSatisfy(keychain.keys.isAvailable) else { return }
+        guard let item = state.item, !state.protections(item).allSatisfy(keychain.keys.isAvailable),
+            !goesOn(state, item)
+        else { return }
+        state.openSecret = nil
         if state.hasUncommitted { state.losses += 1 }
         state.staging = nil
         if state.isPending { _ = detachPending(&state) }

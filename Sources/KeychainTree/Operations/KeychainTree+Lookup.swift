@@ -73,6 +73,10 @@ extension KeychainTree {
             item = try keychain.item(named: name, in: directory.row)
         } catch .interactionNotAllowed {
             return .found(try entry(ofForeign: name, in: directory))
+        } catch .decode {
+            let row = try mapped { () throws(KeychainError) in try keychain.row(named: name, in: directory.row) }
+            guard let row else { return absent }
+            return .found(entry(ofClosed: row, in: directory))
         } catch {
             throw error.errno
         }
@@ -87,6 +91,12 @@ extension KeychainTree {
             try keychain.foreignRow(named: name, in: directory.row)
         }
         guard let row else { throw .noKey }
+        return entry(ofClosed: row, in: directory)
+    }
+
+    /// An item of which nothing can be said but that it is there: another device's, or a damaged one. `rm` can remove it;
+    /// whatever else asks for its node gets ENOKEY or EBADMSG.
+    private func entry(ofClosed row: RowID, in directory: ServiceDirectory) -> Entry {
         let node = table.withLock { $0.rememberItem(row, in: directory) }
         let started = Timestamp(started)
         let attributes = Attributes(
@@ -160,7 +170,7 @@ extension KeychainTree {
     func entry(of item: Item, in directory: ServiceDirectory) -> Entry {
         let node = table.withLock { $0.rememberItem(item.id, in: directory) }
         guard let file = node.file else {
-            return entry(node.id, Attributes(of: item), attributeTimeout: options.cacheTimeout)
+            return entry(node.id, attributes(of: item), attributeTimeout: options.cacheTimeout)
         }
         let timed = file.state.withLock { state in
             // The kernel did not know the directory when the file was moved there by an attribute.
@@ -207,9 +217,12 @@ extension KeychainTree {
     /// The same, of an item that is known.
     func entry(of file: ItemFile, _ state: borrowing ItemFile.State, item: Item) -> Entry {
         let timed = timedAttributes(state, item: item)
+        let (isPending, isDetached) = (state.isPending, state.isDetached)
         return Entry(
             node: file.node, attributes: timed.attributes,
-            entryTimeout: state.isPending || state.isDetached ? 0 : options.cacheTimeout,
+            // The name of an item that was added while locked does not answer.
+            entryTimeout: isPending || isDetached || !keychain.keys.isAvailable(item.protection)
+                ? 0 : options.cacheTimeout,
             attributeTimeout: timed.timeout)
     }
 

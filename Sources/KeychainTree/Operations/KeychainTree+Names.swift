@@ -51,7 +51,7 @@ extension KeychainTree {
                     giveBack(file.state.withLock { detachPending(&$0) })
                 } else {
                     let item = try unlinkCommitted(name, in: directory)
-                    if let item { freed(name, of: item, by: host.process(ofThread: request.caller.processID)) }
+                    if let item { freed(name, of: item, by: process(of: request.caller)) }
                 }
             }
         default: throw .notPermitted

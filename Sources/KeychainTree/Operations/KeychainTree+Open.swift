@@ -76,7 +76,7 @@ extension KeychainTree {
         let name = CanonicalName(typed: name.bytes)
         let account = try whole(account(name))
         let record = try record(of: directory)
-        guard keychain.keys.isAvailable(record.defaultProtection) else { throw .noKey }
+        guard keychain.canAdd(record.defaultProtection) else { throw .noKey }
         let draft = newItem(account, in: record, permissions: permissions & 0o700, caller: caller)
         try checkRoom(for: 0)
         return try names.withLock { (_) throws(Errno) in
@@ -130,6 +130,9 @@ extension KeychainTree {
 
     // MARK: Opening
 
+    /// In bytes.
+    private static let shortSecret = 1024
+
     package func open(_ request: inout Request, node id: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile {
         switch try node(id).content {
         case .folder, .service, .controlDirectory: throw .isDirectory
@@ -171,6 +174,7 @@ extension KeychainTree {
             if flags.contains(.truncate) { try truncateByOpen(&state, item) }
             state.writerCount += 1
             state.openCount += 1
+            keepOpenSecret(&state)
             return Writer(file: file, flags: flags, losses: state.losses)
         }
         return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
@@ -194,11 +198,25 @@ extension KeychainTree {
 
     /// The secret in the store, still sealed; and the item that goes with it.
     func committedSecret(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
+        if let item = state.item, goesOnLocked(state, item) {
+            guard item.secretCount == nil || state.openSecret != nil else { throw .noKey }
+            return state.openSecret
+        }
         let row = state.row
         let found = try mapped { () throws(KeychainError) in try keychain.itemWithSecret(id: row) }
         guard let found else { throw .noSuchFileOrDirectory }
         state.item = found.item
-        return found.secret
+        let secret = found.secret.map { shared($0, &state) }
+        state.openSecret = found.item.protection == .whenUnlockedUnlessOpen ? secret : nil
+        return secret
+    }
+
+    /// The value that descriptors have already, if it is this one. Short ones are not worth the search.
+    private func shared(_ secret: SealedSecret, _ state: inout ItemFile.State) -> SealedSecret {
+        guard secret.count > Self.shortSecret else { return secret }
+        if let opened = state.openedSecret, opened.isInterchangeable(with: secret) { return opened }
+        state.openedSecret = secret
+        return secret
     }
 
     private func snapshot(of staging: Staging) throws(Errno) -> StagedSnapshot {
@@ -222,6 +240,8 @@ extension KeychainTree {
     package func release(_ request: inout Request, node: NodeID, handle id: HandleID) {
         guard let handle = table.withLock({ $0.close(id) }) else { return }
         defer { stalePages.tell(&request) }
+        let weight = handle.weight
+        defer { if released.add(weight) { host.giveBackMemory() } }
         switch handle {
         case .control, .directory: break
         case .reader(let file, _), .snapshotReader(let file, _):
@@ -254,6 +274,7 @@ extension KeychainTree {
             }
         }
         state.staging = nil
+        if state.openCount > 0 { keepOpenSecret(&state) }
         guard state.isPending, let item = state.item else { return nil }
         giveBack(state.freed)
         return dropPending(&state, item)
@@ -280,14 +301,16 @@ extension ItemFile.State {
 
     /// What can be read again is not kept for a file that nobody has open: the kernel may know very many.
     mutating func forgetUnused() {
-        if openCount == 0, staging == nil, !isPending, !isDetached { item = nil }
+        guard openCount == 0, staging == nil else { return }
+        openSecret = nil
+        if !isPending, !isDetached { item = nil }
     }
 }
 
 extension Protection.Availability {
     /// What has to hold for all of the classes to be usable.
     static func strictest(of protections: [Protection]) -> Self {
-        let all = protections.map(\.availability)
+        let all = protections.map(\.stagingAvailability)
         if all.contains(.unlocked) { return .unlocked }
         return all.contains(.firstUnlock) ? .firstUnlock : .always
     }

@@ -16,7 +16,7 @@ extension KeychainTree {
             guard directory.container.itemClass == newDirectory.container.itemClass else { throw .crossDevice }
             try checkWritable()
             // Asked before any lock is taken: `/proc` may have to wait for somebody who waits for a file.
-            let process = host.process(ofThread: request.caller.processID)
+            let process = process(of: request.caller)
             try renameItem(from, in: directory, to: to, in: newDirectory, flags, process)
         case (.folder(.classDirectory(let place)), .folder(.classDirectory(let newPlace))):
             guard place.itemClass == newPlace.itemClass else { throw .crossDevice }
@@ -31,7 +31,7 @@ extension KeychainTree {
 
     private func renameItem(
         _ from: CanonicalName, in directory: ServiceDirectory, to: CanonicalName, in newDirectory: ServiceDirectory,
-        _ flags: RenameFlags, _ process: ProcessIdentity?
+        _ flags: RenameFlags, _ process: CallingProcess
     ) throws(Errno) {
         let name = try account(to)
         try names.withLock { (_) throws(Errno) in
@@ -65,7 +65,7 @@ extension KeychainTree {
 
     /// A name that is freed by a rename within its directory may be taken again (F5).
     private func remember(
-        _ left: Left?, as name: CanonicalName, in newDirectory: ServiceDirectory, _ process: ProcessIdentity?
+        _ left: Left?, as name: CanonicalName, in newDirectory: ServiceDirectory, _ process: CallingProcess
     ) {
         guard let left, left.item.directory == newDirectory.row else { return }
         freed(name, of: left.item, livingOnAs: left.row, by: process)
@@ -73,9 +73,9 @@ extension KeychainTree {
 
     /// To a name that is free, and that may have been freed by the same process.
     private func move(
-        _ source: ItemFile, to account: AttributeValue, in newDirectory: ServiceDirectory, _ process: ProcessIdentity?
+        _ source: ItemFile, to account: AttributeValue, in newDirectory: ServiceDirectory, _ process: CallingProcess
     ) throws(Errno) -> Left? {
-        let freed = takeFreed(CanonicalName(account: account), in: newDirectory.row, by: process)
+        let freed = takeFreed(CanonicalName(account: account), in: newDirectory.row, by: process.identity)
         do {
             return try source.state.withLock { (state) throws(Errno) in
                 try move(&state, to: account, in: newDirectory, goingOnWith: freed)
@@ -162,12 +162,12 @@ extension KeychainTree {
     /// Over an existing item: the file follows POSIX, the item follows the name (F5).
     private func replace(
         _ target: inout ItemFile.State, with file: ItemFile, _ source: inout ItemFile.State,
-        in newDirectory: ServiceDirectory, _ process: ProcessIdentity?
+        in newDirectory: ServiceDirectory, _ process: CallingProcess
     ) throws(Errno) -> Left? {
         let (sourceItem, targetItem) = (try item(of: &source), try item(of: &target))
         guard !target.isPending else {
             // The name was never committed: there is no item to follow. It goes only if the other one has come.
-            let freed = target.freed.flatMap { $0.process == process ? $0 : nil }
+            let freed = target.freed.flatMap { $0.process == process.identity ? $0 : nil }
             let left = try move(&source, to: targetItem.account, in: newDirectory, goingOnWith: freed)
             _ = detachPending(&target)
             return left
@@ -176,10 +176,12 @@ extension KeychainTree {
         let (isPending, oldRow, newRow) = (source.isPending, source.row, target.row)
         let own = inheritance(of: source.freed)
         let targetSecret = try detachable(&target)
+        let goesOn = options.mayRead(targetItem.file, process.caller)
         let (saved, left) = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
                 let from = isPending ? try change.succeed(own, with: sourceItem) : try change.current(sourceItem)
-                let saved = try change.replace(targetItem, with: from, isStored: !isPending, staged: staging)
+                let saved = try change.replace(
+                    targetItem, goingOn: goesOn, with: from, isStored: !isPending, staged: staging)
                 try change.touchDirectories(from.directory, newDirectory.row)
                 return (saved, from)
             }
@@ -332,12 +334,17 @@ extension Change {
         return try staging.save(item, in: self)
     }
 
-    /// Gives a name the file of another item; its own row goes, if it has one yet.
+    /// Gives a name the file of another item; its own row goes, if it has one yet. `goesOn`: whether what lists no
+    /// attribute takes over the target's.
     func replace(
-        _ target: Item, with source: Item, isStored: Bool, staged staging: Staging?
+        _ target: Item, goingOn goesOn: Bool, with source: Item, isStored: Bool, staged staging: Staging?
     ) throws(KeychainError) -> Item {
         let sourceDefault = try directory(id: source.directory)?.defaultProtection ?? .whenUnlocked
-        let item = try current(target).taking(source, sourceDefault: sourceDefault)
+        var item = try current(target).taking(source, sourceDefault: sourceDefault)
+        if !goesOn {
+            (item.attributes, item.extraAttributes) = (source.attributes, source.extraAttributes)
+            item.protection = source.protection
+        }
         if staging == nil { return try replace(item, secretOf: source.id) }
         if isStored { try deleteItem(source.id) }
         return try save(item, staged: staging)

@@ -106,6 +106,8 @@ final class Staging: Sendable {
         try fields.withLock { (fields) throws(KeychainError) in
             var item = item
             item.file.modificationTime = fields.times.modification
+            // A new item has no row yet whose date could be moved on: what everyone has seen is not taken back (F8).
+            item.modificationDate = max(item.modificationDate, fields.times.change)
             return try change.save(item, secret: fields.contents)
         }
     }

@@ -25,7 +25,9 @@ struct ItemXattrs {
         if item.protection != .whenUnlocked || defaultProtection != .whenUnlocked {
             names.append(XattrName.name(of: .accessible))
         }
-        for key in AttributeKey.allCases where item.attributes[key] != nil { names.append(XattrName.name(of: key)) }
+        // An access control cannot be set here, so a copy with all that is listed would fail.
+        let own = AttributeKey.allCases.filter { item.attributes[$0] != nil && $0.definition.role == .caller }
+        names += own.map(XattrName.name(of:))
         let extras = item.extraAttributes.keys.sorted { $0.lexicographicallyPrecedes($1) }
         return names + extras.map(XattrName.name(ofExtra:))
     }

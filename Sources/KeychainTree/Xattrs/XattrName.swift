@@ -8,7 +8,8 @@ enum XattrName: Hashable, Sendable {
     case itemClass
     /// `user.kSecAttr…` of an attribute that the class has.
     case attribute(AttributeKey)
-    /// `user.kSecAttr…` that the class does not have.
+    /// `user.kSecAttr…` that the class does not have; other `user.kSec…` too: `kSecValueData` is the file's contents, and
+    /// whoever sets it thinks that he changes the secret.
     case foreign
     /// Any other `user.…`: kept as it is, under the name after the namespace.
     case extra([UInt8])
@@ -16,7 +17,7 @@ enum XattrName: Hashable, Sendable {
     case unsupported
 
     private static let namespace = Array("user.".utf8)
-    private static let attributePrefix = Array("user.kSecAttr".utf8)
+    private static let ownPrefix = Array("user.kSec".utf8)
 
     init(_ name: [UInt8], in itemClass: ItemClass) {
         guard name.starts(with: Self.namespace), name.count > Self.namespace.count else {
@@ -26,7 +27,7 @@ enum XattrName: Hashable, Sendable {
         let rest = Array(name.dropFirst(Self.namespace.count))
         if rest == Array("kSecClass".utf8) {
             self = .itemClass
-        } else if !name.starts(with: Self.attributePrefix) {
+        } else if !name.starts(with: Self.ownPrefix) {
             self = .extra(rest)
         } else {
             let key = AttributeKey.named(String(decoding: rest, as: UTF8.self), in: itemClass)

@@ -12,6 +12,15 @@ for shell in bash dash; do
     # Each external command that wrote commits at its exit; true inherits the descriptor and writes nothing.
     commits_of 2 "$shell -c '{ /usr/bin/printf 1; /bin/true; /usr/bin/printf 2; } > d-$shell'"
     expect 12 "$(cat d-$shell)" "d-$shell"
+    # One that exits without closing anything: the kernel closes for it, and that is a close like any other.
+    commits_of 1 "$shell -c 'printf x' > e-$shell"; expect x "$(cat e-$shell)" "e-$shell"
+done
+for end in 'os._exit(0)' 'os._exit(3)' 'sys.exit(1)' 'raise SystemExit' \
+    'threading.Thread(target=lambda: os._exit(0)).start(); time.sleep(9)'; do
+    commits_of 1 "python3 -c 'import os, sys, threading, time
+fd = os.open(\"end\", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+os.write(fd, b\"by \" + sys.argv[1].encode()); $end' '${end:0:9}' || true"
+    expect "by ${end:0:9}" "$(cat end)" "the exit of a process that has not closed: $end"
 done
 commits_of 1 "touch t"; expect 0 "$(stat -c %s t)" "size after touch"
 commits_of 1 "printf one | tee u > /dev/null"; expect one "$(cat u)" tee

@@ -17,3 +17,13 @@ inode=$(stat -c %i a); times=$(stat -c '%y %z %a' a); dir=$(stat -c %i .)
 cd /; unmount_keychain; mount_keychain; cd "$D"
 expect "$inode $times $dir" "$(stat -c '%i %y %z %a' a) $(stat -c %i .)" "after another mount"
 expect_errno ENODEV python3 -c 'import mmap; f = open("a", "r+b"); mmap.mmap(f.fileno(), 0)'
+
+# Directories that nobody has made stay as they are; what asks for no more is content.
+C="$MNT/generic-passwords"; before=$(stat -c '%a %u %y' "$C")
+touch -d 2001-01-01 "$C"; chmod 700 "$C"; chown "$(id -u):$(id -g)" "$C"
+expect_errno EPERM chmod 755 "$C"; [ "$(id -u)" != 0 ] || expect_errno EPERM chown 12 "$C"
+expect "$before" "$(stat -c '%a %u %y' "$C")" "a class directory"
+(umask 077; mkdir -p "$CASE_DIR/tree/generic-passwords/from-disk"); printf tree > "$CASE_DIR/tree/generic-passwords/from-disk/t"
+rsync -a "$CASE_DIR/tree/" "$MNT/"; expect tree "$(cat "$C/from-disk/t")" "rsync -a of a whole tree"
+tar -C "$CASE_DIR/tree" -cf - . | tar -C "$MNT" -xf -
+cp -a "$CASE_DIR/tree/." "$MNT/"

@@ -63,6 +63,29 @@ expect_errno EACCES as "$B" rm -f "$D/b"
 as "$A" mv "$D/n" "$D/b"; expect "$A new" "$(stat -c %U "$D/b") $(cat "$D/b")" "A's file over B's, in A's directory"
 as "$A" rm -f "$D/b"; expect_errno EACCES as "$A" rmdir "$D"
 
+# F5: who may not read an item does not come by its attributes by taking its name.
+S="$C/taken"; mkdir "$S"; chown "$A:" "$S"; chmod 755 "$S"
+for name in removed replaced readable; do
+    printf root > "$S/$name"; setfattr -n user.kSecAttrComment -v private "$S/$name"; setfattr -n user.note -v private "$S/$name"
+done
+chmod 644 "$S/readable"
+as "$A" python3 -I - "$S" <<'PY'
+import os, sys
+os.chdir(sys.argv[1])
+os.unlink("removed")
+for name in ("removed", "mine", "yours"):
+    with open(name, "w") as file:
+        file.write("mine")
+os.rename("mine", "replaced")
+os.rename("yours", "readable")
+PY
+for name in removed replaced; do
+    expect mine "$(as "$A" cat "$S/$name")" "$name by A"
+    as "$A" getfattr -m - "$S/$name" > "$CASE_DIR/listed"; [ ! -s "$CASE_DIR/listed" ] || fail "$name: $(cat "$CASE_DIR/listed")"
+    ! as "$A" getfattr -n user.kSecAttrComment "$S/$name" 2>/dev/null || fail "$name: A reads a comment"
+done
+expect private "$(as "$A" getfattr --only-values -n user.kSecAttrComment "$S/readable" 2>/dev/null)" "what A could read before"
+
 # Control files are for the mounting user and root, however one comes by a descriptor.
 expect_errno EACCES as "$A" cat "$MNT/.keychainfs/status"
 expect_code 17 as "$A" "$KEYCHAINFS" lock "$MNT" > /dev/null

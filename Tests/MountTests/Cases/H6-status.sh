@@ -68,6 +68,13 @@ PY
 }
 chmod 0644 "$KEYCHAIN"; problem keychain; chmod 0600 "$KEYCHAIN"
 chmod 0640 "$XDG_STATE_HOME/keychainfs/device.key"; problem device-key; chmod 0600 "$XDG_STATE_HOME/keychainfs/device.key"
+STATE="$XDG_STATE_HOME/keychainfs"; cp "$STATE/device.key" "$CASE_DIR/key"
+truncate -s 31 "$STATE/device.key"; problem device-key
+rm "$STATE/device.key"; mkfifo "$STATE/device.key"; problem device-key
+# Nobody waits for what a pipe might say.
+expect_code 1 timeout 20 "$KEYCHAINFS" mount "$MNT" | grep -q 'device key' || fail "a pipe for a device key"
+rm "$STATE/device.key"; install -m 600 "$CASE_DIR/key" "$STATE/device.key"
+mv "$STATE" "$CASE_DIR/moved"; touch "$STATE"; problem state-directory; rm "$STATE"; mv "$CASE_DIR/moved" "$STATE"
 chmod 0700 "$MNT"; touch "$MNT/x"; problem mount-point; rm "$MNT/x"
 mount_keychain; pid=$(daemon); read -r guard < "/proc/$pid/task/$pid/children" || true
 [ -z "$guard" ] || kill -9 "$guard"
@@ -75,3 +82,12 @@ kill -9 "$pid"; wait_until 10 eval '! stat "$MNT" 2> /dev/null'
 problem mount-point
 mount_keychain; unmount_keychain
 expect_code 0 "$KEYCHAINFS" doctor "$MNT" > /dev/null
+
+# S2: a commit number that cannot be kept is told by status.
+create_keychain --keychain "$CASE_DIR/other"; mount_keychain --keychain "$CASE_DIR/other"
+mkdir "$MNT/generic-passwords/s"; "$KEYCHAINFS" status "$MNT" | grep 'commit number' && fail "told too early"
+mv "$STATE" "$CASE_DIR/moved"; touch "$STATE"
+"$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" status "$MNT" | grep -q 'commit number cannot be kept' || fail "a commit number that is not kept"
+rm "$STATE"; mv "$CASE_DIR/moved" "$STATE"
+"$KEYCHAINFS" unlock "$MNT"; "$KEYCHAINFS" status "$MNT" | grep 'commit number' && fail "still told"
+true

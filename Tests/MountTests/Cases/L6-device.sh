@@ -41,6 +41,10 @@ for f in WhenUnlocked AfterFirstUnlock Always; do
 done
 expect_errno ENOENT cat "$D/none"; expect common "$(cat "$D/common")" "what goes to other devices"
 expect_errno ENOKEY rmdir "$MNT/generic-passwords/bound"
+# A directory with nothing else in it looks empty and is not: rm -r says why it stays, and deletes nothing unseen.
+expect_errno ENOKEY rm -r "$MNT/generic-passwords/bound"
+expect_errno ENOKEY rm -rf "$MNT/generic-passwords/bound"
+expect 4 "$(device foreignItems)" "items of others after rm -r"
 
 # unlink deletes them; what takes the name is bound to this device.
 rm "$D/Always"; expect_errno ENOENT stat "$D/Always"; expect 3 "$(device foreignItems)" "after rm"

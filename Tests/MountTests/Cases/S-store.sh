@@ -85,6 +85,22 @@ mount_keychain; printf x > "$MNT/generic-passwords/CANARYSERVICE/y"; mv "$KEYCHA
 expect_errno ENODEV python3 -c '
 import os, sys
 fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT); os.write(fd, b"lost"); os.close(fd)' "$MNT/generic-passwords/CANARYSERVICE/z"
+# A shell, which loses the error of its close, is told at the open; and status tells.
+for name in y z; do
+    if (printf lost > "$MNT/generic-passwords/CANARYSERVICE/$name") 2> /dev/null; then fail "a shell's write to $name is lost unseen"; fi
+done
+expect x "$(cat "$MNT/generic-passwords/CANARYSERVICE/y")" "what was there"
+"$KEYCHAINFS" status "$MNT" | grep -q 'has been moved' || fail "status does not tell"
 expect_code 20 "$KEYCHAINFS" create --kdf test > /dev/null
 mv "$KEYCHAIN.moved" "$KEYCHAIN"; printf kept > "$MNT/generic-passwords/CANARYSERVICE/z"
 unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
+
+# A damaged item can be removed, and then all is well again.
+mount_keychain; D="$MNT/generic-passwords/removable"; mkdir "$D"; printf x > "$D/damaged"; printf y > "$D/other"
+id=$(stat -c %i "$D/damaged"); unmount_keychain
+python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE item SET metadata = zeroblob(length(metadata)) WHERE id = ?", (sys.argv[2],)); db.commit()' "$KEYCHAIN" "$id"
+mount_keychain; expect_code 21 "$KEYCHAINFS" check > /dev/null
+expect_errno EBADMSG stat "$D/damaged"; expect_errno EBADMSG sh -c 'printf z > "$0"' "$D/damaged"
+rm "$D/damaged"; expect other "$(ls "$D")" "a listing without the damaged item"
+expect_code 0 "$KEYCHAINFS" check > /dev/null
+unmount_keychain

@@ -100,7 +100,7 @@ head -c 20000 "$B/1" > "$B/cut"; expect_code 12 "$KEYCHAINFS" restore --replace 
 cp "$B/1" "$B/withlog"; head -c 5000 /dev/zero > "$B/withlog-wal"
 expect_code 12 "$KEYCHAINFS" restore --replace "$B/withlog" > /dev/null
 expect "" "$(ls -A "${KEYCHAIN%/*}" | grep -e replaced -e '^\.' || true)" "what a refused restoration leaves"
-"$KEYCHAINFS" restore --replace "$B/1" 2> "$CASE_DIR/said"
+"$KEYCHAINFS" restore --replace "$B/1" 2> "$CASE_DIR/said"; ! grep damaged "$CASE_DIR/said" || fail "a whole backup"
 kept=$(ls "${KEYCHAIN%/*}"/*.replaced-*); grep -qF "$kept" "$CASE_DIR/said" || fail "restore does not say what it kept"
 expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of what was restored"
 mount_keychain
@@ -129,6 +129,19 @@ db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE item SET metadata = zerobl
 db.execute("PRAGMA wal_checkpoint(TRUNCATE)"); db.close()
 PY
 expect_code 21 "$KEYCHAINFS" backup --verify "$B/3" > /dev/null
+"$KEYCHAINFS" restore --keychain "$CASE_DIR/damaged" "$B/3" 2> "$CASE_DIR/said"
+grep -q 'damaged' "$CASE_DIR/said" || fail "restore is silent about damage: $(cat "$CASE_DIR/said")"
+# A damaged keychain is copied, and that is told: mounted or not.
+mkdir "$CASE_DIR/hurt"; "$KEYCHAINFS" backup "$CASE_DIR/hurt/k" > /dev/null
+python3 - "$CASE_DIR/hurt/k" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM item WHERE id = (SELECT max(id) FROM item)"); db.commit()
+PY
+expect_code 21 "$KEYCHAINFS" backup --keychain "$CASE_DIR/hurt/k" "$CASE_DIR/hurt/1" > /dev/null
+mount_keychain --keychain "$CASE_DIR/hurt/k" --accept-rollback
+expect_code 21 "$KEYCHAINFS" backup --keychain "$CASE_DIR/hurt/k" "$CASE_DIR/hurt/2" > /dev/null
+unmount_keychain; [ -s "$CASE_DIR/hurt/1" ] && [ -s "$CASE_DIR/hurt/2" ] || fail "no copy of a damaged keychain"
+rm -r "$CASE_DIR/hurt"
 # To an empty place, on a device that never had it, whose directories are made.
 "$KEYCHAINFS" backup "$B/4" > /dev/null
 XDG_STATE_HOME="$CASE_DIR/elsewhere" "$KEYCHAINFS" restore --keychain "$CASE_DIR/deep/er/k" "$B/4" 2> /dev/null

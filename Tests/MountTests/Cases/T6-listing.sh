@@ -69,3 +69,21 @@ for t in threads: t.join()
 libc.closedir(d)
 PY
 expect 599 "$(ls | grep -c '^name-')" "all others are there"
+# No read transaction is held between the calls of a listing: the log can be emptied while one is under way.
+python3 - "$KEYCHAINFS" "$MNT" "$KEYCHAIN-wal" <<'PY'
+import os, subprocess, sys, time
+program, mount, log = sys.argv[1:]
+listing = os.scandir("."); seen = [next(listing).name]
+groups = os.open(mount + "/access-groups", os.O_RDONLY | os.O_DIRECTORY)
+for i in range(20):
+    with open("written-%d" % i, "w") as f: f.write("x" * 5000)
+assert os.path.getsize(log) > 0
+for command in "lock", "unlock": subprocess.run([program, command, mount], check=True)
+deadline = time.monotonic() + 5
+while os.path.getsize(log) > 0:
+    assert time.monotonic() < deadline, "the log is kept: %d bytes" % os.path.getsize(log)
+    time.sleep(0.05)
+seen += [entry.name for entry in listing]
+assert len(seen) == len(set(seen)) and sum(n.startswith("name-") for n in seen) == 599, len(seen)
+os.close(groups)
+PY

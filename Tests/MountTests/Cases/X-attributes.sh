@@ -46,6 +46,34 @@ same "$CASE_DIR/tar/a" "tar --xattrs out"
 mkdir ../u; tar --xattrs -C ../u -xf "$CASE_DIR/t.tar"; same ../u/a "tar --xattrs in"
 rsync -aX "$D/" ../v; same ../v/b "rsync -aX of a directory"
 before=$(commits); rsync -aX "$D/" ../v; expect "$before" "$(commits)" "a second rsync has nothing to do"
+# Silently, from any directory of a class to any other one of it, whatever their defaults are.
+silent() { "$@" > "$CASE_DIR/said" 2>&1 || fail "'$*' failed: $(cat "$CASE_DIR/said")"; expect '' "$(cat "$CASE_DIR/said")" "what '$*' says"; }
+mkdir "$MNT/access-groups/team"
+places=("$MNT/generic-passwords/w" "$MNT/synchronizable/generic-passwords/s" "$MNT/access-groups/team/generic-passwords/s")
+mkdir "${places[@]}"; setfattr -n user.kSecAttrAccessible -v AfterFirstUnlock "${places[2]}"
+for class in WhenUnlocked AfterFirstUnlock AlwaysThisDeviceOnly; do
+    setfattr -n user.kSecAttrAccessible -v $class a
+    for place in "${places[@]}"; do
+        for copy in "cp -a $D/a" "rsync -aX $D/a" "cp -a --remove-destination $D/a"; do
+            silent $copy "$place/"
+            expect s3cret "$(cat "$place/a")" "$copy"; expect "$(stat -c '%a %y %s' a)" "$(stat -c '%a %y %s' "$place/a")" "$copy: stat"
+            for name in Label Comment Generic IsInvisible Creator; do
+                expect "$(getfattr --only-values -n user.kSecAttr$name a | od -c)" \
+                    "$(getfattr --only-values -n user.kSecAttr$name "$place/a" | od -c)" "$copy: $name in $place"
+            done
+            # A WhenUnlocked that is the default of its directory is not listed, so it takes that of the other one.
+            wanted=$class; [ $class != WhenUnlocked ] || [ "$place" != "${places[2]}" ] || wanted=AfterFirstUnlock
+            expect $wanted "$(getfattr --only-values -n user.kSecAttrAccessible "$place/a")" "$copy: class in $place"
+            before=$(commits); silent rsync -aX "$D/a" "$place/"; [ $class = WhenUnlocked ] || expect "$before" "$(commits)" "rsync -aX again"
+            rm "$place/a"
+        done
+    done
+    silent tar --xattrs -cf "$CASE_DIR/t.tar" a; for place in "${places[@]}"; do
+        silent tar --xattrs -C "$place" -xf "$CASE_DIR/t.tar"; expect Home "$(getfattr --only-values -n user.kSecAttrLabel "$place/a")" tar
+        rm "$place/a"
+    done
+done
+setfattr -n user.kSecAttrAccessible -v WhenUnlocked a
 "$KEYCHAINFS" show a > "$CASE_DIR/shown"
 grep -qx 'kSecAttrLabel: Home' "$CASE_DIR/shown" && grep -qx 'kSecAttrService: s' "$CASE_DIR/shown" || fail "show: $(cat "$CASE_DIR/shown")"
 ! grep -q s3cret "$CASE_DIR/shown" || fail "show told the secret"

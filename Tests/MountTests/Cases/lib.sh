@@ -23,7 +23,8 @@ expect_code() {
     said=$("$@" 2>&1 </dev/null) || code=$?
     [ "$code" = "$wanted" ] || fail "'$*' ended with $code, not $wanted: $said"
     [ "$wanted" = 0 ] || [ -n "$said" ] || fail "'$*' failed without a word"
-    echo "$said"
+    # A `grep -q` behind it ends at the first match; bash writes line by line.
+    (trap '' PIPE; echo "$said" 2> /dev/null) || true
 }
 
 # expect_errno NAME COMMAND...: the tool fails with strerror(NAME) in what it says.
@@ -40,7 +41,7 @@ unmount_keychain() { "$KEYCHAINFS" unmount "$MNT"; }
 status() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['$1'])"; }
 daemon() { status pid; }
 commits() { status commits; }
-is_mounted() { grep -q " $MNT fuse.keychainfs " /proc/self/mounts; }
+is_mounted() { grep -q " $MNT fuse\.[^ ]* " /proc/self/mounts; }    # of any subtype
 
 # commits_of N COMMAND...: the shell command makes exactly N commits.
 commits_of() {

@@ -1,0 +1,31 @@
+import Foundation
+import Fuse
+import Keychain
+import KeychainTree
+import Logging
+import SystemPackage
+
+/// The thread that seals items anew which were added while locked, after each unlock (contract, S3).
+struct RewrapWorker {
+    let keychain: Keychain
+    let log: Logger
+
+    /// Runs until the keychain is closed.
+    func start() {
+        Thread.detachNewThread { [keychain, log] in
+            keychain.rewrapInBackground(
+                { count, error in Self.tell(count, error, log) }, afterwards: ProcessMemory.wipeStack)
+        }
+    }
+
+    private static func tell(_ count: Int, _ error: KeychainError?, _ log: Logger) {
+        if count > 0 { log.info("items added while locked are sealed as all others", metadata: ["items": "\(count)"]) }
+        switch error {
+        case nil, .interactionNotAllowed, .notAvailable: break
+        case let error?:
+            log.warning(
+                "items added while locked wait for the next unlock to be sealed as all others",
+                metadata: ["errno": "\(error.errno.rawValue)"])
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import FileSystemCore
+import Keychain
+
+/// Who asks, and of which process he is as long as that can be said.
+struct CallingProcess: Sendable {
+    let caller: Caller
+    let identity: ProcessIdentity?
+}
+
+extension TreeOptions {
+    /// Whom a file is shown to belong to.
+    ///
+    /// To an ordinary user who has the mount for himself everything in it belongs, whoever wrote it: on the machine where
+    /// it was written he may have had another number.
+    func owner(of file: FileFacts) -> (userID: UInt32, groupID: UInt32) {
+        guard !isShared, userID != 0, file.userID != userID else { return (file.userID, file.groupID) }
+        return (userID, groupID)
+    }
+
+    /// Whether the kernel would let somebody read a file's attributes, as far as that is known without his further groups.
+    ///
+    /// For what the kernel is not asked about: whose item goes on under a name (F5).
+    func mayRead(_ file: FileFacts, _ caller: Caller) -> Bool {
+        guard isShared, caller.userID != 0 else { return true }
+        if caller.userID == file.userID { return file.permissions & 0o400 != 0 }
+        if caller.groupID == file.groupID { return file.permissions & 0o040 != 0 }
+        return file.permissions & 0o004 != 0
+    }
+}

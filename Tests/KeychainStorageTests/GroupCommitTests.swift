@@ -1,0 +1,160 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+@Suite("F4: changes that share a transaction, on a real file")
+struct GroupCommitTests {
+    /// Adds an item, then does something else, then throws `error`.
+    private struct Adding: Part {
+        let item: Item
+        var error: KeychainError?
+        var afterwards: @Sendable () -> Void = {}
+
+        func run(_ change: Change) throws(KeychainError) {
+            let contents = [UInt8](repeating: 5, count: item.secretCount ?? 0)
+            _ = try change.save(item, secret: StoredContents(bytes: contents))
+            afterwards()
+            if let error { throw error }
+        }
+    }
+
+    private func adding(
+        _ account: String, count: Int = 20, to vault: StoredVault, then error: KeychainError? = nil
+    ) -> Adding {
+        Adding(item: vault.item(account, count: count), error: error)
+    }
+
+    @Test("F4: one that throws in the middle is undone alone; the others' parts are durable, by one transaction")
+    func throwingMember() throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        let before = try vault.commitNumber
+        let outcomes = try Crowd.run(
+            on: vault,
+            [
+                adding("first", to: vault), adding("second", to: vault), adding("third", to: vault, then: .param),
+                adding("fourth", count: 5000, to: vault), adding("fifth", to: vault, then: .duplicateItem),
+            ])
+        #expect(outcomes == [nil, nil, .param, nil, .duplicateItem])
+        #expect(try vault.commitNumber == before + 1)
+        let crashed = try StoredVault(crashing: vault, scratch.keychain, copy: scratch["crashed"])
+        defer { crashed.close() }
+        for store in [vault, crashed] {
+            #expect(try store.contents("first")?.count == 20 && store.contents("second")?.count == 20)
+            #expect(try store.contents("fourth")?.count == 5000)
+            #expect(try store.contents("third") == nil && store.contents("fifth") == nil)
+            #expect(try store.keychain.itemCount() == 3)
+            #expect(try store.isSound)
+        }
+    }
+
+    @Test("F4: where the first one of all throws, the next ones have a transaction of their own")
+    func throwingFirst() throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        let before = try vault.commitNumber
+        let outcomes = try Crowd.run(
+            on: vault,
+            [adding("first", to: vault, then: .param), adding("second", to: vault), adding("third", to: vault)])
+        #expect(outcomes == [.param, nil, nil])
+        #expect(try vault.commitNumber == before + 1)
+        #expect(try vault.contents("first") == nil && vault.contents("third")?.count == 20)
+        #expect(try vault.isSound)
+    }
+
+    @Test("F4, F9: a COMMIT that finds the disk full fails all who share it, leaves nothing, and the next one works")
+    func failingCommit() throws {
+        let disk = try TinyDisk(kilobytes: 2048)
+        let path = disk.path + "/login.keychain"
+        let vault = try StoredVault(creating: path)
+        try vault.add("before", [1, 2, 3])
+        let before = try vault.commitNumber
+        // All of it fits into SQLite's page cache: nothing is written before the COMMIT.
+        let filler = URL(fileURLWithPath: disk.path + "/filler")
+        var first = adding("first", count: 50_000, to: vault)
+        first.afterwards = { Self.fill(filler.path) }
+        let outcomes = try Crowd.run(
+            on: vault,
+            [
+                first, adding("second", count: 50_000, to: vault), adding("third", to: vault, then: .param),
+                adding("fourth", to: vault),
+            ])
+        #expect(outcomes == [.diskFull, .diskFull, .param, .diskFull])
+        #expect(try vault.commitNumber == before)
+        #expect(try vault.keychain.itemCount() == 1 && vault.contents("before") == [1, 2, 3])
+        #expect(try vault.isSound)
+        #expect(throws: KeychainError.diskFull) { try vault.add("again", [UInt8](repeating: 1, count: 50_000)) }
+        try FileManager.default.removeItem(at: filler)
+        try vault.add("after", [4])
+        #expect(try vault.commitNumber == before + 1)
+        #expect(try vault.isSound)
+        vault.close()
+        let again = try StoredVault(opening: path, directory: vault.directory)
+        defer { again.close() }
+        #expect(try again.contents("after") == [4] && again.contents("before") == [1, 2, 3])
+        #expect(try again.keychain.itemCount() == 2)
+        #expect(try again.isSound)
+    }
+
+    /// Writes zeros until there is no room for one byte more.
+    private static func fill(_ path: String) {
+        let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+        let zeros = [UInt8](repeating: 0, count: 4096)
+        for size in [4096, 1] { while write(descriptor, zeros, size) > 0 {} }
+        close(descriptor)
+    }
+
+    @Test("F4: more than share one transaction at most are committed by the next one", arguments: [32, 70])
+    func manyAtOnce(count: Int) throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        let before = try vault.commitNumber
+        let outcomes = try Crowd.run(on: vault, (0..<count).map { adding("account \($0)", to: vault) })
+        #expect(outcomes.allSatisfy { $0 == nil })
+        #expect(try vault.commitNumber == before + (count > 64 ? 2 : 1))
+        let crashed = try StoredVault(crashing: vault, scratch.keychain, copy: scratch["crashed"])
+        defer { crashed.close() }
+        for number in 0..<count { #expect(try crashed.contents("account \(number)")?.count == 20) }
+        #expect(try crashed.isSound)
+    }
+
+    @Test("F1, F4: 32 writers side by side: what is acknowledged is there after a crash, by fewer transactions")
+    func writers() throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        let before = try vault.commitNumber
+        let acknowledged = Mutex<[String: [UInt8]]>([:])
+        let done = DispatchGroup()
+        for writer in 0..<32 {
+            done.enter()
+            Thread.detachNewThread {
+                for number in 0..<8 {
+                    let account = "writer \(writer) item \(number)"
+                    let contents = [UInt8](repeating: UInt8(writer), count: 10 + number * 300)
+                    guard (try? vault.add(account, contents)) != nil else { continue }
+                    acknowledged.withLock { $0[account] = contents }
+                }
+                done.leave()
+            }
+        }
+        done.wait()
+        let commits = try vault.commitNumber - before
+        #expect(commits >= 256 / 64 && commits <= 128, "\(commits) transactions for 256 changes")
+        let crashed = try StoredVault(crashing: vault, scratch.keychain, copy: scratch["crashed"])
+        defer { crashed.close() }
+        let records = acknowledged.withLock { $0 }
+        #expect(records.count == 256)
+        for (account, contents) in records { #expect(try crashed.contents(account) == contents) }
+        #expect(try crashed.keychain.itemCount() == 256)
+        #expect(try crashed.commitNumber == before + commits)
+        #expect(try crashed.isSound)
+    }
+}

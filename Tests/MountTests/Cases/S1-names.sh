@@ -1,0 +1,24 @@
+# S1: whatever a mount is called, `check` and `backup` go through its daemon, and a second mount is told where the first one is.
+. "${0%/*}/lib.sh"
+create_keychain
+for options in fsname=vault fsname=vault,subtype=other subtype=other "fsname=$CASE_DIR/nothing"; do
+    mount_keychain -o "$options"
+    mkdir -p "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/a"
+    # Without a passphrase: nobody but the daemon could look.
+    expect_code 0 env KEYCHAINFS_PASSPHRASE_FILE=/dev/null "$KEYCHAINFS" check | grep -q sound || fail "check ($options)"
+    env KEYCHAINFS_PASSPHRASE_FILE=/dev/null "$KEYCHAINFS" backup "$CASE_DIR/b" > /dev/null || fail "backup ($options)"
+    [ -s "$CASE_DIR/b" ] || fail "no backup ($options)"; rm "$CASE_DIR/b"
+    mkdir -p "$MNT.second"; expect_code 14 "$KEYCHAINFS" mount "$MNT.second" > "$CASE_DIR/said"
+    grep -q "$(status pid)" "$CASE_DIR/said" && grep -q "$MNT" "$CASE_DIR/said" || fail "who holds it ($options): $(cat "$CASE_DIR/said")"
+    # By another path to the same file.
+    ln -sfn "$KEYCHAIN" "$CASE_DIR/link"
+    expect_code 0 env KEYCHAINFS_PASSPHRASE_FILE=/dev/null "$KEYCHAINFS" check --keychain "$CASE_DIR/link" > /dev/null
+    unmount_keychain
+    expect_code 0 "$KEYCHAINFS" check | grep -q sound || fail "check after the unmount ($options)"
+done
+# Of two keychains each is asked of its own daemon.
+"$KEYCHAINFS" create --kdf test --keychain "$CASE_DIR/other.keychain"
+mount_keychain -o fsname=vault; mkdir -p "$MNT.second"; "$KEYCHAINFS" mount --keychain "$CASE_DIR/other.keychain" -o fsname=vault "$MNT.second"
+items() { "$KEYCHAINFS" check --json "$@" | python3 -I -c 'import json, sys; print(json.load(sys.stdin)["items"])'; }
+one=$(items); other=$(items --keychain "$CASE_DIR/other.keychain"); "$KEYCHAINFS" unmount "$MNT.second"
+expect "1 0" "$one $other" "items of each"

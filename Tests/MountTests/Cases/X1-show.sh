@@ -1,0 +1,44 @@
+# X1: `keychainfs show` prints all attributes of an item or a service, never a secret.
+. "${0%/*}/lib.sh"
+create_keychain; mount_keychain
+D="$MNT/internet-passwords/example.com,protocol=https,port=8443"; mkdir "$D"
+show() { "$KEYCHAINFS" show "$@" > "$CASE_DIR/shown"; }
+has() { grep -qxF -- "$1" "$CASE_DIR/shown" || fail "$2: no '$1' in: $(cat "$CASE_DIR/shown")"; }
+printf s3cret > "$D/me"
+setfattr -n user.kSecAttrLabel -v 'Grüße' "$D/me"; setfattr -n user.kSecAttrComment -v 0x00ff "$D/me"
+setfattr -n user.color -v 'a
+b' "$D/me"; setfattr -n user.kSecAttrCreator -v aapl "$D/me"
+show "$D/me"
+for line in 'kSecClass: InternetPassword' 'kSecAttrAccount: me' 'kSecAttrServer: example.com' 'kSecAttrProtocol: HTTPS' \
+    'kSecAttrPort: 8443' 'kSecAttrLabel: Grüße' 'kSecAttrComment: 0x00ff' 'color: 0x610a62' 'kSecAttrCreator: 1633775724' \
+    'kSecAttrAccessible: WhenUnlocked' 'kSecAttrAccessGroup: default' 'kSecAttrSynchronizable: 0'; do has "$line" item; done
+for name in kSecAttrCreationDate kSecAttrModificationDate; do
+    grep -qE "^$name: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$" "$CASE_DIR/shown" || fail "no $name: $(cat "$CASE_DIR/shown")"
+done
+grep -qE '^kSecAttrPersistentReference: 0x[0-9a-f]{32}$' "$CASE_DIR/shown" || fail "no reference: $(cat "$CASE_DIR/shown")"
+! grep -q s3cret "$CASE_DIR/shown" || fail "show told the secret"
+expect "$(sort "$CASE_DIR/shown" | cut -d: -f1 | uniq | wc -l)" "$(wc -l < "$CASE_DIR/shown")" "lines of different names"
+# A service: what its name stands for, and the class for new items.
+setfattr -n user.kSecAttrAccessible -v AfterFirstUnlock "$D"
+show "$D"
+expect 'kSecClass: InternetPassword
+kSecAttrServer: example.com
+kSecAttrProtocol: HTTPS
+kSecAttrPort: 8443
+kSecAttrAccessGroup: default
+kSecAttrSynchronizable: 0
+kSecAttrAccessible: AfterFirstUnlock' "$(cat "$CASE_DIR/shown")" "a service"
+mkdir "$MNT/access-groups/team"; G="$MNT/access-groups/team/synchronizable/generic-passwords/s"; mkdir "$G"; show "$G/"
+expect 'kSecClass: GenericPassword
+kSecAttrService: s
+kSecAttrAccessGroup: team
+kSecAttrSynchronizable: 1
+kSecAttrAccessible: WhenUnlocked' "$(cat "$CASE_DIR/shown")" "a service of a group"
+# What is neither.
+for path in "$MNT" "$MNT/generic-passwords" "$MNT/access-groups/team" "$MNT/.keychainfs/status" "$CASE_DIR" "$CASE_DIR/passphrase"; do
+    expect_code 1 "$KEYCHAINFS" show "$path" | grep -q 'no item' || fail "$path"
+done
+expect_code 1 "$KEYCHAINFS" show "$D/none" | grep -q 'There is no' || fail "what is not there"
+"$KEYCHAINFS" lock "$MNT"
+expect_code 23 "$KEYCHAINFS" show "$D/me" | grep -q unlock || fail "a locked item"
+show "$D"; has 'kSecAttrServer: example.com' "a service while locked"
