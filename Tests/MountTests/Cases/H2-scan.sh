@@ -25,14 +25,14 @@ round() {
     [ -n "$guard" ] || fail "the daemon has no guard"
     for name in "${!C[@]}"; do printf '%s\t%s\n' "$name" "${C[$name]}"; done > "$CASE_DIR/canaries"
     as python3 -I "$CASE_DIR/use.py" "$CASE_DIR" "$MNT" & user=$!
-    trap 'kill "$user" 2>/dev/null || true; cleanup' EXIT
+    trap 'code=$?; kill "$user" 2>/dev/null || true; cleanup "$code"' EXIT
     wait_until 60 test -e "$CASE_DIR/used"
 
     # The scan finds what is there: a descriptor is open, an item is staged, and all is unlocked.
     found=$(scan "$pid" account)
     [ -n "$found" ] || fail "before the lock the scan finds no name: it cannot find anything"
-    # Contents lie in memory only while a request is served: what is staged, and what descriptors have open, is sealed.
-    found=$(scan "$pid" content staged aContent big)
+    # Contents lie in memory only while a request is served: what is staged, and what descriptors have open, is sealed (`big` is a name, too).
+    found=$(scan "$pid" content staged aContent)
     [ -z "$found" ] || fail "between requests the daemon's memory has contents: $found"
 
     as "$KEYCHAINFS" lock "$MNT"

@@ -60,8 +60,9 @@ wait_until() {
     done
 }
 
+# cleanup [CODE]: a trap of a case's own gives the exit code that it began with, or a failure is lost.
 cleanup() {
-    local code=$?
+    local code=${1:-$?}
     cd /
     if is_mounted; then
         "$KEYCHAINFS" unmount "$MNT" || fusermount3 -uz "$MNT" || umount -l "$MNT" || true
