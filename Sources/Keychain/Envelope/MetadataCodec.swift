@@ -72,7 +72,7 @@ package enum MetadataCodec {
     private static func checkLimits(_ item: Item) throws(KeychainError) {
         guard item.persistentReference.count == referenceCount, item.account.bytes != nil,
             (0...maximumSecret).contains(item.secretCount ?? 0),
-            (0...max(0, item.version)).contains(item.secretVersion)
+            item.secretVersion >= 0, item.secretVersion <= item.version
         else { throw .param }
         let own = item.attributes.values.reduce(0) { $0 + $1.payloadCount }
         let extra = item.extraAttributes.reduce(0) { $0 + $1.key.count + $1.value.count }

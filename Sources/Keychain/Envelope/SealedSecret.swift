@@ -57,6 +57,19 @@ package final class SealedSecret: Sendable {
         return wanted
     }
 
+    /// Opens every chunk, one after the other, and forgets it: also what no read would look at.
+    ///
+    /// - Throws: as ``read(at:into:)``.
+    func verify() throws(KeychainError) {
+        var slab = try KeychainError.translating { () throws(CryptoError) in
+            try SecretBytes(count: min(ciphertext.count, SecretChunks.size))
+        }
+        for chunk in seals.indices {
+            var output = slab.mutableBytes
+            try open(chunk, SecretChunks.range(of: chunk, in: ciphertext.count), into: &output)
+        }
+    }
+
     /// Reads what one chunk has of it; returns how many bytes.
     private func readChunk(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
         let chunk = offset / SecretChunks.size

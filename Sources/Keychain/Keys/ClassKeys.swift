@@ -35,6 +35,22 @@ package final class ClassKeys: Sendable {
     /// Whether the keys can be used now. May change at any time.
     package var isAvailable: Bool { metadata.isAvailable }
 
+    /// Whether both are the same, compared in constant time; false once either is revoked.
+    func hasSameKeys(as other: ClassKeys) -> Bool {
+        Self.areEqual(metadata, other.metadata) && Self.areEqual(secret, other.secret)
+            && publicKey == other.publicKey
+    }
+
+    private static func areEqual(_ one: RevocableSecret, _ other: RevocableSecret) -> Bool {
+        do throws(CryptoError) {
+            return try one.use { (one) throws(CryptoError) in
+                try other.use { (other) throws(CryptoError) in one.isEqual(to: other) }
+            }
+        } catch {
+            return false
+        }
+    }
+
     /// Wipes the keys, but for a public one; returns when their users are done.
     func revoke() {
         metadata.revoke()

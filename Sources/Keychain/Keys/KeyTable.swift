@@ -48,10 +48,19 @@ struct KeyTable {
         }
     }
 
-    /// Takes over what `other` has; keys that are still usable stay, for those who hold them.
+    /// Takes over what `other`, made with the user key, has; keys that are still usable stay, for those who hold them.
+    ///
+    /// But not if they are others: what only the device key vouches for gives way.
     mutating func merge(_ other: KeyTable) {
         for (purpose, generations) in other.entries {
-            for (generation, entry) in generations { put(entry, purpose, generation) }
+            for (generation, entry) in generations {
+                if case .opened(let new) = entry, case .opened(let old) = entries[purpose]?[generation],
+                    old.isAvailable, !old.hasSameKeys(as: new)
+                {
+                    entries[purpose]?[generation] = nil
+                }
+                put(entry, purpose, generation)
+            }
         }
     }
 

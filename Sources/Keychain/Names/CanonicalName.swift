@@ -37,7 +37,8 @@ package struct CanonicalName: Hashable, Sendable {
     /// Whether a name has the form of a cut one: no whole spelling has.
     package static func isCut(_ name: [UInt8]) -> Bool {
         let tail = hashLength * 2 + 2
-        guard name.count > tail, name.count <= maximumLength else { return false }
+        // A character or `%XX` that does not fit any more has four bytes at most.
+        guard (keptLength - 3 + tail...keptLength + tail).contains(name.count) else { return false }
         let suffix = name.suffix(tail)
         return suffix.starts(with: Array("%~".utf8))
             && suffix.dropFirst(2).allSatisfy { NameEncoding.hexDigit($0) != nil }
@@ -83,7 +84,7 @@ extension CanonicalName {
 
     /// The account that the name stands for.
     package func account() throws(NameError) -> ParsedName<AttributeValue> {
-        try checkUTF8()
+        try checkForm()
         if isCut { return .cut }
         guard let account = NameEncoding.decode(bytes) else { throw .notCanonical }
         return .key(.blob(account))
@@ -91,7 +92,7 @@ extension CanonicalName {
 
     /// The service that the name stands for in a class directory.
     package func service(in itemClass: ItemClass) throws(NameError) -> ParsedName<ServiceKey> {
-        try checkUTF8()
+        try checkForm()
         if isCut { return .cut }
         let service: ServiceKey?
         switch itemClass {
@@ -104,7 +105,7 @@ extension CanonicalName {
 
     /// The access group that the name stands for: text, and not the one that the root of the mount shows.
     package func accessGroup() throws(NameError) -> ParsedName<[UInt8]> {
-        try checkUTF8()
+        try checkForm()
         if isCut { return .cut }
         guard let group = NameEncoding.decode(bytes), AttributeValue.isValidUTF8(group),
             group != ContainerKey.defaultAccessGroup
@@ -112,7 +113,8 @@ extension CanonicalName {
         return .key(group)
     }
 
-    private func checkUTF8() throws(NameError) {
+    private func checkForm() throws(NameError) {
+        guard bytes.count <= Self.maximumLength else { throw .notCanonical }
         guard AttributeValue.isValidUTF8(bytes) else { throw .notUTF8 }
     }
 }

@@ -54,7 +54,7 @@ enum ServiceName {
             return service.securityDomain != nil
         case "auth":
             service.authenticationType = unspell(value, authenticationTypes)
-            return service.authenticationType != nil
+            return service.authenticationType?.bytes != nil
         default:
             return false
         }

@@ -111,7 +111,7 @@ extension Keychain {
         if LeftoverName.matches(name) { report.leftovers.append(path + name) }
         do throws(KeychainError) {
             guard let secret = try itemWithSecret(id: item.id)?.secret else { return }
-            try verify(secret)
+            try secret.verify()
         } catch .decode {
             report.damagedItems.append(item.id)
         }
@@ -129,17 +129,6 @@ extension Keychain {
             return true
         } catch .decode {
             return false
-        }
-    }
-
-    /// Decrypts all of a secret and forgets it.
-    private func verify(_ secret: SealedSecret) throws(KeychainError) {
-        var slab = try KeychainError.translating { () throws(CryptoError) in
-            try SecretBytes(count: SecretChunks.size)
-        }
-        for offset in stride(from: 0, to: secret.count, by: SecretChunks.size) {
-            var output = slab.mutableBytes
-            _ = try secret.read(at: offset, into: &output)
         }
     }
 }

@@ -1,0 +1,205 @@
+import Foundation
+import GRDB
+import KeychainStorage
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+/// `Tests/StoreFormat/bad-stores.json`: edits of the fixture, and what the independent reader finds in each. This program
+/// has to find the same.
+@Suite("S4, S6: stores that somebody has changed")
+struct BadStoreTests {
+    /// One edit, and what comes of it.
+    struct Edit: Decodable, Sendable, CustomTestStringConvertible {
+        let name: String
+        let sql: [String]
+        let rule: String
+        /// `refused`, `unlock-fails` or `opens`.
+        let store: String
+        let damagedItems: [String]
+        let damagedDirectories: [String]
+        /// `sound`, `missing`, `added`, `replaced` or `unreadable`: what the digest says.
+        let rows: String
+
+        var testDescription: String { "\(rule) \(name)" }
+    }
+
+    static let edits: [Edit] = {
+        guard let data = try? Data(contentsOf: StoreFixture.folder.appendingPathComponent("bad-stores.json")) else {
+            return []
+        }
+        return (try? JSONDecoder().decode([Edit].self, from: data)) ?? []
+    }()
+
+    @Test("there are edits, and the fixture itself is sound")
+    func prepared() throws {
+        #expect(Self.edits.count >= 200)
+        let fixture = try StoreFixture()
+        let keychain = try fixture.opened()
+        defer { keychain.store.close() }
+        #expect(try keychain.check().isSound)
+        #expect(try StoreFixture.paths.get().count > 60)
+    }
+
+    @Test("edit", arguments: edits)
+    func edit(_ edit: Edit) throws {
+        let fixture = try StoreFixture()
+        try fixture.execute(edit.sql)
+        let keychain: Keychain
+        do {
+            keychain = try fixture.opened()
+        } catch let failure as StoreFixture.Failure {
+            #expect(edit.store == failure.rawValue)
+            return
+        }
+        defer { keychain.store.close() }
+        #expect(edit.store == "opens")
+        let report = try keychain.check()
+        let paths = try StoreFixture.paths.get()
+        #expect(Set(report.damagedItems.map { paths[$0] ?? "row \($0)" }) == Set(edit.damagedItems))
+        let directories = Set(report.damagedDirectories.map { paths[$0] ?? "row \($0)" })
+        // A reader that is unlocked does not look at Always names; `check` does.
+        if edit.name.hasPrefix("directory.always_") || edit.name == "sealed directory: another Always name" {
+            #expect(directories == ["generic-passwords/classes"])
+        } else {
+            #expect(directories == Set(edit.damagedDirectories))
+        }
+        #expect(report.rowFault?.name ?? "sound" == edit.rows)
+    }
+}
+
+/// A copy of the fixture of format 1, and its keys.
+struct StoreFixture {
+    /// How far a store could be opened.
+    enum Failure: String, Error {
+        case refused
+        case unlockFails = "unlock-fails"
+    }
+
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../StoreFormat").standardizedFileURL
+    private static let source = folder.appendingPathComponent("fixtures/format-1")
+
+    /// The name of each row of the whole store, as the mount shows it.
+    static let paths: Result<[RowID: String], any Error> = Result {
+        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, and add 195.
+        var paths: [RowID: String] = [:]
+        for device in 1...2 {
+            let fixture = try StoreFixture()
+            let keychain = try fixture.opened(device: device)
+            defer { keychain.store.close() }
+            try collect(keychain, in: .none, prefix: "", &paths)
+        }
+        paths[RowID(rawValue: 195)] = "generic-passwords/unless open/added while locked"
+        paths[RowID(rawValue: 1000)] = paths[RowID(rawValue: 101)]
+        return paths
+    }
+
+    /// One derivation for all copies.
+    private static let root: Result<[UInt8], any Error> = Result {
+        let fixture = try StoreFixture()
+        let store = try SQLiteRecordStore.open(path: fixture.scratch.keychain, access: .readOnly)
+        defer { store.close() }
+        let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
+        let root = try SlotOpening.root(passphrase: passphrase(), store: record)
+        return [UInt8](copying: root.bytes)
+    }
+
+    private let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+        try FileManager.default.copyItem(
+            at: Self.source.appendingPathComponent("login.keychain"), to: URL(fileURLWithPath: scratch.keychain))
+    }
+
+    func execute(_ sql: [String]) throws {
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        try queue.writeWithoutTransaction { db in
+            for statement in sql { try db.execute(sql: statement) }
+        }
+        try queue.close()
+    }
+
+    /// Unlocked on one of the devices that have used it, for reading.
+    func opened(device number: Int = 1) throws -> Keychain {
+        let ring: KeyRing
+        let keychain: Keychain
+        let stored: StoredKeys
+        do {
+            let store = try SQLiteRecordStore.open(path: scratch.keychain, access: .readOnly)
+            let device = try Data(contentsOf: Self.source.appendingPathComponent("device-\(number).key"))
+            ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](device).rawSpan))
+            keychain = try Keychain(store: store, keys: ring) { KeychainDate(seconds: 0) }
+            stored = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        } catch {
+            throw Failure.refused
+        }
+        do {
+            try unlock(ring, stored)
+        } catch {
+            ring.store.close()
+            throw Failure.unlockFails
+        }
+        return keychain
+    }
+
+    private func unlock(_ ring: KeyRing, _ stored: StoredKeys) throws {
+        let whole = try Self.cost.get()
+        guard stored.store.salt == whole.salt, stored.store.cost == whole.cost else {
+            return try ring.unlock(passphrase: Self.passphrase())
+        }
+        let root = try Self.root.get()
+        try ring.unlock(root: SecretBytes(copying: root.rawSpan), kind: .passphrase, records: stored)
+    }
+
+    private static let cost: Result<StoreRecord, any Error> = Result {
+        let fixture = try StoreFixture()
+        let store = try SQLiteRecordStore.open(path: fixture.scratch.keychain, access: .readOnly)
+        defer { store.close() }
+        return try store.read { (reader) throws(KeychainError) in try reader.store() }
+    }
+
+    private static func passphrase() throws -> SecretBytes {
+        var bytes = [UInt8](try Data(contentsOf: source.appendingPathComponent("passphrase")))
+        if bytes.last == 10 { bytes.removeLast() }
+        return try SecretBytes(copying: bytes.rawSpan)
+    }
+
+    private static func collect(
+        _ keychain: Keychain, in parent: RowID, prefix: String, _ paths: inout [RowID: String]
+    ) throws {
+        for case .available(let directory) in try keychain.directories(in: parent, after: .none, limit: 1000) {
+            let path = prefix + directory.name
+            paths[directory.id] = path
+            try collect(keychain, in: directory.id, prefix: path + "/", &paths)
+            for case .available(let item) in try keychain.items(in: directory.id, after: .none, limit: 1000) {
+                paths[item.id] =
+                    path + "/" + String(decoding: CanonicalName(account: item.account).bytes, as: UTF8.self)
+            }
+        }
+    }
+}
+
+extension Directory {
+    fileprivate var name: String {
+        switch key {
+        case .container(let key): (key.isSynchronizable ? "synchronizable/" : "") + key.itemClass.folderName
+        case .group(let name):
+            "access-groups/" + String(decoding: CanonicalName(accessGroup: name).bytes, as: UTF8.self)
+        case .service(let key): String(decoding: CanonicalName(service: key).bytes, as: UTF8.self)
+        }
+    }
+}
+
+extension IntegrityFault {
+    fileprivate var name: String {
+        switch self {
+        case .rowsMissing: "missing"
+        case .rowsAdded: "added"
+        case .rowsReplaced: "replaced"
+        case .rowsUnreadable: "unreadable"
+        }
+    }
+}

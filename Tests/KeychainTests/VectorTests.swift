@@ -1,0 +1,287 @@
+import Foundation
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+/// `Tests/StoreFormat/vectors.json`, made by the independent reader (`Tests/StoreFormat/make-vectors`) from the format's
+/// document alone.
+@Suite("S6: vectors of store format 1")
+struct VectorTests {
+    private static let vectors: Result<Vectors, any Error> = Result {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../StoreFormat/vectors.json").standardizedFileURL
+        return try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file))
+    }
+
+    private let vectors: Vectors
+
+    init() throws { vectors = try Self.vectors.get() }
+
+    @Test("S2, S6: padding")
+    func padding() {
+        #expect(vectors.padding.count >= 10)
+        for pair in vectors.padding { #expect(Padding.paddedCount(pair[0]) == pair[1], "\(pair[0])") }
+    }
+
+    @Test("S3, S6: keyed hashes over counted parts")
+    func hashes() throws {
+        #expect(vectors.hash.count >= 5)
+        for vector in vectors.hash {
+            let mac = try BLAKE2b.mac(
+                key: vector.key.secret(), parts: vector.parts.map(\.bytes), count: vector.count)
+            #expect(mac == vector.output.bytes)
+        }
+    }
+
+    @Test("S3, S6: passphrases to roots")
+    func roots() throws {
+        for vector in vectors.argon2id {
+            let cost = Argon2id.Cost(passes: vector.passes, memory: vector.memory)
+            let root = try Argon2id.derive(
+                passphrase: vector.passphrase.secret(), salt: vector.salt.bytes, cost: cost,
+                count: SlotSecret.rootCount)
+            #expect(root.plain == vector.root.bytes)
+        }
+    }
+
+    @Test("T2, S6: the names that tags are made of")
+    func names() throws {
+        #expect(vectors.accountNames.count >= 10 && vectors.internetNames.count >= 10)
+        for vector in vectors.accountNames {
+            #expect(CanonicalName(account: vector.value()).bytes == vector.name.bytes, "\(vector.name)")
+        }
+        for vector in vectors.internetNames {
+            #expect(
+                try CanonicalName(service: .internet(vector.service())).bytes == vector.name.bytes, "\(vector.name)")
+        }
+    }
+
+    @Test("T1, S6: spellings that are not canonical stand for nothing")
+    func refusedNames() {
+        #expect(vectors.refusedNames.account.count >= 10)
+        for name in vectors.refusedNames.account {
+            #expect(throws: NameError.self, "\(name)") { try CanonicalName(typed: name.bytes).account() }
+        }
+        for name in vectors.refusedNames.internet {
+            #expect(throws: NameError.self, "\(name)") {
+                try CanonicalName(typed: name.bytes).service(in: .internetPassword)
+            }
+        }
+    }
+
+    @Test("S6: items that are well formed decode to what they say, and encode to the same bytes")
+    func goodItems() throws {
+        #expect(vectors.items.good.count >= 5)
+        for vector in vectors.items.good {
+            let template = vector.template
+            let item = try MetadataCodec.item(vector.plaintext.bytes, like: template)
+            #expect(try item == vector.item(), "\(vector.why)")
+            #expect(try MetadataCodec.bytes(of: item) == vector.plaintext.bytes, "\(vector.why)")
+        }
+    }
+
+    @Test("S6: items that break one rule are refused")
+    func badItems() {
+        #expect(vectors.items.bad.count >= 60)
+        for vector in vectors.items.bad {
+            var template = Item.sample()
+            template.version = vector.version ?? 1
+            #expect(throws: KeychainError.decode, "\(vector.rule): \(vector.why)") {
+                try MetadataCodec.item(vector.plaintext.bytes, like: template)
+            }
+        }
+    }
+
+    @Test("S6: directories that are well formed decode, and encode to the same bytes")
+    func goodDirectories() throws {
+        #expect(vectors.directories.good.count >= 5)
+        for vector in vectors.directories.good {
+            let directory = try DirectoryCodec.directory(vector.plaintext.bytes, like: .web)
+            #expect(try DirectoryCodec.bytes(of: directory) == vector.plaintext.bytes)
+        }
+    }
+
+    @Test("S6: directories that break one rule are refused")
+    func badDirectories() {
+        #expect(vectors.directories.bad.count >= 50)
+        for vector in vectors.directories.bad {
+            #expect(throws: KeychainError.decode, "\(vector.rule): \(vector.why)") {
+                try DirectoryCodec.directory(vector.plaintext.bytes, like: .web)
+            }
+        }
+    }
+
+    @Test("S2, S6: the commit number that is kept beside the device key")
+    func commitNumbers() throws {
+        for vector in vectors.commitNumber.good {
+            let record = CommitNumberRecord(key: RevocableSecret(try vector.key.secret()), store: vector.store.bytes)
+            #expect(try record.number(in: vector.bytes.bytes) == vector.number)
+            #expect(try record.bytes(of: #require(vector.number)) == vector.bytes.bytes)
+        }
+        #expect(vectors.commitNumber.bad.count >= 5)
+        for vector in vectors.commitNumber.bad {
+            let record = CommitNumberRecord(key: RevocableSecret(try vector.key.secret()), store: vector.store.bytes)
+            #expect(try record.number(in: vector.bytes.bytes) == nil, "\(vector.why ?? "")")
+        }
+    }
+}
+
+/// The file's shape.
+private struct Vectors: Decodable, Sendable {
+    struct Hash: Decodable { let key: Hex, count: Int, parts: [Hex], output: Hex }
+    struct Root: Decodable { let passphrase: Hex, salt: Hex, passes: UInt64, memory: UInt64, root: Hex }
+    struct RefusedNames: Decodable { let account: [Hex], internet: [Hex] }
+    struct Bad: Decodable { let plaintext: Hex, version: Int64?, rule: String, why: String }
+    struct GoodDirectory: Decodable { let plaintext: Hex }
+    struct Items: Decodable { let good: [GoodItem], bad: [Bad] }
+    struct Directories: Decodable { let good: [GoodDirectory], bad: [Bad] }
+    struct CommitNumber: Decodable { let key: Hex, store: Hex, number: Int64?, bytes: Hex, why: String? }
+    struct CommitNumbers: Decodable { let good: [CommitNumber], bad: [CommitNumber] }
+
+    let padding: [[Int]]
+    let hash: [Hash]
+    let argon2id: [Root]
+    let accountNames: [NamedValue]
+    let internetNames: [NamedService]
+    let refusedNames: RefusedNames
+    let items: Items
+    let directories: Directories
+    let commitNumber: CommitNumbers
+}
+
+/// Bytes as hexadecimal digits; `61*100` between spaces is a hundred of one byte.
+private struct Hex: Decodable, CustomStringConvertible, Sendable {
+    let bytes: [UInt8]
+
+    init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        bytes = try text.split(separator: " ").flatMap { piece in
+            let parts = piece.split(separator: "*")
+            let bytes = try Self.bytes(Array(parts[0].utf8))
+            return parts.count == 1 ? bytes : [UInt8](repeating: bytes[0], count: try #require(Int(parts[1])))
+        }
+    }
+
+    private static func bytes(_ digits: [UInt8]) throws -> [UInt8] {
+        try stride(from: 0, to: digits.count, by: 2).map { index in
+            let byte = String(decoding: digits[index..<min(index + 2, digits.count)], as: UTF8.self)
+            return try #require(UInt8(byte, radix: 16))
+        }
+    }
+
+    var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    func secret() throws -> SecretBytes { try SecretBytes(copying: bytes.rawSpan) }
+}
+
+private struct Value: Decodable, Sendable {
+    let kind: String
+    let bytes: Hex?
+    let number: Int64?
+    let date: [Int64]?
+
+    func value() throws -> AttributeValue {
+        switch kind {
+        case "text": .text(try #require(bytes).bytes)
+        case "data": .data(try #require(bytes).bytes)
+        case "number": .number(try #require(number))
+        default: .date(KeychainDate(try #require(date)))
+        }
+    }
+}
+
+private struct NamedValue: Decodable, Sendable {
+    let kind: String
+    let bytes: Hex
+    let name: Hex
+
+    func value() -> AttributeValue { kind == "text" ? .text(bytes.bytes) : .data(bytes.bytes) }
+}
+
+private struct NamedService: Decodable, Sendable {
+    let server: Value
+    let `protocol`: Value?
+    let port: Value?
+    let path: Value?
+    let domain: Value?
+    let auth: Value?
+    let name: Hex
+
+    func service() throws -> InternetService {
+        var service = InternetService(server: try server.value())
+        service.protocol = try `protocol`?.value()
+        service.port = port?.number
+        service.path = try path?.value()
+        service.securityDomain = try domain?.value()
+        service.authenticationType = try auth?.value()
+        return service
+    }
+}
+
+private struct GoodItem: Decodable, Sendable {
+    struct Attribute: Decodable {
+        let key: UInt8
+        let value: Value
+
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            key = try list.decode(UInt8.self)
+            value = try list.decode(Value.self)
+        }
+    }
+
+    let plaintext: Hex
+    let version: Int64
+    let why: String
+    let account: Value
+    let creation: [Int64]
+    let modification: [Int64]
+    let reference: Hex
+    let inode: UInt64
+    let permissions: UInt32
+    let user: UInt32
+    let group: UInt32
+    let mtime: [Int64]
+    let atime: [Int64]
+    let secretVersion: Int64
+    let secretCount: Int?
+    let attributes: [Attribute]?
+    let extra: [[Hex]]?
+
+    var template: Item {
+        var item = Item.sample()
+        item.version = version
+        return item
+    }
+
+    func item() throws -> Item {
+        var item = template
+        item.account = try account.value()
+        (item.creationDate, item.modificationDate) = (KeychainDate(creation), KeychainDate(modification))
+        item.persistentReference = reference.bytes
+        item.file = FileFacts(
+            inode: inode, permissions: permissions, userID: user, groupID: group,
+            modificationTime: KeychainDate(mtime), accessTime: KeychainDate(atime))
+        (item.secretVersion, item.secretCount) = (secretVersion, secretCount)
+        item.attributes = [:]
+        for attribute in attributes ?? [] {
+            item.attributes[try #require(AttributeKey(rawValue: attribute.key))] = try attribute.value.value()
+        }
+        item.extraAttributes = [:]
+        for pair in extra ?? [] { item.extraAttributes[pair[0].bytes] = pair[1].bytes }
+        return item
+    }
+}
+
+extension KeychainDate {
+    /// Seconds and nanoseconds.
+    fileprivate init(_ parts: [Int64]) {
+        self.init(seconds: parts[0], nanoseconds: Int32(parts[1]))
+    }
+}
+
+extension SecretBytes {
+    fileprivate var plain: [UInt8] { [UInt8](copying: bytes) }
+}

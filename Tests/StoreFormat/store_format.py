@@ -1,0 +1,504 @@
+"""Store format 1 of keychainfs: primitives, codecs, names and digests.
+
+Written from StoreFormat.md alone; the section of that page is named at each part. Nothing here touches a file.
+Whatever breaks a rule raises Refused with the rule's number; nothing else is raised for bad input.
+"""
+import hashlib
+import struct
+
+import nacl.bindings as sodium
+import nacl.exceptions
+
+SEAL, KEY, TAG, CHUNK = 40, 32, 16, 65536
+LIST_LIMIT, METADATA_LIMIT = 122_880, 124_928
+CONTENTS_LIMIT, ATTRIBUTES_LIMIT, ROW_ID_LIMIT = 2 ** 29, 65_536, 2 ** 62
+ALWAYS_LOOKUP = 32
+CLASSES = {2: "WhenUnlockedUnlessOpen", 6: "WhenUnlocked", 7: "AfterFirstUnlock", 8: "Always",
+           9: "WhenUnlockedThisDeviceOnly", 10: "AfterFirstUnlockThisDeviceOnly", 11: "AlwaysThisDeviceOnly",
+           12: "WhenPasscodeSetThisDeviceOnly"}
+ALWAYS_CLASSES, DEVICE_CLASSES = (8, 11), (9, 10, 11, 12)
+WRAPPINGS = {2: (1,), 6: (1,), 7: (1,), 8: (1, 2), 9: (3,), 10: (3,), 11: (2,), 12: (3,), ALWAYS_LOOKUP: (1, 2)}
+SCHEMA_HASH = "dd1733ecb25bcd4f302f7ee68c7944cf4efb3cc7c5b4adfb5641d56eaf6c7a1e"
+
+
+class Refused(Exception):
+    """Something that a reader refuses: the number of the rule, and why."""
+
+    def __init__(self, rule, why):
+        super().__init__(f"{rule} {why}")
+        self.rule, self.why = rule, why
+
+
+def demand(condition, rule, why):
+    """Refuses unless the condition holds."""
+    if not condition:
+        raise Refused(rule, why)
+
+
+# Section 1: numbers, parts and primitives.
+
+def u8(n):
+    return struct.pack("<B", n)
+
+
+def u32(n):
+    return struct.pack("<I", n)
+
+
+def u64(n):
+    return struct.pack("<Q", n)
+
+
+def i64(n):
+    return struct.pack("<q", n)
+
+
+def number(data):
+    """The i64 in 8 bytes."""
+    return struct.unpack("<q", data)[0]
+
+
+def part(data):
+    """One part of associated data, a row MAC or a row digest; None is NULL."""
+    return b"\xff" * 4 if data is None else u32(len(data)) + data
+
+
+def H(key, *parts, size=KEY):
+    """Keyed BLAKE2b over counted parts."""
+    state = hashlib.blake2b(digest_size=size, key=key)
+    for each in parts:
+        state.update(u64(len(each)) + each)
+    return state.digest()
+
+
+def blake2b(data, size):
+    """Unkeyed BLAKE2b."""
+    return hashlib.blake2b(data, digest_size=size).digest()
+
+
+def argon2id(passphrase, salt, passes, memory):
+    """The root of a passphrase slot; memory in bytes."""
+    try:
+        return sodium.crypto_pwhash_alg(KEY, passphrase, salt, passes, memory, sodium.crypto_pwhash_ALG_ARGON2ID13)
+    except (nacl.exceptions.CryptoError, RuntimeError, MemoryError):
+        raise Refused("R9", "Argon2id fails: too little memory here") from None
+
+
+def x25519(secret, public, rule):
+    """The shared secret, refused by the given rule."""
+    demand(len(public) == KEY, rule, "a public key is not 32 bytes")
+    try:
+        return sodium.crypto_scalarmult(secret, public)
+    except (nacl.exceptions.CryptoError, RuntimeError):
+        raise Refused(rule, "a public key gives an all-zero shared secret") from None
+
+
+def public_key(secret):
+    return sodium.crypto_scalarmult_base(secret)
+
+
+def seal(key, nonce, plaintext, ad):
+    """Seals; gives the seal (nonce and tag) and the ciphertext."""
+    sealed = sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(plaintext, ad, nonce, key)
+    return nonce + sealed[len(plaintext):], sealed[:len(plaintext)]
+
+
+def open_sealed(key, sealed, ciphertext, ad, rule, what):
+    """The plaintext, or a refusal by the given rule."""
+    demand(len(sealed) == SEAL, rule, f"the seal of {what} is not 40 bytes")
+    try:
+        return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(ciphertext + sealed[24:], ad, sealed[:24], key)
+    except nacl.exceptions.CryptoError:
+        raise Refused(rule, f"{what} does not open") from None
+
+
+def ad(field, store):
+    """The beginning of all associated data."""
+    return u8(field) + part(store)
+
+
+def padded(n):
+    """How many bytes n bytes are padded to."""
+    if n <= 1024:
+        return max(64, (n + 63) // 64 * 64)
+    exponent = n.bit_length() - 1
+    mask = 2 ** (exponent - exponent.bit_length()) - 1
+    return (n + mask) & ~mask
+
+
+def pad(data):
+    return data.ljust(padded(len(data)), b"\0")
+
+
+def chunk_count(n):
+    """How many chunks, and so seals, contents of n bytes have."""
+    return -(-padded(n) // CHUNK)
+
+
+def is_text(data):
+    """Whether the bytes are well-formed UTF-8 (Python's strict decoder is table 3-7)."""
+    try:
+        data.decode("utf-8")
+        return True
+    except UnicodeDecodeError:
+        return False
+
+
+# Section 5: padded field lists and values.
+
+def write_list(fields, version=1):
+    """The padded plaintext of fields, a list of (tag, value)."""
+    body = u8(version) + b"".join(u8(tag) + u32(len(value)) + value for tag, value in fields)
+    return pad(u32(len(body)) + body)
+
+
+def read_list(plaintext, known, required):
+    """The fields of a padded list by tag: R20, R21."""
+    demand(len(plaintext) >= 4, "R20", "no room for the count of the list")
+    count = struct.unpack("<I", plaintext[:4])[0]
+    demand(count <= LIST_LIMIT, "R20", "the list is too long")
+    demand(padded(4 + count) == len(plaintext), "R20", "the count does not fit the padded size")
+    demand(not any(plaintext[4 + count:]), "R20", "the padding is not zeros")
+    body, fields, last = plaintext[4:4 + count], {}, -1
+    demand(body[:1] == b"\x01", "R21", "unknown version of the list")
+    for head, value in read_counted(body[1:], 1, "R21"):
+        tag = head[0]
+        demand(tag > last, "R21", f"field {tag} after field {last}")
+        demand(tag in known, "R21", f"unknown field {tag}")
+        fields[tag], last = value, tag
+    for tag in required:
+        demand(tag in fields, "R21", f"field {tag} is missing")
+    return fields
+
+
+def read_counted(data, head, rule):
+    """Pieces of: some bytes of head, a count, and as many bytes."""
+    pieces, at = [], 0
+    while at < len(data):
+        start = at + head + 4
+        demand(start <= len(data), rule, "a count runs over the end")
+        end = start + struct.unpack("<I", data[start - 4:start])[0]
+        demand(end <= len(data), rule, "a value runs over the end")
+        pieces.append((data[at:at + head], data[start:end]))
+        at = end
+    return pieces
+
+
+def sized(data, count, rule, what):
+    """The data, refused if it is not count bytes."""
+    demand(len(data) == count, rule, f"{what} is not {count} bytes")
+    return data
+
+
+def padded_size(ciphertext, rule):
+    """Refuses a ciphertext of metadata whose size no plaintext has: R7."""
+    demand(64 <= len(ciphertext) <= METADATA_LIMIT, rule, "a size out of range (R7)")
+
+
+def read_date(data, rule="R21"):
+    """A date as (seconds, nanoseconds)."""
+    seconds, nanoseconds = struct.unpack("<qI", sized(data, 12, rule, "a date"))
+    demand(nanoseconds <= 999_999_999, "R22", "nanoseconds out of range")
+    return seconds, nanoseconds
+
+
+def write_date(date):
+    return i64(date[0]) + u32(date[1])
+
+
+def read_facts(data):
+    """File facts."""
+    inode, permissions, user, group = struct.unpack("<QIII", sized(data, 44, "R21", "the file facts")[:20])
+    demand(permissions & ~0o7777 == 0, "R22", "permissions with other bits")
+    return {"inode": inode, "permissions": permissions, "user": user, "group": group,
+            "mtime": read_date(data[20:32]), "atime": read_date(data[32:44])}
+
+
+def write_facts(facts):
+    return (u64(facts["inode"]) + u32(facts["permissions"]) + u32(facts["user"]) + u32(facts["group"])
+            + write_date(facts["mtime"]) + write_date(facts["atime"]))
+
+
+def read_value(data):
+    """An attribute value as (kind, value): R23."""
+    kind, rest = data[:1], data[1:]
+    if kind == b"\x01":
+        demand(is_text(rest), "R23", "text that is not UTF-8")
+        return "text", rest
+    if kind == b"\x02":
+        return "data", rest
+    if kind == b"\x03":
+        return "number", number(sized(rest, 8, "R23", "a number"))
+    demand(kind == b"\x04", "R23", "a value of unknown kind")
+    return "date", read_date(rest, "R23")
+
+
+def write_value(value):
+    kind, content = value
+    code = u8({"text": 1, "data": 2, "number": 3, "date": 4}[kind])
+    return code + (i64(content) if kind == "number" else write_date(content) if kind == "date" else content)
+
+
+def read_i64(data, what):
+    return number(sized(data, 8, "R21", what))
+
+
+# Section 5: directories.
+
+SERVER_FIELDS = {3: "server", 4: "protocol", 5: "port", 6: "path", 7: "domain", 8: "auth"}
+
+
+def read_directory(plaintext):
+    """The decoded name of a directory: R20 to R23, R26 to R29."""
+    fields = read_list(plaintext, range(1, 14), (9, 10, 11, 12))
+    kinds = [tag for tag in (1, 2, 3, 13) if tag in fields]
+    demand(len(kinds) == 1, "R26", "not exactly one of the fields 1, 2, 3 and 13")
+    demand(3 in fields or not any(tag in fields for tag in range(4, 9)), "R26", "a field of a server without one")
+    key = {1: read_container, 2: read_service, 3: read_server, 13: read_group}[kinds[0]](fields)
+    default = sized(fields[12], 1, "R21", "the default class")[0]
+    demand(default in CLASSES, "R27", "an unknown default class")
+    return {"key": key, "creation": read_date(fields[9]), "modification": read_date(fields[10]),
+            **read_facts(fields[11]), "defaultClass": default}
+
+
+def read_container(fields):
+    value = fields[1]
+    demand(len(value) >= 2, "R21", "a container of less than two bytes")
+    demand(value[0] in (1, 2), "R27", "an unknown item class")
+    demand(value[1] in (0, 1), "R27", "an unknown sync byte")
+    demand(is_text(value[2:]), "R28", "an access group that is not text")
+    return {"kind": "container", "class": value[0], "sync": value[1], "group": value[2:]}
+
+
+def read_group(fields):
+    demand(is_text(fields[13]), "R28", "an access group that is not text")
+    demand(fields[13] != b"default", "R28", "a group named default")
+    return {"kind": "group", "group": fields[13]}
+
+
+def read_service(fields):
+    value = read_value(fields[2])
+    demand(value[0] in ("text", "data"), "R29", "a service that is no text or data")
+    return {"kind": "service", "class": 1, "service": value}
+
+
+def read_server(fields):
+    key = {"kind": "service", "class": 2}
+    for tag, name in SERVER_FIELDS.items():
+        if tag not in fields:
+            continue
+        value = ("number", read_i64(fields[tag], "the port")) if name == "port" else read_value(fields[tag])
+        allowed = {"port": ("number",), "protocol": ("text", "data", "number")}.get(name, ("text", "data"))
+        demand(value[0] in allowed, "R29", f"{name} is a {value[0]}")
+        key[name] = value
+    demand(without_defaults(key) == key, "R29", "a default value is stored")
+    return key
+
+
+def is_decimal(data):
+    """Whether the bytes are exactly what str(int(x)) prints of an i64."""
+    digits = data[1:] if data[:1] == b"-" else data
+    if not digits.isdigit() or len(data) > 20 or (digits[:1] == b"0" and data != b"0"):
+        return False
+    return -2 ** 63 <= int(data) < 2 ** 63
+
+
+def without_defaults(key):
+    """The key of a service of class 2 as it is stored: without default values."""
+    stored = dict(key)
+    protocol = stored.get("protocol")
+    if protocol and protocol[0] == "text" and is_decimal(protocol[1]):
+        stored["protocol"] = ("number", int(protocol[1]))
+    for name in ("protocol", "port", "path", "domain", "auth"):
+        if name in stored and stored[name][1] in (0, b""):
+            del stored[name]
+    return stored
+
+
+# Section 6: items.
+
+ATTRIBUTES = {14: "Label", 15: "Alias", 16: "Description", 17: "Comment", 18: "Creator", 19: "Type", 20: "ScriptCode",
+              21: "IsInvisible", 22: "IsNegative", 23: "HasCustomIcon", 24: "Generic", 33: "AccessControl"}
+
+
+def read_item(plaintext, version):
+    """The decoded metadata of an item whose row has the version: R20 to R23, R34 to R38."""
+    fields = read_list(plaintext, range(1, 10), (1, 2, 3, 4, 5, 6))
+    account = read_value(fields[1])
+    demand(account[0] in ("text", "data"), "R34", "an account that is no text or data")
+    item = {"account": account, "creation": read_date(fields[2]), "modification": read_date(fields[3]),
+            "reference": sized(fields[4], 16, "R34", "the reference"), **read_facts(fields[5]),
+            "secretVersion": read_i64(fields[6], "the secret version"), "secretCount": None}
+    demand(0 <= item["secretVersion"] <= version, "R35", "secret version out of range")
+    if 7 in fields:
+        item["secretCount"] = read_i64(fields[7], "the secret count")
+        demand(0 <= item["secretCount"] <= CONTENTS_LIMIT, "R35", "secret count out of range")
+    item["attributes"] = read_attributes(fields[8]) if 8 in fields else []
+    item["extra"] = read_extra(fields[9]) if 9 in fields else []
+    total = sum(value_size(value) for _, value in item["attributes"]) + sum(len(n) + len(v) for n, v in item["extra"])
+    demand(total <= ATTRIBUTES_LIMIT, "R38", "too many bytes of attributes")
+    return item
+
+
+def value_size(value):
+    return {"number": 8, "date": 12}.get(value[0]) or len(value[1])
+
+
+def read_attributes(data):
+    """Attributes as a list of (key, value): R36."""
+    demand(data, "R36", "an empty list of attributes")
+    found, last = [], -1
+    for head, content in read_counted(data, 1, "R36"):
+        key = head[0]
+        demand(key > last, "R36", f"attribute {key} after attribute {last}")
+        demand(key in ATTRIBUTES, "R36", f"unknown attribute {key}")
+        try:
+            value = read_value(content)
+        except Refused as refusal:
+            raise Refused("R36", f"attribute {key}: {refusal}") from None
+        demand(key != 33 or (value[0] == "number" and value[1] > 0), "R36", "access control is no number above 0")
+        found.append((key, value))
+        last = key
+    return found
+
+
+def read_extra(data):
+    """Extra attributes as a list of (name, value): R37."""
+    demand(data, "R37", "an empty list of extra attributes")
+    pieces = [value for _, value in read_counted(data, 0, "R37")]
+    demand(len(pieces) % 2 == 0, "R37", "a name without a value")
+    names = pieces[0::2]
+    demand(all(names), "R37", "an empty name")
+    demand(all(a < b for a, b in zip(names, names[1:])), "R37", "names that do not rise")
+    return list(zip(names, pieces[1::2]))
+
+
+# Section 7: canonical names.
+
+PROTOCOLS = dict(line.split(":") for line in (
+    "ftp :ftp|ftpa:ftpaccount|http:http|irc :irc|nntp:nntp|pop3:pop3|smtp:smtp|sox :socks|imap:imap|ldap:ldap|"
+    "atlk:appletalk|afp :afp|teln:telnet|ssh :ssh|ftps:ftps|htps:https|htpx:httpproxy|htsx:httpsproxy|ftpx:ftpproxy|"
+    "smb :smb|rtsp:rtsp|rtsx:rtspproxy|daap:daap|eppc:eppc|ipp :ipp|ntps:nntps|ldps:ldaps|tels:telnets|imps:imaps|"
+    "ircs:ircs|pops:pop3s").split("|"))
+AUTHENTICATIONS = dict(line.split(":") for line in (
+    "ntlm:ntlm|msna:msn|dpaa:dpa|rpaa:rpa|http:httpbasic|httd:httpdigest|form:htmlform|dflt:default").split("|"))
+SERVER_RESERVED = b",="
+
+
+def units(data, reserved=b""):
+    """The spelling of bytes, as a list of units."""
+    if data in (b"", b".", b".."):
+        return [b"%"] if not data else [b"%2E"] * len(data)
+    spelled, at = [], 0
+    while at < len(data):
+        size = next((n for n in (1, 2, 3, 4) if at + n <= len(data) and is_text(data[at:at + n])), 0)
+        character = data[at:at + max(size, 1)]
+        plain = size > 1 or (size == 1 and 0x1F < character[0] != 0x7F and character not in (b"%", b"/")
+                             and character not in [bytes([r]) for r in reserved])
+        spelled.append(character if plain else b"%%%02X" % character[0])
+        at += len(character)
+    return spelled
+
+
+def cut(spelled):
+    """The name of a spelling: itself, or its beginning and a hash."""
+    whole = b"".join(spelled)
+    if len(whole) <= 255:
+        return whole
+    begun = b""
+    for unit in spelled:
+        if len(begun) + len(unit) > 221:
+            break
+        begun += unit
+    return begun + b"%~" + blake2b(whole, 16).hex().upper().encode()
+
+
+def plain_name(data):
+    """The name of an account, an access group or a service of class 1."""
+    return cut(units(data))
+
+
+def code_units(value, codes):
+    """The spelling of a protocol or an authentication type."""
+    if value[0] == "number":
+        return [b"%23"] + ascii_units(str(value[1]))
+    constant = codes.get(value[1].decode("latin-1"))
+    return ascii_units(constant) if constant else [b"~"] + units(value[1], SERVER_RESERVED)
+
+
+def ascii_units(text):
+    return [character.encode() for character in text]
+
+
+def server_name(key):
+    """The name of a service of class 2."""
+    key = without_defaults(key)
+    spelled = units(key["server"][1], SERVER_RESERVED)
+    if "protocol" in key:
+        spelled += ascii_units(",protocol=") + code_units(key["protocol"], PROTOCOLS)
+    if "port" in key:
+        spelled += ascii_units(f",port={key['port'][1]}")
+    for name in ("path", "domain"):
+        if name in key:
+            spelled += ascii_units(f",{name}=") + units(key[name][1], SERVER_RESERVED)
+    if "auth" in key:
+        spelled += ascii_units(",auth=") + code_units(key["auth"], AUTHENTICATIONS)
+    return cut(spelled)
+
+
+def service_name(key):
+    return plain_name(key["service"][1]) if key["class"] == 1 else server_name(key)
+
+
+def directory_tag(lookup, key, container=None):
+    """The tag of a directory; of a service with the key of its container."""
+    if key["kind"] == "group":
+        return H(lookup, b"group", plain_name(key["group"]), size=TAG)
+    scope = container or key
+    parts = [u8(scope["class"]), scope["group"], u8(scope["sync"])]
+    if key["kind"] == "container":
+        return H(lookup, b"container", *parts, size=TAG)
+    return H(lookup, b"directory", *parts, service_name(key), size=TAG)
+
+
+def item_tag(lookup, directory, account):
+    return H(lookup, b"item", i64(directory), plain_name(account[1]), size=TAG)
+
+
+# Section 8: row digests.
+
+DIGESTED = {name: (code, columns.split()) for code, (name, columns) in enumerate((
+    ("store", "user_version identifier salt passes memory user_key_generation highest_row master_keys_seal master_keys"),
+    ("slot", "id kind user_key_generation ephemeral parameters user_key_seal user_key recipient_seal recipient"),
+    ("device", "id tag"),
+    ("class_key", "purpose generation device wrapping user_key_generation keys_seal keys"),
+    ("user_key", "generation seal key"),
+    ("directory", "id parent version generation tag always_tag name_seal always_name_seal"),
+    ("item", "id directory version protection generation tag always_tag ephemeral mac metadata_seal secret_seals"),
+), 1)}
+
+
+def row_digest(key, table, row):
+    """The digest of one row, a mapping of its columns."""
+    code, columns = DIGESTED[table]
+    values = (row[column] for column in columns)
+    return H(key, u8(code) + b"".join(i64(value) if isinstance(value, int) else part(value) for value in values))
+
+
+def digest_sum(digests):
+    """The sum of digests, 32 bytes."""
+    return (sum(int.from_bytes(each, "little") for each in digests) % 2 ** 256).to_bytes(32, "little")
+
+
+def commit_number_file(key, store, commit):
+    """The file that keeps a commit number (section 9)."""
+    head = b"\x01" + store + i64(commit)
+    return head + H(key, head)
+
+
+def read_commit_number(data, key, store):
+    """The commit number in such a file: R45."""
+    demand(len(data) == 57 and data[:1] == b"\x01", "R45", "the commit number file is not of 57 bytes or begins with another byte than 1")
+    demand(data[1:17] == store, "R45", "the commit number file is another store's")
+    demand(H(key, data[:25]) == data[25:], "R45", "the commit number file is not authentic")
+    return number(data[17:25])
