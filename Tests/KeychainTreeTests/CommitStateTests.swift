@@ -62,6 +62,14 @@ import Testing
         #expect(state.lastClose() == .drop)
     }
 
+    @Test("F1: an open that was killed before it had its descriptor leaves nothing: the last close comes without FLUSH")
+    func killedInsideOpen() {
+        #expect(created().lastClose() == .drop)
+        var synced = created()
+        #expect(synced.sync() == .commit)
+        #expect(synced.lastClose() == .commit)
+    }
+
     @Test("F1: a later write, ftruncate or fsync takes an abandoned value up again")
     func takenUp() {
         var state = created()

@@ -9,6 +9,9 @@ struct CommitState: Equatable, Sendable {
     private(set) var isUncommitted = false
     /// A caller died, or a write was refused, and nobody has taken the value up since.
     private(set) var isAbandoned = false
+    /// Somebody has used the descriptor that the open has made: a process that is killed while it is in open(2) never gets
+    /// it, and the last close comes without a FLUSH.
+    private var isUsed = false
     /// Who has written or truncated since the last commit.
     private var writers: Set<LockOwner> = []
     /// Somebody has whom the kernel does not name (copy_file_range): every close might be theirs.
@@ -37,6 +40,7 @@ struct CommitState: Equatable, Sendable {
     /// A write or an ftruncate succeeded.
     mutating func changed(by owner: LockOwner) {
         isUncommitted = true
+        isUsed = true
         if owner.rawValue == 0 { hasUnknownWriter = true } else { writers.insert(owner) }
         takeUp()
     }
@@ -50,6 +54,7 @@ struct CommitState: Equatable, Sendable {
     /// A descriptor is being closed.
     mutating func flush(by owner: LockOwner, callerIsDying: Bool) -> Decision {
         guard needsFlush else { return .nothing }
+        isUsed = true
         if callerIsDying {
             writers.remove(owner)
             isAbandoned = true
@@ -62,6 +67,7 @@ struct CommitState: Equatable, Sendable {
     /// fsync or fdatasync, by anybody.
     mutating func sync() -> Decision {
         guard isUncommitted else { return .nothing }
+        isUsed = true
         takeUp()
         return .commit
     }
@@ -69,7 +75,7 @@ struct CommitState: Equatable, Sendable {
     /// The last descriptor is gone; nobody hears of an error.
     func lastClose() -> Decision {
         guard isUncommitted else { return .nothing }
-        return isAbandoned ? .drop : .commit
+        return isAbandoned || !isUsed ? .drop : .commit
     }
 
     mutating func committed() {
