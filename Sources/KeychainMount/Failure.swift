@@ -90,7 +90,7 @@ extension Failure {
                 """
                 \(path) is OLDER than what this device has seen of it (commit \(found), after \(kept)): somebody has put \
                 an old copy in its place. It stays locked. If that was you, accept it with 'keychainfs mount \
-                --accept-rollback'.
+                --accept-rollback'; to look at an old copy only, 'keychainfs backup --verify' it.
                 """)
         case .untrustedCommitNumber:
             self.init(

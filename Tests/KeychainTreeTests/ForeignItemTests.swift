@@ -81,6 +81,18 @@ struct ForeignItemTests {
         #expect(try here.keychain.foreignItemCount() == 5)
     }
 
+    @Test("L1: a directory that holds one is not renamed, exchanged or taken for empty; another one is")
+    func rename() throws {
+        let bound = "generic-passwords/bound"
+        #expect(throws: Errno.noKey) { try process.rename(bound, "generic-passwords/other") }
+        try process.mkdir("generic-passwords/free")
+        #expect(throws: Errno.noKey) { try process.rename("generic-passwords/free", bound, .exchange) }
+        #expect(throws: Errno.noKey) { try process.rename(bound, "generic-passwords/free", .exchange) }
+        try process.rename("generic-passwords/free", "generic-passwords/other")
+        try process.unlink("\(bound)/only")
+        try process.rename(bound, "generic-passwords/free")
+    }
+
     @Test("L6: unlink deletes them, and the name is free again: for an item that is bound to this device")
     func unlink() throws {
         for protection in Self.bound {

@@ -9,6 +9,10 @@ extension KeyRing {
         return keys.isAvailable
     }
 
+    /// Whether there may be a row that cannot be opened now: the keychain is not unlocked, or keys of it are another device's or
+    /// wait for a passphrase slot.
+    package var mayLackKeys: Bool { current.withLock { $0.lock != .unlocked || $0.table.lacksKeys } }
+
     /// Whether a row is bound to another device: not listed, and never to be opened here (contract, L6).
     package func isForeign(_ protection: Protection, generation: Int64) -> Bool {
         if case .foreign = current.withLock({ $0.table[.protection(protection), generation] }) { true } else { false }

@@ -40,6 +40,18 @@ struct KeyTable {
         }
     }
 
+    /// Whether there are keys that this device cannot have, in whatever state.
+    var lacksKeys: Bool {
+        entries.values.contains { generations in
+            generations.values.contains { entry in
+                switch entry {
+                case .foreign, .withheld: true
+                case .opened, .damaged: false
+                }
+            }
+        }
+    }
+
     /// All opened keys whose class asks for it; the Always look-up keys count as Always.
     func opened(where condition: (Protection.Availability) -> Bool) -> [ClassKeys] {
         entries.values.flatMap(\.values).compactMap { entry in

@@ -100,6 +100,13 @@ package struct MountClient: Sendable {
         case Errno.noSpace:
             return Failure(
                 .diskFull, "The disk that holds the keychain of \(mountPoint) is full. Make room and try again.")
+        case Errno.readOnlyFileSystem:
+            return Failure(
+                .readOnly,
+                """
+                The keychain of \(mountPoint) is on a read-only medium, where the daemon cannot make its copy. \
+                'keychainfs unmount' it and try again.
+                """)
         case Errno.resourceBusy:
             return Failure(
                 .inUse, "The daemon of \(mountPoint) is at such a command already. Try again when it is done.")

@@ -10,11 +10,15 @@ struct DraftFile: ~Copyable {
     let path: String
     private let target: FilePath
 
+    private static let prefix = ".keychainfs-new-"
+    /// Nobody writes to one for so long, in seconds: it is of a process that was killed.
+    private static let patience: TimeInterval = 3600
+
     init(for target: String) throws(Errno) {
         self.target = FilePath(target)
-        path =
-            self.target.removingLastComponent()
-            .appending(".keychainfs-new-" + String(UInt64.random(in: 0 ... .max), radix: 16)).string
+        let directory = self.target.removingLastComponent()
+        Self.removeLeftovers(in: directory.string)
+        path = directory.appending(Self.prefix + String(UInt64.random(in: 0 ... .max), radix: 16)).string
         do {
             file = try FileDescriptor.open(
                 FilePath(path), .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
@@ -27,6 +31,17 @@ struct DraftFile: ~Copyable {
     deinit {
         try? file.close()
         try? FileManager.default.removeItem(atPath: path)
+    }
+
+    private static func removeLeftovers(in directory: String) {
+        let manager = FileManager.default
+        for name in (try? manager.contentsOfDirectory(atPath: directory)) ?? [] where name.hasPrefix(prefix) {
+            let path = directory + "/" + name
+            guard let date = (try? manager.attributesOfItem(atPath: path))?[.modificationDate] as? Date,
+                -date.timeIntervalSinceNow > patience
+            else { continue }
+            try? manager.removeItem(atPath: path)
+        }
     }
 
     /// In bytes, as it is now.

@@ -84,7 +84,7 @@ extension KeychainTree {
 
     /// ENOKEY for a group that holds an item which is not available (L1).
     private func checkGroupAvailable(_ group: RowID) throws(Errno) {
-        guard keychain.keys.state != .unlocked else { return }
+        guard keychain.keys.mayLackKeys else { return }
         try forEachDirectory(in: group) { container throws(Errno) in
             try forEachDirectory(in: container) { service throws(Errno) in try checkAvailable(service) }
         }

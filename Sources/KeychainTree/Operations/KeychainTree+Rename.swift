@@ -284,7 +284,7 @@ extension KeychainTree {
 
     /// ENOKEY for a directory that holds an item which is not available (L1).
     func checkAvailable(_ directory: RowID) throws(Errno) {
-        guard keychain.keys.state != .unlocked else { return }
+        guard keychain.keys.mayLackKeys else { return }
         var after = RowID.none
         while true {
             let page = try mapped { () throws(KeychainError) in

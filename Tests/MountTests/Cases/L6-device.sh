@@ -41,6 +41,7 @@ for f in WhenUnlocked AfterFirstUnlock Always; do
 done
 expect_errno ENOENT cat "$D/none"; expect common "$(cat "$D/common")" "what goes to other devices"
 expect_errno ENOKEY rmdir "$MNT/generic-passwords/bound"
+expect_errno ENOKEY mv "$MNT/generic-passwords/bound" "$MNT/generic-passwords/elsewhere"
 # A directory with nothing else in it looks empty and is not: rm -r says why it stays, and deletes nothing unseen.
 expect_errno ENOKEY rm -r "$MNT/generic-passwords/bound"
 expect_errno ENOKEY rm -rf "$MNT/generic-passwords/bound"

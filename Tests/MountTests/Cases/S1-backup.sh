@@ -100,7 +100,11 @@ head -c 20000 "$B/1" > "$B/cut"; expect_code 12 "$KEYCHAINFS" restore --replace 
 cp "$B/1" "$B/withlog"; head -c 5000 /dev/zero > "$B/withlog-wal"
 expect_code 12 "$KEYCHAINFS" restore --replace "$B/withlog" > /dev/null
 expect "" "$(ls -A "${KEYCHAIN%/*}" | grep -e replaced -e '^\.' || true)" "what a refused restoration leaves"
+# What a killed one left goes with the next one; another one that is under way stays.
+touch -d '2 hours ago' "${KEYCHAIN%/*}/.keychainfs-new-dead"; touch "${KEYCHAIN%/*}/.keychainfs-new-alive"
 "$KEYCHAINFS" restore --replace "$B/1" 2> "$CASE_DIR/said"; ! grep damaged "$CASE_DIR/said" || fail "a whole backup"
+expect .keychainfs-new-alive "$(cd "${KEYCHAIN%/*}"; ls -d .keychainfs-new-*)" "unfinished restorations"
+rm "${KEYCHAIN%/*}/.keychainfs-new-alive"
 kept=$(ls "${KEYCHAIN%/*}"/*.replaced-*); grep -qF "$kept" "$CASE_DIR/said" || fail "restore does not say what it kept"
 expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of what was restored"
 mount_keychain
@@ -146,3 +150,17 @@ rm -r "$CASE_DIR/hurt"
 "$KEYCHAINFS" backup "$B/4" > /dev/null
 XDG_STATE_HOME="$CASE_DIR/elsewhere" "$KEYCHAINFS" restore --keychain "$CASE_DIR/deep/er/k" "$B/4" 2> /dev/null
 mount_keychain --keychain "$CASE_DIR/deep/er/k" --accept-rollback; expect CANARYONE "$(cat "$D/one")" "another place"
+
+# On a read-only medium a daemon has no place for its copy: it says what helps.
+if [ "$(id -u)" = 0 ]; then
+    unmount_keychain
+    MEDIUM="$CASE_DIR/medium"; mkdir "$MEDIUM"; mount -t tmpfs keychainfs-case "$MEDIUM"
+    trap 'code=$?; umount -l "$MEDIUM" || true; cleanup $code' EXIT
+    cp "$B/4" "$MEDIUM/k"; mount -o remount,ro "$MEDIUM"
+    mount_keychain --keychain "$MEDIUM/k" -o ro --accept-rollback
+    expect_code 22 "$KEYCHAINFS" backup --keychain "$MEDIUM/k" "$B/medium" > "$CASE_DIR/said"
+    grep -q "unmount" "$CASE_DIR/said" || fail "no advice: $(cat "$CASE_DIR/said")"
+    [ ! -e "$B/medium" ] || fail "a refused backup has left something"
+    unmount_keychain
+    expect_code 24 "$KEYCHAINFS" backup --keychain "$MEDIUM/k" "$B/medium" | grep -q 'backup --verify' || fail "no advice"
+fi
