@@ -1,5 +1,6 @@
 import FileSystemCore
 import Keychain
+import SystemPackage
 
 /// Who asks, and of which process he is as long as that can be said.
 struct CallingProcess: Sendable {
@@ -15,6 +16,15 @@ extension TreeOptions {
     func owner(of file: FileFacts) -> (userID: UInt32, groupID: UInt32) {
         guard !isShared, userID != 0, file.userID != userID else { return (file.userID, file.groupID) }
         return (userID, groupID)
+    }
+
+    /// EPERM for who changes the class of what is another user's: the kernel asks for the right to write it only, and a class
+    /// lets go of what others will write there.
+    func checkProtection(
+        _ old: Protection, _ new: Protection, _ file: FileFacts, _ caller: Caller
+    ) throws(Errno) {
+        guard isShared, old != new, ![0, userID, file.userID].contains(caller.userID) else { return }
+        throw .notPermitted
     }
 
     /// Whether the kernel would let somebody read a file's attributes, as far as that is known without his further groups.

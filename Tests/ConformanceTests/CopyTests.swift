@@ -42,12 +42,40 @@ import Testing
         try backEnd.run { client, _ in
             try client.put(Self.a, "old value")
             let source = try client.open(Self.a, [])
-            try client.put(Self.a, "new value")
+            let writer = try client.open(Self.a, .readWrite)
+            try client.pwrite(writer, Array("new value".utf8), at: 0)
             let target = try client.open(Self.b, [.create, .writeOnly])
             #expect(try client.copyRange(from: source, at: 0, to: target, at: 2, count: 3) == 3)
             try client.close(target)
             try client.close(source)
+            try client.close(writer)
             #expect(try client.contents(Self.b) == [0, 0] + Array("old".utf8))
+        }
+    }
+
+    @Test("F3: no copy is cut to the size of another value: EINVAL, and read(2) goes on", arguments: BackEnd.allCases)
+    func cutValue(_ backEnd: BackEnd) throws {
+        try backEnd.run { client, _ in
+            let target = try client.open(Self.b, [.create, .writeOnly])
+            func copied(from source: Int) -> Errno? {
+                client.errno { c throws(Errno) in
+                    _ = try c.copyRange(from: source, at: 0, to: target, at: 0, count: 9)
+                }
+            }
+            try client.put(Self.a, "old value")
+            let before = try client.open(Self.a, [])
+            let writer = try client.open(Self.a, [.writeOnly, .truncate])
+            try client.pwrite(writer, Array("new".utf8), at: 0)
+            let during = try client.open(Self.a, [])
+            #expect(copied(from: before) == .invalidArgument && copied(from: during) == .invalidArgument)
+            try client.close(writer)
+            let after = try client.open(Self.a, [])
+            #expect(copied(from: before) == .invalidArgument && copied(from: during) == .invalidArgument)
+            #expect(copied(from: after) == nil)
+            #expect(try client.pread(before, 9, at: 0) == Array("old value".utf8))
+            #expect(try client.pread(during, 9, at: 0) == Array("old value".utf8))
+            for file in [before, during, after, target] { try client.close(file) }
+            #expect(try client.text(Self.b) == "new")
         }
     }
 

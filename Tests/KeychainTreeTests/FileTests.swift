@@ -260,6 +260,22 @@ import Testing
         try shell.close(reader)
     }
 
+    @Test("F6: a name that was unlinked before its first commit lives on for who reads it, after its last writer too")
+    func detachedBeforeCommit() throws {
+        let writer = try shell.open(path("a"), [.readWrite, .create])
+        try shell.write(writer, "staged")
+        let reader = try shell.open(path("a"))
+        try shell.unlink(path("a"))
+        #expect(try fixture.commits { try shell.close(writer) } == 0)
+        #expect(try shell.fstat(reader).attributes.size == 6)
+        #expect(try shell.read(reader) == Array("staged".utf8))
+        let file = try fixture.tree.itemFile(reader.node)
+        #expect(file.state.withLock { $0.staging != nil })
+        try shell.close(reader)
+        #expect(file.state.withLock { $0.staging == nil })
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path("a")) }
+    }
+
     @Test("F5: a rename over a name that was never committed, and of one")
     func pendingRenames() throws {
         try shell.put(path("a"), "committed")

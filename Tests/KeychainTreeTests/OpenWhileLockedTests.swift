@@ -66,6 +66,27 @@ import Testing
         #expect(try editor.stat(path("new")).permissions == 0o640)
     }
 
+    @Test("L1: nor does its name answer before it is committed, wherever the lock fell")
+    func uncommittedName() throws {
+        let before = try editor.open(path("before"), [.readWrite, .create])
+        try editor.write(before, "one")
+        lock()
+        let after = try editor.open(path("after"), [.readWrite, .create])
+        try editor.write(after, "two")
+        for name in ["before", "after"] {
+            #expect(throws: Errno.noKey) { try editor.stat(path(name)) }
+            #expect(throws: Errno.noKey) { try editor.cat(path(name)) }
+            #expect(throws: Errno.noKey) { try editor.rename(path(name), path("other")) }
+            #expect(throws: Errno.noKey) { try editor.unlink(path(name)) }
+        }
+        #expect(throws: Errno.noKey) { try editor.list(dir) }
+        #expect(try editor.read(after) == Array("two".utf8) && editor.fstat(before).attributes.size == 3)
+        try editor.close(before)
+        try editor.close(after)
+        try unlock()
+        #expect(try editor.cat(path("before")) == "one" && editor.cat(path("after")) == "two")
+    }
+
     @Test("T5, L1: so does mknod; the kernel is not to remember the name")
     func mknod() throws {
         lock()

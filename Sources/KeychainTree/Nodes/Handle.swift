@@ -6,10 +6,11 @@ import SystemPackage
 
 /// What an open descriptor refers to.
 enum Handle: Sendable {
-    /// Read-only: one value, that of its open, still sealed (F3). Nil for an item without a secret.
-    case reader(ItemFile, SealedSecret?)
+    /// Read-only: one value, that of its open, still sealed (F3). Nil for an item without a secret. `cuts`: the file's at the
+    /// open.
+    case reader(ItemFile, SealedSecret?, cuts: Int)
     /// Read-only, of a name that was not committed yet at its open.
-    case snapshotReader(ItemFile, StagedSnapshot)
+    case snapshotReader(ItemFile, StagedSnapshot, cuts: Int)
     case writer(Writer)
     case control(ControlHandle)
     case directory(ListingHandle)
@@ -17,7 +18,7 @@ enum Handle: Sendable {
     /// The file of an item, if it is one.
     var itemFile: ItemFile? {
         switch self {
-        case .reader(let file, _), .snapshotReader(let file, _): file
+        case .reader(let file, _, _), .snapshotReader(let file, _, _): file
         case .writer(let writer): writer.file
         case .control, .directory: nil
         }
@@ -26,8 +27,8 @@ enum Handle: Sendable {
     /// What the value that it has open takes, in bytes, others who have it too left out of account.
     var weight: Int {
         switch self {
-        case .reader(_, let secret): secret?.count ?? 0
-        case .snapshotReader(_, let snapshot): snapshot.contents.count
+        case .reader(_, let secret, _): secret?.count ?? 0
+        case .snapshotReader(_, let snapshot, _): snapshot.contents.count
         case .writer(let writer): writer.file.state.withLock { $0.staging?.count ?? 0 }
         case .control, .directory: 0
         }

@@ -36,7 +36,12 @@ final class ItemFile: Sendable {
         weak var openedSecret: SealedSecret?
         /// Whether the value was kept when the file was detached: it was open then.
         var hasDetachedValue = false
-        var staging: Staging?
+        var staging: Staging? {
+            didSet { if staging == nil, oldValue?.state.isUncommitted == true { cuts += 1 } }
+        }
+        /// How often its size may have become smaller: truncated, or what was staged dropped. What the kernel caps to the
+        /// size that it knows is whole only where that has not happened.
+        var cuts = 0
         /// WhenUnlockedUnlessOpen: the committed value while the file is open, for the time of a lock; nil if unknown.
         var keptValue: KeptValue?
         /// What its name stood for, which this item goes on with from its first commit on (F5).

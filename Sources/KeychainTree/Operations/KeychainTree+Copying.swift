@@ -52,7 +52,21 @@ extension KeychainTree {
         switch handle {
         case .control, .directory: throw .invalidArgument
         case .writer(let writer) where !writer.flags.isReadable: throw .badFileDescriptor
-        case .reader, .snapshotReader, .writer: return handle
+        case .writer: break
+        case .reader(let file, let secret, let cuts): try checkUncut(file, secret?.count ?? 0, cuts)
+        case .snapshotReader(let file, let snapshot, let cuts): try checkUncut(file, snapshot.contents.count, cuts)
+        }
+        return handle
+    }
+
+    /// EINVAL if the kernel may have capped the request to a size that is smaller than the value of the descriptor: it
+    /// knows one size of a file only. Whoever copies goes on with read(2), which it does not cap.
+    private func checkUncut(_ file: ItemFile, _ count: Int, _ cuts: Int) throws(Errno) {
+        try file.state.withLock { (state) throws(Errno) in
+            let item = try item(of: &state)
+            guard state.cuts == cuts, state.staging?.count ?? item.secretCount ?? 0 >= count else {
+                throw .invalidArgument
+            }
         }
     }
 
@@ -61,9 +75,9 @@ extension KeychainTree {
 
     private func read(_ source: Handle, at offset: Int, size: Int) throws(Errno) -> SecretBytes {
         switch source {
-        case .reader(_, let secret?):
+        case .reader(_, let secret?, _):
             return try mapped { () throws(KeychainError) in try secret.slab(at: offset, size: size) }
-        case .snapshotReader(_, let snapshot):
+        case .snapshotReader(_, let snapshot, _):
             return try mapped { () throws(KeychainError) in try snapshot.contents.slab(at: offset, size: size) }
         case .writer(let writer): return try readShared(writer, offset: offset, size: size)
         case .reader, .control, .directory: return try Self.slab([])

@@ -19,13 +19,13 @@ extension KeychainTree {
         case .control(let handle):
             let slab = try Self.slab(handle.next(size))
             body(&request, slab.bytes)
-        case .reader(_, nil):
+        case .reader(_, nil, _):
             let slab = try Self.slab([])
             body(&request, slab.bytes)
-        case .reader(_, let secret?):
+        case .reader(_, let secret?, _):
             let slab: SecretBytes = try mapped { () throws(KeychainError) in try secret.slab(at: offset, size: size) }
             body(&request, slab.bytes)
-        case .snapshotReader(_, let snapshot):
+        case .snapshotReader(_, let snapshot, _):
             let slab: SecretBytes = try mapped { () throws(KeychainError) in
                 try snapshot.contents.slab(at: offset, size: size)
             }
@@ -98,6 +98,7 @@ extension KeychainTree {
     /// truncate(2) commits at once: no close follows it. ftruncate(2) is like a write.
     func truncate(_ state: inout ItemFile.State, to size: UInt64, _ changes: AttributeChanges) throws(Errno) {
         let size = Int(clamping: size)
+        state.cuts += 1
         guard let handle = changes.handle else { return try truncateAtOnce(&state, to: size) }
         try checkNotLost(handle, state)
         let staging = try stagedValue(&state)
@@ -196,7 +197,7 @@ extension KeychainTree {
         defer { stalePages.tell(&request) }
         switch try handle(id) {
         case .control, .directory: return
-        case .reader(let file, _), .snapshotReader(let file, _): try sync(file)
+        case .reader(let file, _, _), .snapshotReader(let file, _, _): try sync(file)
         case .writer(let writer):
             try writer.file.state.withLock { (state) throws(Errno) in try checkNotLost(writer, state) }
             try sync(writer.file)

@@ -11,19 +11,23 @@ extension KeychainTree {
 
     /// The class whose keys cannot be used now may be set too (L1): only making an item of it needs them.
     func setxattr(
-        of directory: ServiceDirectory, _ name: [UInt8], to bytes: [UInt8], _ flags: XattrFlags
+        of directory: ServiceDirectory, _ name: [UInt8], to bytes: [UInt8], _ flags: XattrFlags, by caller: Caller
     ) throws(Errno) {
         try checkWritable()
         guard let protection = try xattrs(of: directory).set(name, to: bytes, flags: flags) else { return }
-        try setDefault(protection, of: directory)
+        try setDefault(protection, of: directory, by: caller)
     }
 
-    func removexattr(of directory: ServiceDirectory, _ name: [UInt8]) throws(Errno) {
+    func removexattr(of directory: ServiceDirectory, _ name: [UInt8], by caller: Caller) throws(Errno) {
         try checkWritable()
-        try setDefault(try xattrs(of: directory).remove(name), of: directory)
+        try setDefault(try xattrs(of: directory).remove(name), of: directory, by: caller)
     }
 
-    private func setDefault(_ protection: Protection, of directory: ServiceDirectory) throws(Errno) {
+    private func setDefault(
+        _ protection: Protection, of directory: ServiceDirectory, by caller: Caller
+    ) throws(Errno) {
+        let record = try record(of: directory)
+        try options.checkProtection(record.defaultProtection, protection, record.file, caller)
         try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
                 guard var record = try change.directory(id: directory.row) else { throw .itemNotFound }

@@ -67,7 +67,7 @@ extension KeychainTree {
     private func lookupItem(_ name: EntryName, in directory: ServiceDirectory) throws(Errno) -> LookupResult {
         let name = CanonicalName(typed: name.bytes)
         _ = try account(name)
-        if let file = directory.pendingFile(name) { return .found(try entry(ofPending: file)) }
+        if let file = try uncommitted(name, in: directory) { return .found(try entry(ofPending: file)) }
         let item: Item?
         do throws(KeychainError) {
             item = try keychain.item(named: name, in: directory.row)
@@ -82,6 +82,14 @@ extension KeychainTree {
         }
         guard let item else { return absent }
         return .found(entry(of: item, in: directory))
+    }
+
+    /// The file of a name that is not committed yet; ENOKEY for one whose descriptors alone go on while locked (L1).
+    func uncommitted(_ name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> ItemFile? {
+        guard let file = directory.pendingFile(name) else { return nil }
+        let item = try file.state.withLock { (state) throws(Errno) -> Item in try self.item(of: &state) }
+        guard keychain.keys.isAvailable(item.protection) else { throw .noKey }
+        return file
     }
 
     /// Another device's item, so that it can be unlinked: the kernel asks for the name first (L6). Nothing of it is

@@ -47,7 +47,7 @@ extension KeychainTree {
             try checkWritable()
             let name = CanonicalName(typed: name.bytes)
             try names.withLock { (_) throws(Errno) in
-                if let file = directory.pendingFile(name) {
+                if let file = try uncommitted(name, in: directory) {
                     giveBack(file.state.withLock { detachPending(&$0) })
                 } else {
                     let item = try unlinkCommitted(name, in: directory)

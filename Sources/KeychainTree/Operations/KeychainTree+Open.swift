@@ -150,13 +150,13 @@ extension KeychainTree {
             let handle: Handle
             if state.isPending || state.isDetached, let staging = state.staging {
                 _ = try item(of: &state)
-                handle = .snapshotReader(file, try snapshot(of: staging))
+                handle = .snapshotReader(file, try snapshot(of: staging), cuts: state.cuts)
             } else if state.isDetached {
                 _ = try item(of: &state)
                 try checkValueKept(state)
-                handle = .reader(file, state.detachedSecret)
+                handle = .reader(file, state.detachedSecret, cuts: state.cuts)
             } else {
-                handle = .reader(file, try committedSecret(&state))
+                handle = .reader(file, try committedSecret(&state), cuts: state.cuts)
             }
             state.openCount += 1
             return handle
@@ -194,6 +194,7 @@ extension KeychainTree {
         staging.touch(keychain.now())
         staging.note { $0.opened() }
         state.staging = staging
+        state.cuts += 1
     }
 
     /// The secret in the store, still sealed; and the item that goes with it.
@@ -246,7 +247,7 @@ extension KeychainTree {
         defer { if released.add(weight) { host.giveBackMemory() } }
         switch handle {
         case .control, .directory: break
-        case .reader(let file, _), .snapshotReader(let file, _):
+        case .reader(let file, _, _), .snapshotReader(let file, _, _):
             file.state.withLock { state in
                 state.closed(writer: false)
                 stalePages.add(&state)
@@ -275,7 +276,8 @@ extension KeychainTree {
                 log.error("the last close of an item could not commit it", metadata: ["errno": "\(error.rawValue)"])
             }
         }
-        state.staging = nil
+        // What has no name lives on for those who read it.
+        if !state.isDetached || state.openCount == 0 { state.staging = nil }
         guard state.isPending, let item = state.item else { return nil }
         giveBack(state.freed)
         return dropPending(&state, item)
@@ -302,6 +304,7 @@ extension ItemFile.State {
 
     /// What can be read again is not kept for a file that nobody has open: the kernel may know very many.
     mutating func forgetUnused() {
+        if isDetached, openCount == 0 { staging = nil }
         guard openCount == 0, staging == nil else { return }
         keptValue = nil
         if !isPending, !isDetached { item = nil }

@@ -88,7 +88,7 @@ extension KeychainTree {
 
     /// The file of a name, known to the kernel or not; counts no lookup of its own.
     private func file(named name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> ItemFile? {
-        if let file = directory.pendingFile(name) { return file }
+        if let file = try uncommitted(name, in: directory) { return file }
         let item = try mapped { () throws(KeychainError) in try keychain.item(named: name, in: directory.row) }
         guard let item else { return nil }
         if let file = table.withLock({ $0.item(item.id) }) { return file }

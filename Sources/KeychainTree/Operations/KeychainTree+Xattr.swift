@@ -30,12 +30,14 @@ extension KeychainTree {
         try checkNamespace(name)
         let bytes = [UInt8](copying: value)
         let node = try node(id)
-        if case .service(let directory) = node.content { return try setxattr(of: directory, name, to: bytes, flags) }
+        if case .service(let directory) = node.content {
+            return try setxattr(of: directory, name, to: bytes, flags, by: request.caller)
+        }
         guard case .item(let file) = node.content else { throw .operationNotSupported }
         try checkWritable()
         var move: ItemPlace?
         try file.state.withLock { (state) throws(Errno) in
-            move = try apply(bytes, to: name, flags, &state)
+            move = try apply(bytes, to: name, flags, &state, by: request.caller)
         }
         guard let move else { return }
         try relocate(file, to: move, &request)
@@ -44,14 +46,18 @@ extension KeychainTree {
     package func removexattr(_ request: inout Request, node id: NodeID, name: [UInt8]) throws(Errno) {
         try checkNamespace(name)
         let node = try node(id)
-        if case .service(let directory) = node.content { return try removexattr(of: directory, name) }
+        if case .service(let directory) = node.content {
+            return try removexattr(of: directory, name, by: request.caller)
+        }
         guard case .item(let file) = node.content else { throw .noAttribute }
         try checkWritable()
         try file.state.withLock { (state) throws(Errno) in
             let directory = try record(of: state.directory)
             let container = state.directory.container
             try update(&state) { (item) throws(Errno) in
-                item = try ItemXattrs(item, directory, container).remove(name)
+                let edited = try ItemXattrs(item, directory, container).remove(name)
+                try options.checkProtection(item.protection, edited.protection, item.file, request.caller)
+                item = edited
             }
         }
     }
@@ -71,7 +77,7 @@ extension KeychainTree {
     // MARK: Renaming through an attribute
 
     private func apply(
-        _ bytes: [UInt8], to name: [UInt8], _ flags: XattrFlags, _ state: inout ItemFile.State
+        _ bytes: [UInt8], to name: [UInt8], _ flags: XattrFlags, _ state: inout ItemFile.State, by caller: Caller
     ) throws(Errno) -> ItemPlace? {
         let directory = try record(of: state.directory)
         let container = state.directory.container
@@ -79,7 +85,9 @@ extension KeychainTree {
         try update(&state) { (item) throws(Errno) in
             switch try ItemXattrs(item, directory, container).set(name, to: bytes, flags: flags) {
             case .nothing: break
-            case .item(let edited): item = edited
+            case .item(let edited):
+                try options.checkProtection(item.protection, edited.protection, item.file, caller)
+                item = edited
             case .move(let place): move = place
             }
         }

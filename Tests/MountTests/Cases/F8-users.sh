@@ -50,6 +50,13 @@ chmod 666 "$D/r"
 expect_errno EACCES as "$B" setfattr -n user.kSecAttrAccount -v stolen "$D/r"
 expect_errno EACCES as "$B" setfattr -n user.kSecAttrService -v elsewhere "$D/r"
 [ ! -e "$C/elsewhere" ] || fail "B has made a directory"
+# Nor its class, nor that of what others will put into a directory.
+expect_errno EPERM as "$B" setfattr -n user.kSecAttrAccessible -v Always "$D/r"
+chmod 777 "$D"; expect_errno EPERM as "$B" setfattr -n user.kSecAttrAccessible -v Always "$D"; chmod 755 "$D"
+as "$B" setfattr -n user.note -v B "$D/r"; setfattr -x user.note "$D/r"
+as "$A" setfattr -n user.kSecAttrAccessible -v AfterFirstUnlock "$D/r"
+expect_errno EPERM as "$B" setfattr -x user.kSecAttrAccessible "$D/r"
+setfattr -x user.kSecAttrAccessible "$D/r"
 setfattr -n user.kSecAttrAccount -v r2 "$D/r"; setfattr -n user.kSecAttrAccount -v r "$D/r2"
 
 # A directory given to A: who makes an item owns it.

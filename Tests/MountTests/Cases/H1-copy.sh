@@ -23,6 +23,34 @@ for fd in (r, w):
 os.close(w); os.close(r)
 PY
 cmp "$CASE_DIR/data" "$D/c" || fail "copy_file_range made something else"
+# F3: the kernel caps it to the one size that it knows of a file: cp goes on with read(2), and no copy is cut.
+python3 -I - "$D" <<'PY'
+import os, subprocess, sys, threading
+D = sys.argv[1]
+value = open(D + "/a", "rb").read()
+writer = os.open(D + "/a", os.O_WRONLY | os.O_TRUNC); os.write(writer, b"abc")
+subprocess.run(["cp", D + "/a", D + "/cut"], check=True)
+assert open(D + "/cut", "rb").read() == value, "F3: a copy was cut to the size of a staged value"
+os.close(writer)
+subprocess.run(["cp", D + "/a", D + "/cut"], check=True)
+assert open(D + "/cut", "rb").read() == b"abc"
+values, stop = [b"A" * 100000, b"B" * 50], False
+def write():
+    i = 0
+    while not stop or i % 2:
+        with open(D + "/a", "wb") as f: f.write(values[i % 2])
+        i += 1
+with open(D + "/a", "wb") as f: f.write(values[0])
+thread = threading.Thread(target=write); thread.start()
+torn = 0
+try:
+    for _ in range(60):
+        subprocess.run(["cp", D + "/a", D + "/cut"], check=True)
+        torn += open(D + "/cut", "rb").read() not in values
+finally:
+    stop = True; thread.join()
+assert not torn, f"F3: {torn} of 60 copies are no value that the item ever had"
+PY
 unmount_keychain; mount_keychain
 cmp "$CASE_DIR/data" "$D/b" || fail "the copy was not committed"
 unmount_keychain
