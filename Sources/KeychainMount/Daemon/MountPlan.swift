@@ -77,6 +77,9 @@ package struct MountPlan: Sendable {
         } catch {
             throw Failure(error, mountPoint: mountPoint)
         }
+        guard !MountedKeychains.contain(mountPoint) else {
+            throw Failure(.badMountPoint, "\(mountPoint) lies in a mounted keychain. Name a directory on a disk.")
+        }
         guard file.exists || makesKeychain else {
             throw Failure(
                 .noKeychain,

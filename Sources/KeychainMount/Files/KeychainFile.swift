@@ -169,6 +169,11 @@ extension Failure {
             self.init(
                 KeychainError.inUse(processID: processID), keychain: path,
                 mount: MountedKeychains.mountPoint(of: path, heldBy: processID))
+        // MAX_PATHNAME of SQLite's os_unix.c, less what it adds to it.
+        case .permissionDenied where path.utf8.count > 500:
+            self.init(
+                .usage, "The path of the keychain is longer than 500 bytes. Put it into a directory with a shorter one."
+            )
         case .permissionDenied:
             self.init(.failure, "\(path) or its directory cannot be read and written by this user.")
         case .readOnlyFileSystem: self.init(KeychainError.readOnly, keychain: path)

@@ -14,6 +14,8 @@ expect_code 15 "$KEYCHAINFS" mount "$CASE_DIR/missing" > /dev/null
 mkdir "$CASE_DIR/full"; : > "$CASE_DIR/full/x"; expect_code 15 "$KEYCHAINFS" mount "$CASE_DIR/full" > /dev/null
 expect_code 64 "$KEYCHAINFS" mount -o nonsense "$MNT" > /dev/null
 expect_code 64 "$KEYCHAINFS" nonsense > /dev/null
+LONG="$CASE_DIR/$(printf 'd%.0s' {1..200})"; LONG="$LONG/$(printf 'd%.0s' {1..200})"; mkdir -p "$LONG"
+expect_code 64 "$KEYCHAINFS" create --kdf test --keychain "$LONG/$(printf 'k%.0s' {1..150})" | grep -q 'longer than' || fail "a long path"
 for command in lock unlock status unmount; do expect_code 17 "$KEYCHAINFS" $command "$MNT" > /dev/null; done
 expect "$sum" "$(sha256sum < "$KEYCHAIN")" "the keychain after refusals"
 # What is no keychain.
@@ -29,6 +31,10 @@ rm "$CASE_DIR/bad"; mkdir "$CASE_DIR/bad"; bad 12; rmdir "$CASE_DIR/bad"
 chmod 644 "$PASSPHRASE"
 "$KEYCHAINFS" mount "$MNT" 2> "$CASE_DIR/said"; grep -qi 'read by others' "$CASE_DIR/said" || fail "no warning"
 expect_code 15 "$KEYCHAINFS" mount "$MNT" > /dev/null
+mkdir "$MNT/generic-passwords/inner"
+expect_code 15 "$KEYCHAINFS" mount --keychain "$CASE_DIR/other" --create "$MNT/generic-passwords/inner" > /dev/null
+[ ! -e "$CASE_DIR/other" ] || fail "a keychain was made for a mount point in another one"
+rmdir "$MNT/generic-passwords/inner"
 # Output that nobody takes is no reason to crash.
 code=0; "$KEYCHAINFS" status "$MNT" > /dev/full 2>/dev/null || code=$?; expect 1 "$code" "status to a full device"
 code=0; "$KEYCHAINFS" status "$MNT" >&- 2>&- || code=$?; [ "$code" -le 1 ] || fail "closed output: $code"
