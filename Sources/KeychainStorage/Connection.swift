@@ -36,6 +36,12 @@ final class Connection: Sendable {
         return FileIdentity(stat) == file
     }
 
+    /// The size of the write-ahead log, which the database grows by at most when it is emptied.
+    var logBytes: Int {
+        guard let log = try? PlainFiles.stat(FilePath(path.string + "-wal")) else { return 0 }
+        return Int(clamping: log.size)
+    }
+
     /// Runs `body` while nobody else uses the connection and no transaction is open; within a `body` of the same
     /// thread, as a part of it.
     func perform<Result>(

@@ -79,6 +79,20 @@ package final class SQLiteRecordStore: RecordStore {
         connection.withLock { $0 }?.eraser.urge()
     }
 
+    package var logBytes: Int { connection.withLock { $0 }?.logBytes ?? 0 }
+
+    package var freeBytes: Int {
+        let pages = try? current().perform { db throws(KeychainError) in
+            try KeychainError.mapping {
+                try Int.fetchOne(
+                    db, sql: "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
+            }
+        }
+        return (pages ?? nil) ?? 0
+    }
+
+    package func emptyLog() throws(KeychainError) { try checkpoint() }
+
     package func verifyStructure() throws(KeychainError) -> Int {
         try current().perform { db throws(KeychainError) in
             var faults = 0

@@ -17,6 +17,8 @@ package final class InMemoryRecordStore: RecordStore {
     private let secrets = SecretReads()
     package let isReadOnly: Bool
     package let isInPlace = true
+    package let logBytes = 0
+    package let freeBytes = 0
 
     /// An empty store, or one with the rows of another ("a copy of the file").
     package init(_ records: InMemoryRecords = InMemoryRecords(), isReadOnly: Bool = false) {
@@ -102,6 +104,7 @@ package final class InMemoryRecordStore: RecordStore {
     }
 
     package func eraseSoon() {}
+    package func emptyLog() {}
 
     package func verifyStructure() throws(KeychainError) -> Int {
         guard !state.withLock({ $0.isClosed }) else { throw .notAvailable }

@@ -104,6 +104,12 @@ package protocol RecordStore: Sendable {
     func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result
+    /// In bytes, at most: what the store keeps in a log and will need room for a second time, where it is to stay.
+    var logBytes: Int { get }
+    /// In bytes: the room that is in the store already, left by what was deleted.
+    var freeBytes: Int { get }
+    /// Moves what is in the log there, as far as there is room.
+    func emptyLog() throws(KeychainError)
     /// Soon leaves nothing of what was deleted or overwritten; does not wait for it.
     func eraseSoon()
     /// Checks the store's own structure (not the seals); returns how many faults it found.

@@ -39,6 +39,30 @@ package final class Keychain: Sendable {
     /// Whether changes would be found again: false once the keychain's file has been moved, removed or replaced.
     package var isInPlace: Bool { store.isInPlace }
 
+    /// Whether a change of that many bytes finds room on a disk with `available` bytes, now or once the store's log is
+    /// emptied.
+    ///
+    /// Room has to be left for emptying the log and for deleting a value of `longest` bytes, which are overwritten through
+    /// the log (secure_delete): else even a deletion would find none, for ever.
+    package func hasRoom<Failure>(
+        for count: Int, longest: Int, _ available: () throws(Failure) -> UInt64
+    ) throws(Failure) -> Bool {
+        func isEnough(_ available: UInt64, growth: Int) -> Bool {
+            // And the pages that a commit changes beside the value.
+            let needed = growth + max(count, longest) + store.logBytes + 128 * 1024
+            return available >= UInt64(clamping: needed)
+        }
+        if isEnough(try available(), growth: count) { return true }
+        try? store.emptyLog()
+        return isEnough(try available(), growth: max(0, count - store.freeBytes))
+    }
+
+    /// Makes what room the store can on a full disk; false if there is none to make.
+    package func makesRoom() -> Bool {
+        guard store.logBytes > 0 else { return false }
+        return (try? store.emptyLog()) != nil
+    }
+
     /// Now, by the clock that dates items.
     package func now() -> KeychainDate { clock() }
 

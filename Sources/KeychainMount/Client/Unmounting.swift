@@ -16,6 +16,7 @@ package struct Unmounting: Sendable {
         if type == MountedKeychains.type, (try? StaleMount.clean(at: mountPoint, type: type)) == true { return }
         // Of another type: a keychain's daemon answers, or it is none.
         let daemon = try MountClient(mountPoint: mountPoint).status().pid
+        let connection = connection(at: mountPoint)
         do throws(FuseError) {
             try Session.unmount(at: mountPoint)
         } catch .busy {
@@ -27,7 +28,25 @@ package struct Unmounting: Sendable {
         } catch {
             throw Failure(.failure, "\(mountPoint) cannot be unmounted: \(error).")
         }
+        if let connection, let other = place(of: connection) {
+            throw Failure(
+                .failure,
+                "\(mountPoint) was a second view (a bind mount) of \(other), which stays mounted: 'keychainfs unmount' that."
+            )
+        }
         try waitForEnd(of: daemon)
+    }
+
+    /// The number by which the kernel knows the FUSE connection of a mount, wherever it is seen.
+    private func connection(at path: String) -> Int? {
+        (try? MountTable.current())?.mount(at: path)?.deviceMinor
+    }
+
+    /// Where else it is mounted, in the sight of this process.
+    private func place(of connection: Int) -> String? {
+        (try? MountTable.current())?.entries.first {
+            $0.deviceMinor == connection && $0.type.hasPrefix("fuse.")
+        }?.path
     }
 
     private var notMounted: Failure {

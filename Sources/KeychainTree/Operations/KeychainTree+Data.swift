@@ -168,11 +168,12 @@ extension KeychainTree {
     func checkRoom(for count: Int) throws(Errno) {
         // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
         guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
-        let statistics = try host.statistics()
-        let available = statistics.availableBlocks.multipliedReportingOverflow(by: statistics.blockSize)
-        // The value in the log and in the database, and the pages that a commit changes beside it.
-        let needed = UInt64(count) * 2 + 128 * 1024
-        guard available.overflow || available.partialValue >= needed else { throw .noSpace }
+        let hasRoom = try keychain.hasRoom(for: count, longest: options.valueLimit) { () throws(Errno) in
+            let statistics = try host.statistics()
+            let available = statistics.availableBlocks.multipliedReportingOverflow(by: statistics.blockSize)
+            return available.overflow ? .max : available.partialValue
+        }
+        guard hasRoom else { throw .noSpace }
     }
 
     // MARK: Committing

@@ -20,6 +20,7 @@ extension KeychainTree {
         _ name: CanonicalName, in place: ClassDirectory, _ facts: FileFacts
     ) throws(Errno) -> Entry {
         try checkWritable()
+        try checkRoom(for: 0)
         let service = try whole(service(name, place.itemClass))
         let directory = try names.withLock { (_) throws(Errno) in
             try mapped { () throws(KeychainError) in
@@ -131,7 +132,16 @@ extension KeychainTree {
         }
     }
 
+    /// On a full disk it is tried again once the log has given back its room: whoever deletes makes room.
     private func deleteItem(_ row: RowID, in directory: ServiceDirectory) throws(KeychainError) {
+        do {
+            try deleteItemOnce(row, in: directory)
+        } catch .diskFull where keychain.makesRoom() {
+            try deleteItemOnce(row, in: directory)
+        }
+    }
+
+    private func deleteItemOnce(_ row: RowID, in directory: ServiceDirectory) throws(KeychainError) {
         try keychain.change { (change) throws(KeychainError) in
             try change.deleteItem(row)
             try change.touchDirectory(directory.row)

@@ -35,6 +35,7 @@ extension KeychainTree {
         }
         guard case .item(let file) = node.content else { throw .operationNotSupported }
         try checkWritable()
+        try checkRoom(for: bytes.count)
         var move: ItemPlace?
         try file.state.withLock { (state) throws(Errno) in
             move = try apply(bytes, to: name, flags, &state, by: request.caller)
