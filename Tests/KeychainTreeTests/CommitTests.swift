@@ -96,6 +96,79 @@ import Testing
         #expect(try shell.cat(path("a")) == wanted[taking, default: "precious"])
     }
 
+    enum Renaming: CaseIterable, Sendable { case toFreeName, over, byAttribute }
+
+    private func rename(_ renaming: Renaming) throws {
+        switch renaming {
+        case .toFreeName: try shell.rename(path("a"), path("b"))
+        case .over:
+            try shell.put(path("b"), "other")
+            try shell.rename(path("a"), path("b"))
+        case .byAttribute: try shell.setxattr(path("a"), "kSecAttrAccount", "b")
+        }
+    }
+
+    @Test(
+        "F1, F5: a rename commits nothing that was abandoned: it is dropped at the last close",
+        arguments: Renaming.allCases)
+    func abandonedAndRenamed(_ renaming: Renaming) throws {
+        let (file, other) = (
+            try child.open(path("a"), [.writeOnly, .truncate]), try shell.open(path("a"), [.writeOnly])
+        )
+        try child.write(file, "half")
+        fixture.host.dying.withLock { _ = $0.insert(2) }
+        try child.close(file)
+        try rename(renaming)
+        #expect(try shell.cat(path("b")) == "precious")
+        try shell.close(other)
+        #expect(try shell.cat(path("b")) == "precious" && shell.stat(path("b")).size == 8)
+    }
+
+    @Test(
+        "F1, F5: nor an O_TRUNC before its first byte: ^C after the rename keeps the old value, a close commits",
+        arguments: Renaming.allCases, [true, false])
+    func truncatedAndRenamed(_ renaming: Renaming, dies: Bool) throws {
+        let file = try child.open(path("a"), [.writeOnly, .truncate])
+        try rename(renaming)
+        #expect(try shell.cat(path("b")) == "precious" && shell.stat(path("b")).size == 0)
+        if dies { fixture.host.dying.withLock { _ = $0.insert(2) } } else { try child.write(file, "new") }
+        try child.close(file)
+        #expect(try shell.cat(path("b")) == (dies ? "precious" : "new"))
+    }
+
+    @Test("F2, F6: of a replaced or unlinked file an open for reading gets the committed value until its writer closes")
+    func detachedBeforeClose() throws {
+        for isReplaced in [true, false] {
+            try shell.put(path("a"), "precious")
+            let node = try shell.entry(path("a")).node
+            let writer = try child.open(path("a"), [.readWrite, .truncate])
+            let reader = try shell.open(path("a"))
+            try shell.put(path("other"), "other")
+            if isReplaced { try shell.rename(path("other"), path("a")) } else { try shell.unlink(path("a")) }
+            // Who has looked the name up before the rename opens what it stood for then.
+            func contents() throws -> [UInt8] {
+                let opened = try shell.ask { (request) throws(Errno) in
+                    try fixture.tree.open(&request, node: node, flags: [])
+                }
+                let file = TreeProcess.Descriptor(node: node, opened: opened, flags: [])
+                defer {
+                    try? shell.ask { (request) throws(Errno) in
+                        fixture.tree.release(&request, node: node, handle: opened.handle)
+                    }
+                }
+                return try shell.read(file)
+            }
+            #expect(try contents() == Array("precious".utf8))
+            try child.write(writer, "late")
+            #expect(try contents() == Array("precious".utf8))
+            try child.close(writer)
+            #expect(try contents() == Array("late".utf8))
+            #expect(try shell.read(reader) == Array("precious".utf8))
+            try shell.close(reader)
+            fixture.tree.forget(node, count: 1)
+        }
+    }
+
     @Test("F1: a creation that is dropped is gone whole, with the attributes and the mode it was given")
     func droppedWhole() throws {
         let file = try child.open(path("new"), [.writeOnly, .create])

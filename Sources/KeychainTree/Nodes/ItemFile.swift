@@ -30,6 +30,8 @@ final class ItemFile: Sendable {
         var isPending: Bool
         /// Unlinked or replaced: lives on through its descriptors only (F6).
         var isDetached = false
+        /// It was detached before its first commit.
+        var isNeverCommitted = false
         /// The committed value of a detached file, if ``hasDetachedValue``; nil for an item without a secret.
         var detachedSecret: SealedSecret?
         /// The committed value, as long as some descriptor has it: they all have the same one.
@@ -65,6 +67,13 @@ final class ItemFile: Sendable {
             kept = item.map(KeptItem.init)
             self.isPending = isPending
             self.staleness = staleness
+        }
+
+        /// Whether an open for reading gets what is staged: there is no committed value, or, where there is nothing to commit
+        /// to any more, its writers have closed it (F2, F6).
+        var readsStaged: Bool {
+            guard let staging else { return false }
+            return isPending || isDetached && (isNeverCommitted || !staging.state.isUncommitted)
         }
 
         /// Whether there is staged content that differs from what is committed.

@@ -260,18 +260,20 @@ extension KeychainTree {
         }
     }
 
-    /// What is staged is in the store now.
-    func committed(_ state: inout ItemFile.State, _ item: Item) {
+    /// The item is in the store as it is now, with what is `staged` or without.
+    func committed(_ state: inout ItemFile.State, _ item: Item, staged: Bool = true) {
         if state.isPending {
             state.isPending = false
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
         (state.item, state.freed) = (item, nil)
-        state.staging?.note { $0.committed() }
+        if staged { state.staging?.note { $0.committed() } }
         state.keptValue = nil
         keepValue(&state)
         // With another class than it was begun with: what is written next is staged under the key of that one.
-        if let staging = state.staging, staging.availability != item.protection.stagingAvailability {
+        if let staging = state.staging, !staging.state.isUncommitted,
+            staging.availability != item.protection.stagingAvailability
+        {
             state.staging = nil
         }
         stalePages.add(&state)

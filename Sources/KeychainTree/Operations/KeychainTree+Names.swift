@@ -173,7 +173,7 @@ extension KeychainTree {
     func detachPending(_ state: inout ItemFile.State) -> FreedName? {
         guard let item = state.item else { return nil }
         state.directory.removePending(CanonicalName(account: item.account), state.row)
-        state.isPending = false
+        (state.isPending, state.isNeverCommitted) = (false, true)
         detach(&state, secret: nil)
         defer { state.freed = nil }
         return state.freed

@@ -148,7 +148,7 @@ extension KeychainTree {
     private func openForReading(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
         let handle = try file.state.withLock { (state) throws(Errno) in
             let handle: Handle
-            if state.isPending || state.isDetached, let staging = state.staging {
+            if state.readsStaged, let staging = state.staging {
                 _ = try item(of: &state)
                 handle = .snapshotReader(file, try snapshot(of: staging), cuts: state.cuts)
             } else if state.isDetached {
@@ -287,7 +287,7 @@ extension KeychainTree {
     private func dropPending(_ state: inout ItemFile.State, _ item: Item) -> EntryReference? {
         let name = CanonicalName(account: item.account)
         state.directory.removePending(name, state.row)
-        state.isPending = false
+        (state.isPending, state.isNeverCommitted) = (false, true)
         state.isDetached = true
         state.freed = nil
         let row = state.row

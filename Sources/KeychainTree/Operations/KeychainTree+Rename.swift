@@ -146,7 +146,7 @@ extension KeychainTree {
         let isRemembered = !isPending || state.freed != nil
         if isPending { state.directory.removePending(CanonicalName(account: source.account), state.row) }
         state.isPending = false
-        committed(&state, saved)
+        committed(&state, saved, staged: staging != nil)
         succeeded(own)
         succeeded(next)
         return isRemembered ? Left(item: left, row: saved.id) : nil
@@ -191,7 +191,7 @@ extension KeychainTree {
         detach(&target, secret: targetSecret)
         (source.row, source.directory, source.isPending) = (newRow, newDirectory, false)
         table.withLock { $0.rebind(file, from: oldRow, to: newRow) }
-        committed(&source, saved)
+        committed(&source, saved, staged: staging != nil)
         succeeded(own)
         return isRemembered ? Left(item: left, row: nil) : nil
     }
@@ -216,10 +216,10 @@ extension KeychainTree {
         (a.directory, b.directory) = (b.directory, a.directory)
     }
 
-    /// What is staged and has to be committed with a rename.
+    /// What is staged and has to be committed with a rename: a new name in any case, or there would be nothing to rename.
     private func stagingToCommit(_ state: borrowing ItemFile.State) -> Staging? {
         guard let staging = state.staging, staging.state.isUncommitted else { return nil }
-        return staging
+        return state.isPending || staging.state.isWritten ? staging : nil
     }
 
     // MARK: Directories

@@ -32,6 +32,12 @@ struct CommitState: Equatable, Sendable {
     /// Whether a FLUSH has anything to decide on: there is no need to ask about its caller otherwise.
     var needsFlush: Bool { isUncommitted || refusal != nil }
 
+    /// Whether somebody stands by what was written: a rename commits it (F5). Not what was abandoned, and not an O_TRUNC
+    /// before its first byte, which may yet be taken back.
+    var isWritten: Bool {
+        isUncommitted && !isAbandoned && (!writers.isEmpty || hasUnknownWriter || failure != nil)
+    }
+
     /// O_CREAT made the name, or O_TRUNC emptied the value: to be committed, but at the last close only.
     mutating func opened() {
         isUncommitted = true

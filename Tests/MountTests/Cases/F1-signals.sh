@@ -66,3 +66,29 @@ PY
 expect precious "$(cat a)" "killed inside open(O_TRUNC)"
 touch c; : > d
 [ -f c ] && [ -f d ] || fail "F1: touch or : > made nothing"
+# A rename in between, by name or by attribute, makes nothing count that ^C takes back.
+for how in 'mv "$1" "$2"' 'setfattr -n user.kSecAttrAccount -v "$2" "$1"'; do
+    printf precious > s; rm -f s2
+    (timeout -s INT 0.5 sh -c 'sleep 3' > s || true) & sleep 0.2
+    sh -c "$how" x s s2; wait
+    expect precious "$(cat s2)" "renamed by $how while it was truncated, then ^C"
+done
+# F2, F5: who reads by name beside renames and truncations sees values that somebody committed, never an empty one.
+python3 - <<'PY'
+import collections, os, time
+def put(name, value):
+    with open(name, "wb") as f: f.write(value)
+put("t", b"OLD")
+end, children = time.time() + 3, []
+for kind in (0, 1):
+    children.append(os.fork())
+    if children[-1] == 0:
+        while time.time() < end:
+            if kind == 0: put("t", b"WR")
+            else: put("t1", b"REN"); os.rename("t1", "t")
+        os._exit(0)
+seen = collections.Counter()
+while time.time() < end: seen[open("t", "rb").read()] += 1
+for child in children: assert os.waitpid(child, 0)[1] == 0
+assert sum(seen.values()) > 100 and set(seen) <= {b"OLD", b"WR", b"REN"}, seen
+PY
