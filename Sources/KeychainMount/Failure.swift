@@ -67,7 +67,9 @@ extension Failure {
                 .unknownFormat,
                 "\(path) asks for a key derivation outside the accepted limits (4 GiB, 20 passes). It may be forged.")
         case .decode:
-            self.init(.badKeychain, "\(path) is damaged. Run 'keychainfs check' and restore a backup.")
+            self.init(
+                .badKeychain,
+                "\(path) is damaged. Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file aside.")
         case .inUse(let processID):
             let holder = processID > 0 ? "process \(processID)" : "another process"
             self.init(

@@ -20,7 +20,7 @@ package struct BackupAnswer: JSONText, Sendable {
     package var text: String {
         let first = "\(items) items in \(backup) (\(bytes) bytes)."
         guard leftOut > 0 else { return first }
-        return first + "\n\(leftOut) items are in no backup (WhenPasscodeSetThisDeviceOnly)."
+        return first + "\nIn no backup (WhenPasscodeSetThisDeviceOnly): \(leftOut)."
     }
 }
 
