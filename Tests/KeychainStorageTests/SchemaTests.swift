@@ -86,7 +86,8 @@ struct SchemaTests {
             SQLiteRecords.itemsOfDirectory, SQLiteRecords.directoryByID,
             SQLiteRecords.directoryByTag, SQLiteRecords.directoryByAlwaysTag, SQLiteRecords.directoriesOfParent,
             SQLiteRecords.itemHeadByID, SQLiteRecords.itemHeadsInOrder, SQLiteRecords.itemsInOrder,
-            SQLiteRecords.alwaysItem, SQLiteRecords.ephemeralItems, SQLiteRecords.directoryHeadByID, SQLiteRecords.directoryHeadsInOrder,
+            SQLiteRecords.alwaysItem, SQLiteRecords.ephemeralItems, SQLiteRecords.directoryHeadByID,
+            SQLiteRecords.directoryHeadsInOrder,
             SQLiteRecords.alwaysDirectory,
         ])
     func plans(_ sql: String) throws {

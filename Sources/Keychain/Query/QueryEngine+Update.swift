@@ -71,7 +71,8 @@ extension Change {
         var item = match.item
         var changes = [ItemChange(row: item.id, old: match.place, new: place)]
         item.account = place.account
-        let stays = place.container == match.container
+        let stays =
+            place.container == match.container
             && CanonicalName(service: place.service) == CanonicalName(service: match.service)
         if !stays {
             item.directory = try directory(of: place, file: client.directoryFacts(keychain.now())).id

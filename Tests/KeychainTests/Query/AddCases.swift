@@ -59,7 +59,9 @@ struct AddCases {
 
     @Test("8.1/6: an attribute of another class")
     func otherClass() {
-        #expect(client.add([String: Plain].generic("s", "a").with([kSecAttrApplicationTag: "t"])).status == errSecNoSuchAttr)
+        #expect(
+            client.add([String: Plain].generic("s", "a").with([kSecAttrApplicationTag: "t"])).status == errSecNoSuchAttr
+        )
         #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrService: "s"])).status == errSecNoSuchAttr)
         #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrGeneric: "s"])).status == errSecNoSuchAttr)
         #expect(client.count(.anyGeneric) == 0 && client.count(.anyInternet) == 0)

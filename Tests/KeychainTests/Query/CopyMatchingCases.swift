@@ -61,7 +61,8 @@ struct CopyMatchingCases {
     func limitAll() throws {
         for name in ["a", "b", "c"] { add(.generic("s", .text(name)), name) }
         let all = [String: Plain].anyGeneric.with([kSecMatchLimit: kSecMatchLimitAll])
-        #expect(client.copyMatching(all.with([kSecReturnData: true])).result == [.bytes("a"), .bytes("b"), .bytes("c")])
+        #expect(
+            client.copyMatching(all.with([kSecReturnData: true])).result == [.bytes("a"), .bytes("b"), .bytes("c")])
         let references = try #require(client.copyMatching(all.with([kSecReturnPersistentRef: true])).result)
         #expect(references.count == 3 && references[0]?.bytes?.count == 20 && references[0] != references[1])
         let both = client.copyMatching(all.with([kSecReturnPersistentRef: true, kSecReturnData: true])).result
@@ -80,7 +81,8 @@ struct CopyMatchingCases {
         #expect(found(nil) == .bytes("z") && found(1) == .bytes("z") && found(kSecMatchLimitOne) == .bytes("z"))
         #expect(found(2) == [.bytes("z"), .bytes("a")] && found(2.0) == [.bytes("z"), .bytes("a")])
         #expect(found(100) == [.bytes("z"), .bytes("a"), .bytes("m")] && found(kSecMatchLimitAll) == found(100))
-        #expect(client.delete(.generic("z", "x")) == errSecSuccess && client.delete(.generic("a", "x")) == errSecSuccess)
+        #expect(
+            client.delete(.generic("z", "x")) == errSecSuccess && client.delete(.generic("a", "x")) == errSecSuccess)
         #expect(found(2) == [.bytes("m")])
     }
 
@@ -122,10 +124,12 @@ struct CopyMatchingCases {
     @Test("8.2/23: attributes and reference, synchronizable or not: an array of one dictionary")
     func anySynchronizable() {
         add([String: Plain].generic("s", "a").with([kSecAttrSynchronizable: true]))
-        let found = client.copyMatching(.anyGeneric.with([
-            kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true, kSecReturnPersistentRef: true,
-            kSecAttrSynchronizable: kSecAttrSynchronizableAny,
-        ])).result
+        let found = client.copyMatching(
+            .anyGeneric.with([
+                kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true, kSecReturnPersistentRef: true,
+                kSecAttrSynchronizable: kSecAttrSynchronizableAny,
+            ])
+        ).result
         #expect(found?.count == 1 && found?[0]?[kSecValuePersistentRef]?.bytes?.count == 20)
         #expect(found?[0]?[kSecAttrAccount] == "a")
     }
@@ -182,10 +186,11 @@ struct CopyMatchingCases {
         let text = [String: Plain].internet("host", "me").with([kSecAttrProtocol: "htps"])
         #expect(client.status(text.with([kSecAttrLabel: "l"])) == errSecSuccess)
         #expect(client.add(text).status == errSecDuplicateItem)
-        add([String: Plain].generic("s", "a").with([
-            kSecAttrGeneric: "text", kSecAttrCreator: "42", kSecAttrType: "abcd", kSecAttrIsInvisible: true,
-            kSecAttrComment: 7,
-        ]))
+        add(
+            [String: Plain].generic("s", "a").with([
+                kSecAttrGeneric: "text", kSecAttrCreator: "42", kSecAttrType: "abcd", kSecAttrIsInvisible: true,
+                kSecAttrComment: 7,
+            ]))
         let generic = client.copyMatching(.anyGeneric.with([kSecReturnAttributes: true])).result
         #expect(generic?[kSecAttrGeneric] == "text" && generic?[kSecAttrCreator] == 42)
         #expect(generic?[kSecAttrType] == "abcd" && generic?[kSecAttrIsInvisible] == 1)
@@ -209,9 +214,11 @@ struct CopyMatchingCases {
         for host in ["notexample.com", "sub.example.com", "example.com"] { add(.internet(.text(host), "a"), host) }
         add([kSecClass: kSecClassInternetPassword, kSecAttrServer: .bytes("data.example.com")])
         func found(_ host: Plain) -> Plain? {
-            client.copyMatching(.anyInternet.with([
-                kSecMatchHostOrSubdomainOfHost: host, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll,
-            ])).result
+            client.copyMatching(
+                .anyInternet.with([
+                    kSecMatchHostOrSubdomainOfHost: host, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll,
+                ])
+            ).result
         }
         #expect(found("example.com") == [.bytes("sub.example.com"), .bytes("example.com")])
         #expect(found("sub.example.com") == [.bytes("sub.example.com")])
@@ -232,7 +239,8 @@ struct CopyMatchingCases {
         #expect(other.status(item) == errSecItemNotFound && other.delete(item) == errSecItemNotFound)
         #expect(other.update(item, [kSecAttrLabel: "x"]) == errSecItemNotFound)
         let explicit = item.with([kSecAttrAccessGroup: "mine"])
-        #expect(other.status(explicit) == errSecMissingEntitlement && other.delete(explicit) == errSecMissingEntitlement)
+        #expect(
+            other.status(explicit) == errSecMissingEntitlement && other.delete(explicit) == errSecMissingEntitlement)
         #expect(other.update(explicit, [kSecAttrLabel: "x"]) == errSecMissingEntitlement)
         #expect(other.add(explicit).status == errSecMissingEntitlement)
         #expect(client.entitled(["*"]).status(item) == errSecSuccess, "all groups")
@@ -255,7 +263,9 @@ struct CopyMatchingCases {
         add([String: Plain].internet("h", "a").with([kSecAttrProtocol: "htps"]), "https")
         add([String: Plain].internet("h", "b"), "plain")
         let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
-        func found(_ terms: [String: Plain]) -> Plain? { client.copyMatching(.anyInternet.with(all).with(terms)).result }
+        func found(_ terms: [String: Plain]) -> Plain? {
+            client.copyMatching(.anyInternet.with(all).with(terms)).result
+        }
         #expect(found([kSecAttrServer: "h"]) == [.bytes("ssh"), .bytes("https"), .bytes("plain")])
         #expect(found([kSecAttrServer: "h", kSecAttrAccount: "a"]) == [.bytes("ssh"), .bytes("https")])
         #expect(found([kSecAttrAccount: "a"]) == [.bytes("ssh"), .bytes("https")])
@@ -279,7 +289,8 @@ struct CopyMatchingCases {
         add([String: Plain].generic("mail", "bob").with([kSecAttrLabel: "klein und groß"]), "two")
         let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
         func found(_ terms: [String: Plain], _ anyCase: Bool = false) -> Plain? {
-            client.copyMatching(.anyGeneric.with(all).with(terms).with([kSecMatchCaseInsensitive: .boolean(anyCase)])).result
+            client.copyMatching(.anyGeneric.with(all).with(terms).with([kSecMatchCaseInsensitive: .boolean(anyCase)]))
+                .result
         }
         #expect(found([kSecAttrService: "MAIL"]) == nil)
         #expect(found([kSecAttrService: "MAIL"], true) == [.bytes("one"), .bytes("two")])

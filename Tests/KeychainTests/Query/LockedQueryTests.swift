@@ -31,7 +31,8 @@ struct LockedQueryTests {
         #expect(client.delete(.generic("s", "unlocked")) == errSecInteractionNotAllowed)
         #expect(client.delete(.anyGeneric) == errSecInteractionNotAllowed)
         #expect(client.add(.generic("s", "new")).status == errSecInteractionNotAllowed)
-        #expect(client.add([String: Plain].generic("s", "new").with([kSecAttrAccessible: "ck"])).status == errSecSuccess)
+        #expect(
+            client.add([String: Plain].generic("s", "new").with([kSecAttrAccessible: "ck"])).status == errSecSuccess)
         let taken = [String: Plain].generic("s", "unlocked").with([kSecAttrAccessible: "ck"])
         #expect(client.add(taken).status == errSecInteractionNotAllowed)
     }

@@ -20,7 +20,9 @@ struct ParsingCases {
         #expect(client.status([:]) == errSecParam && client.add([:]).status == errSecParam)
         #expect(client.delete([:]) == errSecParam && client.update([:], [:]) == errSecParam)
         #expect(client.status([kSecAttrAccount: "a"]) == errSecParam)
-        for name in ["apls", "nope", "cert", "keys", "idnt"] { #expect(client.status([kSecClass: .text(name)]) == errSecNoSuchClass) }
+        for name in ["apls", "nope", "cert", "keys", "idnt"] {
+            #expect(client.status([kSecClass: .text(name)]) == errSecNoSuchClass)
+        }
         #expect(client.status([kSecClass: 1]) == errSecParam)
         #expect(status(["zzzz": 1]) == errSecNoSuchAttr)
         for limit in ["bogus", true, .data([1]), .null, -1, 1.5] as [Plain] {
@@ -34,7 +36,7 @@ struct ParsingCases {
         for key in ["x", "", "f", "other", "r_Other", "u_Other", "v_Other", "classes", "account"] {
             #expect(status([key: true]) == errSecParam, "\(key)")
         }
-        #expect(status(["m_Other": 1]) == errSecSuccess && status(["f_ip": 1]) == errSecSuccess)
+        #expect(status(["m_Other": 1]) == errSecSuccess && status(["f_flags": 1]) == errSecSuccess)
         for key in [kSecAttrAccount, kSecMatchCaseInsensitive, kSecReturnData, "u_OpPrompt"] {
             #expect(status([key: .null]) == errSecParam, "\(key)")
         }
@@ -77,7 +79,8 @@ struct ParsingCases {
         let any: [String: Plain] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
         #expect(client.status(any.with([kSecValuePersistentRef: reference])) == errSecSuccess)
         let bytes = try #require(reference.bytes)
-        for malformed: Plain in [.data([]), .data(bytes + [0]), .data(Array("xxxx".utf8) + bytes.dropFirst(4)), "text"] {
+        for malformed: Plain in [.data([]), .data(bytes + [0]), .data(Array("xxxx".utf8) + bytes.dropFirst(4)), "text"]
+        {
             #expect(client.status([kSecValuePersistentRef: malformed]) == errSecParam)
         }
         let certificate = Plain.data(Array("cert".utf8) + bytes.dropFirst(4))
@@ -109,16 +112,23 @@ struct ParsingCases {
         }
         let presence = control(.afterFirstUnlock, 1)
         let other = [String: Plain].generic("s", "b")
-        #expect(client.add(other.with([kSecAttrAccessControl: presence, kSecAttrSynchronizable: true])).status == errSecParam)
-        #expect(client.add(other.with([kSecAttrAccessControl: presence, kSecAttrAccessible: "ak"])).status == errSecParam)
-        #expect(client.add(other.with([kSecAttrAccessControl: presence, kSecAttrAccessible: "ck"])).status == errSecSuccess)
+        #expect(
+            client.add(other.with([kSecAttrAccessControl: presence, kSecAttrSynchronizable: true])).status
+                == errSecParam)
+        #expect(
+            client.add(other.with([kSecAttrAccessControl: presence, kSecAttrAccessible: "ak"])).status == errSecParam)
+        #expect(
+            client.add(other.with([kSecAttrAccessControl: presence, kSecAttrAccessible: "ck"])).status == errSecSuccess)
         #expect(client.attribute(kSecAttrAccessControl, other) == presence)
         #expect(client.attribute(kSecAttrAccessible, other) == "ck")
         #expect(client.status(other.with([kSecAttrAccessControl: presence])) == errSecSuccess)
-        #expect(client.status(other.with([kSecAttrAccessControl: control(.afterFirstUnlock, 16)])) == errSecItemNotFound)
+        #expect(
+            client.status(other.with([kSecAttrAccessControl: control(.afterFirstUnlock, 16)])) == errSecItemNotFound)
         #expect(client.update(other, [kSecAttrSynchronizable: true]) == errSecParam)
         #expect(client.update(other, [kSecAttrAccessible: "ak"]) == errSecSuccess)
-        #expect(client.attribute(kSecAttrAccessControl, other) == nil && client.attribute(kSecAttrAccessible, other) == "ak")
+        #expect(
+            client.attribute(kSecAttrAccessControl, other) == nil && client.attribute(kSecAttrAccessible, other) == "ak"
+        )
         #expect(client.update(other, [kSecAttrAccessControl: control(.whenUnlocked, 0)]) == errSecSuccess)
         #expect(client.attribute(kSecAttrAccessControl, other) == nil)
         #expect(client.update(other, [kSecAttrSynchronizable: true]) == errSecSuccess)
@@ -128,7 +138,9 @@ struct ParsingCases {
     func unsupportedControl() {
         for flags: Int64 in [1 << 1, 1 << 3, 1 << 30, 1 << 31, 1 << 14 | 1 << 15, -1] {
             let control = Plain.accessControl(AccessControl(protection: .whenUnlocked, flags: flags))
-            #expect(client.add([String: Plain].generic("s", "b").with([kSecAttrAccessControl: control])).status == errSecParam)
+            #expect(
+                client.add([String: Plain].generic("s", "b").with([kSecAttrAccessControl: control])).status
+                    == errSecParam)
         }
     }
 }

@@ -143,7 +143,9 @@ struct UpdateCases {
         for key in [kSecAttrLabel, kSecAttrCreator, kSecAttrCreationDate, kSecAttrAccessGroup, kSecAttrAccessible] {
             #expect(client.update(item, [key: .null]) == errSecParam, "\(key)")
         }
-        for key in ["ggrp", "tkid", "vwht", "musr"] { #expect(client.update(item, [key: "x"]) == errSecParam, "\(key)") }
+        for key in ["ggrp", "tkid", "vwht", "musr"] {
+            #expect(client.update(item, [key: "x"]) == errSecParam, "\(key)")
+        }
         #expect(client.update(item, [kSecAttrServer: "x"]) == errSecNoSuchAttr)
         #expect(client.update(item, [kSecAttrAccessible: "zz"]) == errSecParam)
         #expect(client.update(item, [kSecAttrLabel: ""]) == errSecSuccess)

@@ -106,7 +106,9 @@ extension Item {
 }
 
 extension [UInt8] {
-    fileprivate func ends(with suffix: [UInt8]) -> Bool { count >= suffix.count && self.suffix(suffix.count) == suffix[...] }
+    fileprivate func ends(with suffix: [UInt8]) -> Bool {
+        count >= suffix.count && self.suffix(suffix.count) == suffix[...]
+    }
 
     fileprivate func contains(_ part: [UInt8]) -> Bool {
         guard let first = part.first else { return true }
