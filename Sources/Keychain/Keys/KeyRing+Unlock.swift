@@ -89,6 +89,7 @@ extension KeyRing {
         if isClosed { throw .notAvailable }
         verification.unlocked()
         rewrapping.unlocked()
+        rekeying.unlocked()
     }
 }
 

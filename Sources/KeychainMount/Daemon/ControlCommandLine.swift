@@ -33,7 +33,7 @@ struct ControlCommandLine: ControlCommands {
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
             warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain),
-            device: StatusReport.Device(tree.keychain)
+            device: StatusReport.Device(tree.keychain), rekey: StatusReport.Rekey(tree.keychain.rekeyProgress)
         ).json
     }
 
@@ -62,6 +62,11 @@ struct ControlCommandLine: ControlCommands {
             let passphrase = try Self.secret(command, from: end)
             try tree.unlock(passphrase: passphrase, acceptingRollback: verb != "unlock")
             return Array("unlocked\n".utf8)
+        case Self.rekey:
+            let passphrase = try Self.secret(command, from: end)
+            let keychain = tree.keychain
+            try keychain.startRekey { () throws(KeychainError) in try keychain.keys.userKey(passphrase: passphrase) }
+            return Array("started\n".utf8)
         case "check":
             return CheckAnswer(try tree.keychain.check()).json
         case "backup":
@@ -71,6 +76,7 @@ struct ControlCommandLine: ControlCommands {
         }
     }
 
+    static let rekey = "rekey"
     static let unlockAcceptingRollback = "unlock --accept-rollback"
 
     /// The command, and where its secret input begins. No command is longer than a few words.

@@ -28,10 +28,12 @@ package struct StatusReport: JSONText, Sendable {
     /// What the user should know or change.
     package let warnings: [String]
     package let device: Device
+    package let rekey: Rekey
 
     init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
-        commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device
+        commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device,
+        rekey: Rekey
     ) {
         pid = processID
         self.state = state.text
@@ -45,6 +47,7 @@ package struct StatusReport: JSONText, Sendable {
         self.hardening = hardening
         self.warnings = warnings
         self.device = device
+        self.rekey = rekey
     }
 
     /// For a person.
@@ -57,7 +60,7 @@ package struct StatusReport: JSONText, Sendable {
             "format:      \(format)", "integrity:   \(integrity)",
             "protection:  \(holds.joined(separator: ", "))",
         ]
-        lines += device.lines
+        lines += device.lines + rekey.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         lines += warnings.map { "warning:     \($0)" }
         return lines.joined(separator: "\n")
