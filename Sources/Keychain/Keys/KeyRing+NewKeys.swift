@@ -67,13 +67,16 @@ extension KeyRing {
     /// Takes the keys over. Those of a locked class are wiped again at once (of UnlessOpen the public key stays), and those
     /// that the last passphrase slot has taken with it.
     private func install(_ table: KeyTable) throws(KeychainError) {
-        let (useless, isClosed) = current.withLock { state in
-            guard !state.isClosed else { return (table.opened { _ in true }, true) }
-            let withheld = state.table.withhold(table.withheld)
-            state.table.merge(table)
-            return (withheld + (state.lock == .unlocked ? [] : state.table.opened { $0 == .unlocked }), false)
+        let isClosed = transition.withLock { _ in
+            let (useless, isClosed) = current.withLock { state in
+                guard !state.isClosed else { return (table.opened { _ in true }, true) }
+                let withheld = state.table.withhold(table.withheld)
+                state.table.merge(table)
+                return (withheld + (state.lock == .unlocked ? [] : state.table.opened { $0 == .unlocked }), false)
+            }
+            for keys in useless { keys.revoke() }
+            return isClosed
         }
-        for keys in useless { keys.revoke() }
         if isClosed { throw .notAvailable }
     }
 }

@@ -24,7 +24,7 @@ extension KeyRing {
     ) throws(KeychainError) {
         let userKey = try SlotOpening.userKey(
             root: root, kind: kind, slots: records.slots, store: records.store)
-        guard state != .unlocked else { return }
+        guard state != .unlocked else { return tellWatchers(.unlocked) }
         let master = try KeychainError.unwrapped(records.store, userKey: userKey)
         if state == .beforeFirstUnlock {
             try admit(records.store, master: master, acceptingRollback: acceptingRollback)
@@ -79,17 +79,22 @@ extension KeyRing {
     }
 
     private func install(_ table: KeyTable, master: MasterKeys) throws(KeychainError) {
-        let isClosed = current.withLock { state in
-            guard !state.isClosed else { return true }
-            state.table.merge(table)
-            if state.master == nil { state.master = master }
-            state.lock = state.lock.unlocking
+        let isClosed = transition.withLock { _ in
+            let isClosed = current.withLock { state in
+                guard !state.isClosed else { return true }
+                state.table.merge(table)
+                if state.master == nil { state.master = master }
+                state.lock = state.lock.unlocking
+                return false
+            }
+            guard !isClosed else { return true }
+            verification.unlocked()
+            rewrapping.unlocked()
+            rekeying.unlocked()
             return false
         }
         if isClosed { throw .notAvailable }
-        verification.unlocked()
-        rewrapping.unlocked()
-        rekeying.unlocked()
+        tellWatchers(.unlocked)
     }
 }
 

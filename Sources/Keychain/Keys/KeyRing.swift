@@ -20,6 +20,9 @@ package final class KeyRing: Sendable {
     let device: RevocableSecret
     let deviceTag: [UInt8]
     let current: Mutex<State>
+    /// Held while a lock takes keys away and while new ones are installed: an unlock that comes during a lock must not go on
+    /// with keys that are about to be wiped. Taken before every other lock here.
+    let transition = Mutex<Void>(())
     /// Through it goes every change of the store.
     let ledger = DigestLedger()
     let verification = Verification()
@@ -33,6 +36,7 @@ package final class KeyRing: Sendable {
     /// Who keeps commit numbers outside the store; nil for a store that may be older than what was seen: a backup.
     let keeper: (any CommitNumberKeeper)?
     let numbers = Mutex(Numbers())
+    let watchers = Mutex<[@Sendable (LockState) -> Void]>([])
 
     /// Opens a store's keys as far as the device key goes: Always, AlwaysThisDeviceOnly, Always look-up.
     ///
@@ -71,15 +75,18 @@ package final class KeyRing: Sendable {
     /// Returns when all their users are done and the keys are wiped, whoever locked first. What was deleted or
     /// overwritten leaves the store's files soon after.
     package func lock() {
-        let (keys, retired) = current.withLock { state in
-            state.lock = state.lock.locking
-            return (state.table.opened { $0 == .unlocked }, state.retired.inUse { $0 == .unlocked })
+        transition.withLock { _ in
+            let (keys, retired) = current.withLock { state in
+                state.lock = state.lock.locking
+                return (state.table.opened { $0 == .unlocked }, state.retired.inUse { $0 == .unlocked })
+            }
+            verification.locked()
+            rewrapping.locked()
+            rekeying.locked()
+            for key in keys { key.revoke() }
+            for secret in retired { secret.revoke() }
         }
-        verification.locked()
-        rewrapping.locked()
-        rekeying.locked()
-        for key in keys { key.revoke() }
-        for secret in retired { secret.revoke() }
+        tellWatchers(state)
         // Who keeps it says if it cannot; a lock is done all the same.
         try? keepCommitNumber()
         store.eraseSoon()

@@ -1,3 +1,4 @@
+import FileSystemCore
 import Foundation
 import Fuse
 import Keychain
@@ -18,8 +19,9 @@ struct MountDaemon {
 
     /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind.
     ///
-    /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open.
-    func serve(passphrase: consuming SecretBytes, ready: () -> Void) throws(Failure) {
+    /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
+    /// passphrase it is opened as far as the device key goes, and waits for its first unlock.
+    func serve(passphrase: consuming SecretBytes?, ready: () -> Void) throws(Failure) {
         reportHardening(ProcessHardening.apply())
         let place = try openPlace()
         let watch = try startGuard()
@@ -47,7 +49,8 @@ struct MountDaemon {
         snapshots.removeLeftovers()
         defer { snapshots.removeLeftovers() }
         let buffers = ReceiveBuffers()
-        let tree = makeTree(keychain, snapshots, buffers)
+        let locks = AutomaticLocks(plan.options.lockPolicy, log: log)
+        let tree = makeTree(keychain, snapshots, buffers, locks)
         let numbers = Periodically(seconds: 60) { try? keychain.keys.keepCommitNumber() }
         defer { numbers.cancel() }
         do throws(FuseError) {
@@ -58,6 +61,8 @@ struct MountDaemon {
             if let mount = session.mountIdentifier { watch.watch(mount: mount) }
             defer { try? place.seal() }
             endOnSignals(session)
+            try startLocks(locks, tree, session)
+            defer { locks.end() }
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
             ready()
             // What has run to get here, the key derivation included, will not run soon again.
@@ -101,8 +106,9 @@ struct MountDaemon {
         }
     }
 
-    private func openKeychain(_ passphrase: consuming SecretBytes) throws(Failure) -> OpenedKeychain {
+    private func openKeychain(_ passphrase: consuming SecretBytes?) throws(Failure) -> OpenedKeychain {
         let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
+        guard let passphrase else { return opened }
         do throws(KeychainError) {
             try opened.keychain.keys.unlock(passphrase: passphrase, acceptingRollback: plan.acceptsRollback)
             return opened
@@ -114,14 +120,14 @@ struct MountDaemon {
     }
 
     private func makeTree(
-        _ keychain: Keychain, _ snapshots: SnapshotMaker, _ buffers: ReceiveBuffers
+        _ keychain: Keychain, _ snapshots: SnapshotMaker, _ buffers: ReceiveBuffers, _ locks: AutomaticLocks
     ) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
         options.isShared = plan.options.access == .everyone
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
-            snapshots: snapshots, buffersLocked: { buffers.areLocked })
+            snapshots: snapshots, buffersLocked: { buffers.areLocked }, automaticLock: { locks.status })
         return KeychainTree(
             keychain: keychain, options: options, host: storeHost, commands: commands)
     }
@@ -142,6 +148,16 @@ struct MountDaemon {
         // A READ decrypts what its descriptor holds; at most it waits for memory that others give back.
         options.readsAtOnce = true
         return options
+    }
+
+    private func startLocks(
+        _ locks: AutomaticLocks, _ tree: KeychainTree, _ session: Session
+    ) throws(FuseError) {
+        do throws(Errno) {
+            try locks.start(tree) { session.notifier.send(tree.lock()) }
+        } catch {
+            throw .system(error, call: "timerfd_create")
+        }
     }
 
     /// An orderly end: the commits under way are finished, and who still has a file open does not hold the end up.

@@ -28,12 +28,13 @@ package struct StatusReport: JSONText, Sendable {
     /// What the user should know or change.
     package let warnings: [String]
     package let device: Device
+    package let automaticLock: AutomaticLockStatus
     package let rekey: Rekey
 
     init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
         commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device,
-        rekey: Rekey
+        automaticLock: AutomaticLockStatus, rekey: Rekey
     ) {
         pid = processID
         self.state = state.text
@@ -47,6 +48,7 @@ package struct StatusReport: JSONText, Sendable {
         self.hardening = hardening
         self.warnings = warnings
         self.device = device
+        self.automaticLock = automaticLock
         self.rekey = rekey
     }
 
@@ -60,6 +62,7 @@ package struct StatusReport: JSONText, Sendable {
             "format:      \(format)", "integrity:   \(integrity)",
             "protection:  \(holds.joined(separator: ", "))",
         ]
+        if let locks = automaticLock.text { lines.append("locks:       \(locks)") }
         lines += device.lines + rekey.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         lines += warnings.map { "warning:     \($0)" }

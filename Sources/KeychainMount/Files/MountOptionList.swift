@@ -12,12 +12,16 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var isReadOnly = false
     package private(set) var access = Access.ownerOnly
     package private(set) var forbidsPrograms = false
+    /// Mounts without unlocking: Always items alone answer until somebody unlocks.
+    package private(set) var startsLocked = false
     /// What mount(8) shows as the source; the keychain's path if nil.
     package private(set) var source: String?
     /// What mount(8) shows after `fuse.`.
     package private(set) var subtype = MountPlan.subtype
     /// Where a mount that nobody watches (fstab) has its passphrase from.
     package private(set) var passphraseFile: String?
+    /// When the mounted keychain locks by itself.
+    package private(set) var lockPolicy = LockPolicy()
 
     /// Each text holds options separated by commas, later ones over earlier ones; one that is not known is an error,
     /// unless `isSloppy` (mount -s).
@@ -29,6 +33,9 @@ package struct MountOptionList: Hashable, Sendable {
                 throw Self.unknown(parts[0])
             }
         }
+        guard !startsLocked || passphraseFile == nil else {
+            throw Failure(.usage, "'locked' asks for no passphrase: leave out 'passphrase_file=', or 'locked'.")
+        }
     }
 
     /// What the kernel's table shows as the mount's type.
@@ -39,9 +46,11 @@ package struct MountOptionList: Hashable, Sendable {
         var options: [String] = []
         if isReadOnly { options.append("ro") }
         if forbidsPrograms { options.append("noexec") }
+        if startsLocked { options.append("locked") }
         if access != .ownerOnly { options.append(access.rawValue) }
         if let source { options.append("fsname=" + Self.escaped(source)) }
         if subtype != MountPlan.subtype { options.append("subtype=" + subtype) }
+        options += lockPolicy.options
         return options.isEmpty ? [] : ["-o", options.joined(separator: ",")]
     }
 
@@ -54,11 +63,14 @@ package struct MountOptionList: Hashable, Sendable {
         case ("rw", nil): isReadOnly = false
         case ("noexec", nil): forbidsPrograms = true
         case ("exec", nil): forbidsPrograms = false
+        case ("locked", nil): startsLocked = true
         case ("allow_other", nil): try allow(.everyone)
         case ("allow_root", nil): try allow(.root)
         case ("fsname", let value): source = try Self.sourceName(value)
         case ("subtype", let value): subtype = try Self.subtypeName(value)
         case ("passphrase_file", let value): passphraseFile = try Self.absolutePath(value)
+        case ("lock_after", let value): lockPolicy.afterUse = try Self.duration(value, name)
+        case ("lock_at_most", let value): lockPolicy.atMost = try Self.duration(value, name)
         case ("setuid", _), ("drop_privileges", _):
             throw Failure(
                 .usage,
@@ -97,11 +109,22 @@ package struct MountOptionList: Hashable, Sendable {
         return value
     }
 
+    private static func duration(_ value: String?, _ name: String) throws(Failure) -> Duration {
+        guard let duration = value.flatMap(DurationText.parse) else {
+            throw Failure(
+                .usage,
+                "'\(name)=' (--\(name.replacing("_", with: "-"))) needs a duration such as 90s, 15m, 8h, 1h30m or 2d: more than "
+                    + "nothing, less than 68 years.")
+        }
+        return duration
+    }
+
     private static func unknown(_ name: String) -> Failure {
         Failure(
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
-                + "subtype=NAME, passphrase_file=FILE, noexec, and what fstab(5) has for every file system.")
+                + "subtype=NAME, passphrase_file=FILE, locked, noexec, lock_after=DURATION, lock_at_most=DURATION, "
+                + "and what fstab(5) has for every file system.")
     }
 
     // MARK: Options for others
