@@ -19,8 +19,8 @@ import Testing
         .appendingPathComponent("Cases")
 
     /// What the documentation says of locking: L1-table compares it with a mount.
-    static let lockingPage = folder.appendingPathComponent("../../../Sources/KeychainTree/Documentation.docc/Locking.md")
-        .standardizedFileURL
+    static let lockingPage = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Sources/KeychainTree/Documentation.docc/Locking.md").standardizedFileURL
 
     /// The program that was built with the tests.
     static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
