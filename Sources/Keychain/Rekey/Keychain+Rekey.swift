@@ -45,7 +45,9 @@ extension Keychain {
     package func rekeyInBackground(
         hasRoom: (_ count: Int) -> Bool = { _ in true }, report: (RekeyProgress) -> Void, afterwards: () -> Void = {}
     ) {
-        guard !isReadOnly else { return }
+        guard !isReadOnly else {
+            return keys.rekeying.note { $0.phase = $0.phase == .idle ? .idle : .waiting(.readOnly) }
+        }
         var reported: RekeyProgress.Phase?
         while keys.rekeying.begin() {
             do throws(KeychainError) {
