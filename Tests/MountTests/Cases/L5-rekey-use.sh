@@ -41,27 +41,37 @@ before=$(stat -c '%i %s %Y %Z %a' "$D/open")
 start_rekey
 expect 600 "$(stat -c %a "$(note)")" "mode of the note"
 expect_errno EBUSY start_rekey
-python3 - "$D" <<'PY'
+wait_until 60 is_rekey finished
+python3 - "$D" "$PASSPHRASE" <<'PY'
 import json, os, sys, threading
-d, wrong, running = sys.argv[1], [], [0]
+d, wrong, running = sys.argv[1], [], [0, 0]
+control, secret = d + "/../../.keychainfs/control", open(sys.argv[2], "rb").read().rstrip(b"\n")
 def state(): return json.load(open(d + "/../../.keychainfs/status"))["rekey"]["state"]
 def reader(start):
-    for i in range(60):
-        n = (start + 7 * i) % 150
+    i = start
+    while state() == "running":
+        i, n = i + 1, (start + 7 * i) % 150
         if open(f"{d}/big{n}", "rb").read() != b"%03d" % n * 90000: wrong.append(n)
         if len(os.listdir(d)) < 353: wrong.append("listing")
+        running[0] += 1
 def writer():
-    for n in range(0, 200, 2):
+    while state() == "running":
+        n = 2 * running[1] % 200
+        name, other = (f"n{n + 1}", f"renamed{n + 1}") if os.path.exists(f"{d}/n{n + 1}") else (f"renamed{n + 1}", f"n{n + 1}")
         with open(f"{d}/n{n}", "w") as f: f.write(f"new {n}")
-        os.setxattr(f"{d}/n{n + 1}", "user.kSecAttrLabel", b"label")
-        os.rename(f"{d}/n{n + 1}", f"{d}/renamed{n + 1}")
-        if state() == "running": running[0] += 1
-threads = [threading.Thread(target=reader, args=(s,)) for s in range(2)] + [threading.Thread(target=writer)]
-for t in threads: t.start()
-for t in threads: t.join()
+        os.setxattr(f"{d}/{name}", "user.kSecAttrLabel", b"label")
+        os.rename(f"{d}/{name}", f"{d}/{other}")
+        running[1] += 1
+rounds = 0
+while rounds < 20 and (running[0] < 20 or running[1] < 20):
+    rounds += 1
+    with open(control, "wb", 0) as f: f.write(b"rekey\n" + secret)
+    threads = [threading.Thread(target=reader, args=(s,)) for s in range(2)] + [threading.Thread(target=writer)]
+    for t in threads: t.start()
+    for t in threads: t.join()
 assert not wrong, wrong
-print(f"{running[0]} of 100 changes while it ran")
-assert running[0] > 5, "the rekey was over before anything was changed"
+print(f"{running[0]} readings and {running[1]} changes during {rounds} rekeys")
+assert running[0] >= 20 and running[1] >= 20, running
 PY
 expect_code 0 "$KEYCHAINFS" rekey "$MNT" > "$CASE_DIR/said"
 expect finished "$(rekey_field state)" "the state at the end"
@@ -71,8 +81,9 @@ import os, sys
 d = sys.argv[1]
 for n in range(150): assert open(f"{d}/big{n}", "rb").read() == b"%03d" % n * 90000, n
 for n in range(0, 200, 2):
-    assert open(f"{d}/n{n}").read() == f"new {n}" and open(f"{d}/renamed{n + 1}").read() == f"value {n + 1}", n
-    assert os.getxattr(f"{d}/renamed{n + 1}", "user.kSecAttrLabel") == b"label"
+    odd = f"n{n + 1}" if os.path.exists(f"{d}/n{n + 1}") else f"renamed{n + 1}"
+    assert open(f"{d}/n{n}").read() in (f"new {n}", f"value {n}") and open(f"{d}/{odd}").read() == f"value {n + 1}", n
+assert sum(open(f"{d}/n{n}").read() == f"new {n}" for n in range(0, 200, 2)) >= 20
 PY
 expect "$before" "$(stat -c '%i %s %Y %Z %a' "$D/open")" "what stat shows"
 expect kept "$(attribute kSecAttrComment "$D/open")" "the comment"
