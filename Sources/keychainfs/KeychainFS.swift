@@ -54,6 +54,29 @@ struct MountPointArgument: ParsableArguments {
     }
 }
 
+/// What unlocks the keychain.
+struct UnlockOptions: ParsableArguments {
+    @OptionGroup var passphrase: PassphraseOption
+    @Option(
+        name: .customLong("key-file"), help: "Unlock with the contents of this file instead of a passphrase.")
+    var keyFile: String?
+    @Flag(help: "Unlock with the recovery key: asked for, or read from --passphrase-file.")
+    var recovery = false
+
+    func validate() throws {
+        guard keyFile != nil else { return }
+        if keyFile?.isEmpty == true { throw ValidationError("The name of the key file is empty.") }
+        if recovery { throw ValidationError("--key-file and --recovery exclude each other.") }
+        if passphrase.file != nil { throw ValidationError("--key-file and --passphrase-file exclude each other.") }
+    }
+
+    /// Read once. The variable is about passphrases alone: a recovery key is in no file unless somebody says so.
+    var source: UnlockSource {
+        if let keyFile { return .keyFile(KeyFile(path: Locations.absolute(keyFile))) }
+        return recovery ? .recoveryKey(PassphraseSource(file: passphrase.file)) : .passphrase(passphrase.source)
+    }
+}
+
 /// Where the passphrase comes from.
 struct PassphraseOption: ParsableArguments {
     @Option(name: .customLong("passphrase-file"), help: "Read the passphrase from this file; '-' is standard input.")

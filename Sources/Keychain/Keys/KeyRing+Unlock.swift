@@ -18,6 +18,16 @@ extension KeyRing {
         try unlock(root: root, kind: .passphrase, records: records, acceptingRollback: acceptingRollback)
     }
 
+    /// The same with a secret of any kind; only a passphrase costs an Argon2id.
+    package func unlock(
+        with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
+    ) throws(KeychainError) {
+        guard !current.withLock({ $0.isClosed }) else { throw .notAvailable }
+        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        let root = try SlotOpening.root(of: secret, store: records.store)
+        try unlock(root: root.bytes, kind: root.kind, records: records, acceptingRollback: acceptingRollback)
+    }
+
     /// Unlocks with a slot's root secret. The user key is gone when it returns.
     func unlock(
         root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys, acceptingRollback: Bool = false

@@ -1,3 +1,4 @@
+package import Keychain
 package import SecretCrypto
 import SystemPackage
 
@@ -36,8 +37,15 @@ package struct MountClient: Sendable {
         return try send(message)
     }
 
-    package func unlock(_ passphrase: borrowing SecretBytes, acceptingRollback: Bool) throws(Failure) {
-        _ = try run(acceptingRollback ? ControlCommandLine.unlockAcceptingRollback : "unlock", secret: passphrase)
+    package func unlock(with secret: borrowing UnlockSecret, acceptingRollback: Bool) throws(Failure) {
+        let command = UnlockCommand(kind: secret.kind, acceptsRollback: acceptingRollback)
+        do throws(Failure) {
+            _ = try run(command.line, secret: secret.bytes)
+        } catch where error.exitCode == .wrongPassphrase {
+            throw Failure(
+                .wrongPassphrase,
+                "\(secret.kind.subject) does not open the keychain at \(mountPoint). \(secret.kind.advice)")
+        }
     }
 
     /// The command's line, and room for `count` bytes after it.

@@ -27,6 +27,13 @@ extension KeychainTree {
         try keychain.keys.unlock(passphrase: passphrase, acceptingRollback: acceptingRollback)
     }
 
+    /// The same with a secret of any kind.
+    package func unlock(
+        with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
+    ) throws(KeychainError) {
+        try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
+    }
+
     private func forgetUnavailable(_ state: inout ItemFile.State) {
         guard let item = state.item else { return state.keptValue = nil }
         guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return }
