@@ -52,6 +52,25 @@ struct KeyTable {
         }
     }
 
+    /// What waits for a passphrase slot.
+    var withheld: [(purpose: KeyPurpose, generation: Int64)] {
+        entries.flatMap { purpose, generations in
+            generations.compactMap { generation, entry in
+                if case .withheld = entry { (purpose, generation) } else { nil }
+            }
+        }
+    }
+
+    /// Gives up keys that from now on wait for a passphrase slot; returns them, for the caller to revoke.
+    mutating func withhold(_ places: [(purpose: KeyPurpose, generation: Int64)]) -> [ClassKeys] {
+        var given: [ClassKeys] = []
+        for (purpose, generation) in places {
+            if case .opened(let keys) = entries[purpose]?[generation] { given.append(keys) }
+            entries[purpose, default: [:]][generation] = .withheld
+        }
+        return given
+    }
+
     /// All opened keys whose class asks for it; the Always look-up keys count as Always.
     func opened(where condition: (Protection.Availability) -> Bool) -> [ClassKeys] {
         entries.values.flatMap(\.values).compactMap { entry in

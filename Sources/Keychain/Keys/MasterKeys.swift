@@ -50,10 +50,14 @@ extension MasterKeys {
 
     /// The keys of a store; `authenticationFailed` unless this user key sealed them for it.
     static func unwrap(_ record: StoreRecord, userKey: borrowing SecretBytes) throws(CryptoError) -> MasterKeys {
+        try MasterKeys(material: material(record, userKey: userKey), store: record.identifier)
+    }
+
+    /// Their bytes, to be wrapped under another user key; `authenticationFailed` as ``unwrap(_:userKey:)``.
+    static func material(_ record: StoreRecord, userKey: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
         let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.masterKeyWrapping, record.identifier])
-        let material = try record.masterKeys.open(
+        return try record.masterKeys.open(
             key: key, bound: binding(record.userKeyGeneration, store: record.identifier), count: byteCount)
-        return try MasterKeys(material: material, store: record.identifier)
     }
 
     /// The format is part of it: keys of this one open in no file that claims another.

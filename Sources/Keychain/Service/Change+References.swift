@@ -13,6 +13,6 @@ extension Change {
         guard item.persistentReference == reference else { return }
         item.persistentReference = SecureRandom.bytes(MetadataCodec.referenceCount)
         item.version += 1
-        try writer.put(try keychain.itemEnvelope.seal(item, keeping: record), secret: nil)
+        _ = try put(item, keepingSecretOf: record)
     }
 }

@@ -39,7 +39,8 @@ package struct Change {
 
     /// Adds an item without a secret, or changes one and keeps the secret it has.
     ///
-    /// The secret is sealed anew only where its directory or class has changed.
+    /// The secret is sealed anew only where its directory or class has changed, or where there are newer keys: what is
+    /// written after a slot was removed must not lie under keys that whoever had it knows (contract, L5).
     package func save(_ item: Item) throws(KeychainError) -> Item {
         guard let old = try writer.item(id: item.id) else {
             let item = try stamped(item, over: nil)
@@ -48,19 +49,29 @@ package struct Change {
             try moveAlwaysName(from: nil, to: record.head)
             return item
         }
-        var saved = try stamped(item, over: old)
-        let stays = old.directory == saved.directory && old.protection == saved.protection
-        if !stays, let secret = try keychain.itemWithSecret(old, writer).secret {
-            saved.secretVersion = saved.version
-            let (record, ciphertext) = try keychain.itemEnvelope.seal(saved, secret: secret)
-            try writer.put(record, secret: ciphertext)
-            try moveAlwaysName(from: old.head, to: record.head)
-        } else {
-            let record = try keychain.itemEnvelope.seal(saved, keeping: stays ? old : nil)
-            try writer.put(record, secret: nil)
-            try moveAlwaysName(from: old.head, to: record.head)
-        }
+        let saved = try put(stamped(item, over: old), keepingSecretOf: old)
+        try moveAlwaysName(from: old.head, to: writer.itemHead(id: saved.id))
         return saved
+    }
+
+    /// Writes an item in the place of `old`, with the secret that it has there.
+    func put(_ item: Item, keepingSecretOf old: ItemRecord) throws(KeychainError) -> Item {
+        var item = item
+        let stays = old.directory == item.directory && old.protection == item.protection && isUpToDate(old)
+        if !stays, let secret = try keychain.itemWithSecret(old, writer).secret {
+            item.secretVersion = item.version
+            let (record, ciphertext) = try keychain.itemEnvelope.seal(item, secret: secret)
+            try writer.put(record, secret: ciphertext)
+        } else {
+            try writer.put(try keychain.itemEnvelope.seal(item, keeping: stays ? old : nil), secret: nil)
+        }
+        return item
+    }
+
+    /// Whether a row lies under the newest keys of its class; true also where those cannot be told now.
+    private func isUpToDate(_ record: ItemRecord) -> Bool {
+        guard let keys = try? keychain.keys.currentKeys(for: record.protection) else { return true }
+        return record.generation == keys.generation
     }
 
     /// Changes an item to the secret of another one, whose row goes.

@@ -1,0 +1,79 @@
+package import SecretCrypto
+import Synchronization
+
+/// New keys for a keychain that is in use: what `slot remove` and `rekey` begin with (contract, L5).
+extension KeyRing {
+    /// The user key that a passphrase opens, for what changes slots or keys: one Argon2id. Wiped with the value.
+    ///
+    /// - Throws: as ``unlock(passphrase:acceptingRollback:)``.
+    package func userKey(passphrase: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        let root = try SlotOpening.root(passphrase: passphrase, store: records.store)
+        return try SlotOpening.userKey(root: root, kind: .passphrase, slots: records.slots, store: records.store)
+    }
+
+    /// Starts a new user key, wrapped for every slot but those of `removed`, and a new generation of the class keys of this
+    /// device, in one transaction. What is written when it returns, or later, is sealed under the new ones.
+    ///
+    /// Items are as they were: the keys of past generations stay in the store, under the new user key. In whatever state
+    /// the keychain is locked, it stays so.
+    ///
+    /// - Parameters:
+    ///   - userKey: the present one, of ``userKey(passphrase:)``.
+    ///   - body: what else belongs into the transaction; runs last, and sees the new slots and keys.
+    /// - Returns: the slots that are gone: `removed`, and those that could not be kept because their record is damaged.
+    /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed` if it is not the user key any more; `param` if
+    ///   no slot is left; `decode` if rows of keys are damaged; and what the store throws. Nothing is changed then.
+    package func renewKeys(
+        userKey: borrowing SecretBytes, removing removed: Set<Int64> = [],
+        with body: (any RecordWriter) throws(KeychainError) -> Void = { _ in }
+    ) throws(KeychainError) -> [Int64] {
+        guard state.isAfterFirstUnlock else { throw .interactionNotAllowed }
+        let (table, gone) = try store.write(by: ledger) { (writer) throws(KeychainError) -> (KeyTable, [Int64]) in
+            let rotation = try rotation(of: StoredKeys(writer), userKey: userKey, removing: removed)
+            try rotation.write(to: writer)
+            let table = try startGeneration(writer, userKey: rotation.userKey, rotation.store.userKeyGeneration)
+            try body(writer)
+            return (table, rotation.removedSlots)
+        }
+        try install(table)
+        return gone
+    }
+
+    private func rotation(
+        of records: StoredKeys, userKey: borrowing SecretBytes, removing removed: Set<Int64>
+    ) throws(KeychainError) -> UserKeyRotation {
+        let deviceID = records.device(tag: deviceTag)
+        return try device.use(unavailable: .notAvailable) { (device) throws(KeychainError) in
+            try UserKeyRotation(of: records, userKey: userKey, device: device, deviceID: deviceID, removing: removed)
+        }
+    }
+
+    /// Writes a new generation; the device is entered in the store if it is not yet. Returns all keys, opened before the
+    /// commit: what cannot be installed is not committed either.
+    private func startGeneration(
+        _ writer: any RecordWriter, userKey: borrowing SecretBytes, _ generation: Int64
+    ) throws(KeychainError) -> KeyTable {
+        let keys = try wrappingKeys(userKey: userKey, generation: generation)
+        let hasPassphrase = try StoredKeys(writer).hasPassphrase(userKey: userKey)
+        try StoredKeys(writer).enrolment(tag: deviceTag, hasPassphrase: hasPassphrase).write(to: writer, keys: keys)
+        let records = try StoredKeys(writer)
+        guard let device = records.device(tag: deviceTag) else { throw .decode }
+        try NewGeneration(after: records.classKeys, device: device, hasPassphrase: hasPassphrase, keys: keys)
+            .write(to: writer)
+        return try StoredKeys(writer).table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys)
+    }
+
+    /// Takes the keys over. Those of a locked class are wiped again at once (of UnlessOpen the public key stays), and those
+    /// that the last passphrase slot has taken with it.
+    private func install(_ table: KeyTable) throws(KeychainError) {
+        let (useless, isClosed) = current.withLock { state in
+            guard !state.isClosed else { return (table.opened { _ in true }, true) }
+            let withheld = state.table.withhold(table.withheld)
+            state.table.merge(table)
+            return (withheld + (state.lock == .unlocked ? [] : state.table.opened { $0 == .unlocked }), false)
+        }
+        for keys in useless { keys.revoke() }
+        if isClosed { throw .notAvailable }
+    }
+}

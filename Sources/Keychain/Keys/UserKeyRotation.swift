@@ -1,0 +1,142 @@
+import SecretCrypto
+
+/// A new user key and all that it seals, ready to be written in one transaction (contract, S3, L5).
+///
+/// Whom it is wrapped for is taken from the recipients that the present user key seals, never from the readable record:
+/// who can write to the file, and no more, adds no recipient.
+struct UserKeyRotation: ~Copyable {
+    /// The new one; gone when this value is.
+    let userKey: SecretBytes
+    /// One generation on, its master keys under the new user key.
+    let store: StoreRecord
+    /// For every slot that is kept.
+    let slots: [SlotRecord]
+    /// Slots that are removed, or whose recipient is not what was written and so cannot be kept.
+    let removedSlots: [Int64]
+    /// Wrappings by the user key, and this device's by both keys. Other devices renew theirs at their next unlock.
+    let classKeys: [ClassKeyRecord]
+    /// Every past user key, the one that is replaced among them.
+    let pastUserKeys: [UserKeyRecord]
+
+    /// - Parameters:
+    ///   - userKey: the present one, else `authFailed`: somebody has been faster.
+    ///   - device: the device key, of the device with the number `deviceID` (nil: not entered in the store).
+    ///   - removed: slots that the new user key is not wrapped for; `param` if none is left.
+    /// - Throws: `decode` for a store with damaged rows of keys, or without a further generation.
+    init(
+        of records: StoredKeys, userKey old: borrowing SecretBytes, device: borrowing SecretBytes, deviceID: Int64?,
+        removing removed: Set<Int64>
+    ) throws(KeychainError) {
+        let (present, next) = (records.store.userKeyGeneration, records.store.userKeyGeneration + 1)
+        guard !records.isDamaged, ClassKeyRecord.numbers.contains(next) else { throw .decode }
+        let master = try Self.masterKeys(of: records.store, userKey: old)
+        let identifier = records.store.identifier
+        let new = try KeychainError.translating { () throws(CryptoError) in
+            try SecretBytes(randomCount: AEAD.keyCount)
+        }
+        let sealed = try KeychainError.translating { () throws(CryptoError) in
+            let oldKeys = try WrappingKeys(user: old, generation: present, device: device, store: identifier)
+            let newKeys = try WrappingKeys(user: new, generation: next, device: device, store: identifier)
+            var store = records.store
+            store.masterKeys = try MasterKeys.wrap(master, userKey: new, store: identifier, generation: next)
+            store.userKeyGeneration = next
+            return (
+                store, try records.slots(under: old, except: removed, wrappedFor: new, generation: next),
+                try records.classKeys(of: deviceID, openedBy: oldKeys, under: newKeys),
+                try records.userKeys(under: old, sealedBy: new, generation: next)
+            )
+        }
+        let kept = Set(sealed.1.map(\.id))
+        guard !kept.isEmpty else { throw .param }
+        userKey = new
+        (store, slots, classKeys, pastUserKeys) = sealed
+        removedSlots = records.slots.map(\.id).filter { !kept.contains($0) }
+    }
+
+    /// Puts it all in the place of what there is; slots that are not kept go.
+    func write(to writer: any RecordWriter) throws(KeychainError) {
+        try writer.put(store)
+        for slot in removedSlots { try writer.deleteSlot(slot) }
+        for slot in slots { try writer.put(slot) }
+        for record in classKeys { try writer.put(record) }
+        for record in pastUserKeys { try writer.put(record) }
+    }
+
+    private static func masterKeys(
+        of store: StoreRecord, userKey: borrowing SecretBytes
+    ) throws(KeychainError) -> SecretBytes {
+        do throws(CryptoError) {
+            return try MasterKeys.material(store, userKey: userKey)
+        } catch .authenticationFailed {
+            throw .authFailed
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+}
+
+extension StoredKeys {
+    /// The slots that the present user key `old` knows, wrapped for the new one.
+    fileprivate func slots(
+        under old: borrowing SecretBytes, except removed: Set<Int64>, wrappedFor new: borrowing SecretBytes,
+        generation: Int64
+    ) throws(CryptoError) -> [SlotRecord] {
+        var wrapped: [SlotRecord] = []
+        for slot in slots where !removed.contains(slot.id) && slot.userKeyGeneration == store.userKeyGeneration {
+            let place = SlotPlace(
+                store: store.identifier, id: slot.id, kind: slot.kind, userKeyGeneration: generation,
+                parameters: slot.parameters)
+            do throws(CryptoError) {
+                let recipient = try slot.recipient(userKey: old, store: store.identifier)
+                wrapped.append(try SlotRecord(wrapping: new, for: recipient, at: place))
+            } catch  where error.isOfRecord {
+                continue
+            }
+        }
+        return wrapped
+    }
+
+    /// What lies under the present user key and can be sealed anew here; what does not open stays what it is.
+    fileprivate func classKeys(
+        of device: Int64?, openedBy old: borrowing WrappingKeys, under new: borrowing WrappingKeys
+    ) throws(CryptoError) -> [ClassKeyRecord] {
+        var rewrapped: [ClassKeyRecord] = []
+        for record in classKeys where record.isLegitimate && record.userKeyGeneration == store.userKeyGeneration {
+            guard record.device == 0 || record.device == device else { continue }
+            do throws(CryptoError) {
+                rewrapped.append(try new.rewrap(record, openedBy: old))
+            } catch  where error.isOfRecord {
+                continue
+            }
+        }
+        return rewrapped
+    }
+
+    private func isPast(_ record: UserKeyRecord) -> Bool { record.generation < store.userKeyGeneration }
+
+    fileprivate func userKeys(
+        under old: borrowing SecretBytes, sealedBy new: borrowing SecretBytes, generation: Int64
+    ) throws(CryptoError) -> [UserKeyRecord] {
+        let (present, identifier) = (store.userKeyGeneration, store.identifier)
+        var sealed = [
+            try UserKeyRecord(sealing: old, generation: present, under: new, present: generation, store: identifier)
+        ]
+        for record in userKeys where isPast(record) {
+            do throws(CryptoError) {
+                let past = try record.userKey(openedBy: old, present: present, store: identifier)
+                sealed.append(
+                    try UserKeyRecord(
+                        sealing: past, generation: record.generation, under: new, present: generation,
+                        store: identifier))
+            } catch  where error.isOfRecord {
+                continue
+            }
+        }
+        return sealed
+    }
+}
+
+extension CryptoError {
+    /// Whether a record is at fault: it is not what was written.
+    fileprivate var isOfRecord: Bool { self == .authenticationFailed || self == .invalidParameter }
+}

@@ -1,0 +1,228 @@
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+/// A new user key and a new generation of class keys, as `slot remove` and `rekey` start them.
+@Suite("new keys")
+struct NewKeysTests {
+    /// A store with the passphrases "correct" (slot 1) and "second" (slot 2).
+    private func twoSlots() throws -> Bench {
+        let bench = try Bench()
+        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        let store = try #require(bench.store.records.storeRecord)
+        let root = try SlotOpening.root(passphrase: SecretBytes(text: "second"), store: store)
+        let secret = try SlotSecret(root: root, store: store.identifier, slot: 2)
+        let place = SlotPlace(store: store.identifier, id: 2, kind: .passphrase, userKeyGeneration: 1)
+        let slot = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
+        try bench.store.write(by: bench.ring.ledger) { (writer) throws(KeychainError) in try writer.put(slot) }
+        return bench
+    }
+
+    @discardableResult
+    private func renew(
+        _ bench: Bench, _ passphrase: String = "correct", removing removed: Set<Int64> = []
+    ) throws -> [Int64] {
+        let key = try bench.ring.userKey(passphrase: SecretBytes(text: passphrase))
+        return try bench.ring.renewKeys(userKey: key, removing: removed)
+    }
+
+    private func addAll(_ bench: Bench, from id: Int64) throws -> [ItemRecord] {
+        try Protection.allCases.map { protection in
+            let item = Item.sample(
+                protection, id: id + Int64(protection.rawValue), account: "\(id) \(protection.code)")
+            return try bench.add(item, [protection.rawValue])
+        }
+    }
+
+    @Test("L5: what is written from then on lies under new keys of every class; what was there opens as before")
+    func generations() throws {
+        let bench = try Bench()
+        let before = try addAll(bench, from: 100)
+        try renew(bench)
+        let after = try addAll(bench, from: 200)
+        #expect(before.allSatisfy { $0.generation == 1 } && after.allSatisfy { $0.generation == 2 })
+        for row in before + after { #expect(try bench.contents(row) == [row.protection.rawValue]) }
+        let later = try Bench(copying: bench.store.records)
+        try later.unlock()
+        for row in before + after { #expect(try later.contents(row) == [row.protection.rawValue]) }
+        let generations = Dictionary(grouping: bench.store.records.classKeyRecords, by: \.purpose)
+        for (purpose, records) in generations where purpose != .alwaysLookup {
+            #expect(Set(records.map(\.generation)) == [1, 2])
+        }
+        #expect(generations[.alwaysLookup]?.allSatisfy { $0.generation == 1 } == true)
+    }
+
+    @Test("L5, S3: the removed slot opens the new store no more; the others do, without having been asked")
+    func removal() throws {
+        let bench = try twoSlots()
+        let old = bench.store.records
+        #expect(try renew(bench, removing: [1]) == [1])
+        #expect(bench.store.records.storeRecord?.userKeyGeneration == 2)
+        try Bench(copying: bench.store.records).unlock("second")
+        #expect(throws: KeychainError.authFailed) { try Bench(copying: bench.store.records).unlock("correct") }
+        // That is what an older copy is.
+        try Bench(copying: old).unlock("correct")
+    }
+
+    @Test("L5: the user key of before opens nothing of what is written after")
+    func oldUserKey() throws {
+        let bench = try twoSlots()
+        let old = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        try renew(bench, removing: [1])
+        let records = bench.store.records
+        let store = try #require(records.storeRecord)
+        #expect(throws: CryptoError.authenticationFailed) { _ = try MasterKeys.unwrap(store, userKey: old) }
+        let keys = try WrappingKeys(user: old, generation: 2, device: Bench.device(), store: store.identifier)
+        let past = try WrappingKeys(user: old, generation: 1, device: Bench.device(), store: store.identifier)
+        for record in records.classKeyRecords where record.wrapping != .deviceKey {
+            #expect(throws: CryptoError.authenticationFailed) { _ = try keys.unwrap(record).count }
+            #expect(throws: CryptoError.authenticationFailed) { _ = try past.unwrap(record).count }
+        }
+        let slot = try #require(records.slotRecords[2])
+        #expect(throws: CryptoError.authenticationFailed) {
+            _ = try slot.recipient(userKey: old, store: store.identifier).publicKey
+        }
+    }
+
+    @Test("S2: the digest is that of the new rows")
+    func digest() throws {
+        let bench = try twoSlots()
+        let keychain = try Keychain(store: bench.store, keys: bench.ring) { .sample }
+        try renew(bench, removing: [2])
+        try renew(bench)
+        #expect(try keychain.verifyRows() == nil)
+        #expect(bench.store.records.userKeyRecords.keys.sorted() == [1, 2])
+    }
+
+    @Test("S3: two rotations: a device that missed both renews its keys at the next unlock")
+    func missedRotations() throws {
+        let first = try Bench()
+        let second = try Bench(copying: first.store.records, device: 2)
+        try second.unlock()
+        let rows = try addAll(second, from: 100)
+        let back = try Bench(copying: second.store.records)
+        try back.unlock()
+        try renew(back)
+        try renew(back)
+        let again = try Bench(copying: back.store.records, device: 2)
+        try again.unlock()
+        for row in rows { #expect(try again.contents(row) == [row.protection.rawValue]) }
+        // A new generation of the Always keys reaches it then, too.
+        let always = again.store.records.classKeyRecords.filter { $0.purpose == .protection(.always) && $0.device == 2 }
+        #expect(Set(always.map(\.generation)) == [1, 2, 3])
+    }
+
+    @Test("L2, L5: keys that are made while locked are wiped; AfterFirstUnlock and UnlessOpen's public key stay")
+    func locked() throws {
+        let bench = try Bench()
+        bench.ring.lock()
+        try renew(bench)
+        for protection in Protection.allCases {
+            let keys = try bench.ring.currentKeys(for: protection)
+            #expect(keys.generation == 2)
+            #expect(keys.isAvailable == (protection.availability != .unlocked))
+        }
+        #expect(try bench.ring.currentKeys(for: .whenUnlockedUnlessOpen).publicKey != nil)
+        try bench.unlock()
+        #expect(Protection.allCases.allSatisfy { bench.ring.isAvailable($0) })
+    }
+
+    @Test("L5: a failed commit changes nothing, on the disk and in memory")
+    func failure() throws {
+        let bench = try Bench()
+        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        bench.store.failNextWrite(with: .diskFull)
+        #expect(throws: KeychainError.diskFull) { try bench.ring.renewKeys(userKey: key) }
+        #expect(try bench.ring.currentKeys(for: .whenUnlocked).generation == 1)
+        #expect(bench.store.records.storeRecord?.userKeyGeneration == 1)
+        try renew(bench)
+        // The key of before is nobody's any more: two commands at once.
+        #expect(throws: KeychainError.authFailed) { try bench.ring.renewKeys(userKey: key) }
+    }
+
+    @Test("L5: no store without a slot; nothing before the first unlock; nothing in a damaged store")
+    func refusals() throws {
+        let bench = try twoSlots()
+        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "second"))
+        #expect(throws: KeychainError.param) { try bench.ring.renewKeys(userKey: key, removing: [1, 2]) }
+        let closed = try Bench(copying: bench.store.records)
+        #expect(throws: KeychainError.interactionNotAllowed) { try closed.ring.renewKeys(userKey: key) }
+        var damaged = bench.store.records
+        damaged.damagedKeyCount = 1
+        bench.store.records = damaged
+        #expect(throws: KeychainError.decode) { try bench.ring.renewKeys(userKey: key) }
+    }
+
+    @Test("S3: a slot that somebody has planted, or changed, is not wrapped for; and it is told")
+    func plantedSlot() throws {
+        let bench = try twoSlots()
+        var records = bench.store.records
+        let recipient = try #require(records.slotRecords[2]).recipient
+        records.slotRecords[2]?.recipient = Sealed(seal: recipient.seal, ciphertext: recipient.ciphertext.flipped(3))
+        bench.store.records = records
+        #expect(try renew(bench) == [2])
+        #expect(throws: KeychainError.authFailed) { try Bench(copying: bench.store.records).unlock("second") }
+        try Bench(copying: bench.store.records).unlock("correct")
+    }
+
+    @Test("S6: a slot of a kind that is only reserved is wrapped for like any other")
+    func reservedSlot() throws {
+        let bench = try Bench()
+        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        var records = bench.store.records
+        let store = try #require(records.storeRecord).identifier
+        let secret = try SlotSecret(root: SecretBytes(randomCount: 32), store: store, slot: 5)
+        let place = SlotPlace(store: store, id: 5, kind: .fido2, userKeyGeneration: 1, parameters: [1, 2])
+        records.slotRecords[5] = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
+        bench.store.records = records
+        try renew(bench)
+        let slot = try #require(bench.store.records.slotRecords[5])
+        let opened = try slot.userKey(with: secret, store: store)
+        let present = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        let isSame = opened.isEqual(to: present)
+        #expect(isSame && slot.parameters == [1, 2])
+    }
+
+    @Test("L5: without the last passphrase slot WhenPasscodeSet has no keys any more, also in memory")
+    func lastPassphrase() throws {
+        let bench = try twoSlots()
+        let row = try bench.add(.sample(.whenPasscodeSetThisDeviceOnly, id: 100), [1])
+        var records = bench.store.records
+        let store = try #require(records.storeRecord).identifier
+        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        let secret = try SlotSecret(root: SecretBytes(randomCount: 32), store: store, slot: 2)
+        let place = SlotPlace(store: store, id: 2, kind: .keyFile, userKeyGeneration: 1)
+        records.slotRecords[2] = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
+        bench.store.records = records
+        _ = try bench.ring.renewKeys(userKey: key, removing: [1])
+        #expect(throws: KeychainError.interactionNotAllowed) { try bench.items.open(row) }
+        #expect(!bench.ring.isAvailable(.whenPasscodeSetThisDeviceOnly))
+        #expect(bench.ring.isAvailable(.whenUnlockedThisDeviceOnly))
+    }
+}
+
+@Suite("items after new keys")
+struct ItemsAfterNewKeysTests {
+    @Test("L5: an item whose attributes change is sealed anew, its contents too")
+    func attributes() throws {
+        let bench = try Bench()
+        let keychain = try Keychain(store: bench.store, keys: bench.ring) { .sample }
+        var item = try keychain.change { (change) throws(KeychainError) in
+            try change.save(Item.sample(id: 100), secret: Contents(bytes: [7]))
+        }
+        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        _ = try bench.ring.renewKeys(userKey: key)
+        item.attributes[.label] = .string("new")
+        let changed = item
+        let saved = try keychain.change { (change) throws(KeychainError) in try change.save(changed) }
+        let record = try #require(bench.store.records.itemRecords[saved.id])
+        #expect(record.generation == 2 && saved.secretVersion == saved.version)
+        #expect(try bench.contents(record) == [7])
+        try keychain.change { (change) throws(KeychainError) in
+            try change.renewReference(of: saved.id, from: saved.persistentReference)
+        }
+        #expect(try bench.contents(try #require(bench.store.records.itemRecords[saved.id])) == [7])
+    }
+}
