@@ -24,7 +24,7 @@ enum SlotOpening {
         case .keyFile: bytes = try root(KeyLabel.keyFile, secret.bytes, store)
         case .tpm2, .fido2, .systemdCredential: throw .authFailed
         }
-        return SlotRoot(kind: secret.kind, bytes: bytes)
+        return SlotRoot(kind: secret.kind, bytes: bytes, store: store)
     }
 
     /// BLAKE2b(store id; what for, secret): nothing slows it down, so the secret must not be one that can be guessed.

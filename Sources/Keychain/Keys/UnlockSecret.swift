@@ -43,7 +43,19 @@ package struct UnlockSecret: ~Copyable, Sendable {
 }
 
 /// What an unlock secret yields in a store: the root of the keys of its slot.
-struct SlotRoot: ~Copyable {
+package struct SlotRoot: ~Copyable, Sendable {
     let kind: SlotKind
     let bytes: SecretBytes
+    /// What a passphrase was derived with.
+    private let salt: [UInt8]
+    private let cost: Argon2id.Cost
+
+    init(kind: SlotKind, bytes: consuming SecretBytes, store: StoreRecord) {
+        self.kind = kind
+        self.bytes = bytes
+        (salt, cost) = (store.salt, store.cost)
+    }
+
+    /// Whether it is still the root that the secret yields.
+    func fits(_ store: StoreRecord) -> Bool { kind != .passphrase || (salt == store.salt && cost == store.cost) }
 }

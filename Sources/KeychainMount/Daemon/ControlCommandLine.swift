@@ -62,7 +62,14 @@ struct ControlCommandLine: ControlCommands {
             return CheckAnswer(try tree.keychain.check()).json
         case "backup":
             return try snapshots.make().json
+        case SlotRequest.list:
+            return SlotListAnswer(try tree.keychain.keys.slots()).json
         default:
+            if let slots = SlotRequest(line: verb) {
+                let change = try slots.run(command.extracting(end..<command.byteCount), on: tree.keychain)
+                if slots.mayDeleteItems { request.notifications += tree.forgetUnavailable() }
+                return SlotChangeAnswer(change).json
+            }
             guard let unlock = UnlockCommand(line: verb) else { throw .param }
             let secret = try UnlockSecret(kind: unlock.kind, bytes: Self.secret(command, from: end))
             try tree.unlock(with: secret, acceptingRollback: unlock.acceptsRollback)

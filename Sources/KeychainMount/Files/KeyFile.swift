@@ -33,7 +33,8 @@ package struct KeyFile: Sendable {
                 .noPassphrase,
                 count == 0
                     ? "The key file \(path) is empty."
-                    : "The key file \(path) has \(count) bytes, and one of fewer than \(counts.lowerBound) can be guessed.")
+                    : "The key file \(path) has \(count) bytes, and one of fewer than \(counts.lowerBound) can be guessed."
+            )
         }
     }
 

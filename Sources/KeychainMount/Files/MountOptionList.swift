@@ -104,7 +104,8 @@ package struct MountOptionList: Hashable, Sendable {
         Failure(
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
-                + "subtype=NAME, passphrase_file=FILE, key_file=FILE, noexec, and what fstab(5) has for every file system.")
+                + "subtype=NAME, passphrase_file=FILE, key_file=FILE, noexec, and what fstab(5) has for every file system."
+        )
     }
 
     // MARK: Options for others
