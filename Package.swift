@@ -51,12 +51,15 @@ let package = Package(
         .target(
             name: "KeychainMount",
             dependencies: [
-                "Fuse", "KeychainTree", "KeychainStorage", "FileSystemCore", "Keychain", "SecretCrypto", logging,
-                system,
+                "Fuse", "SystemServices", "KeychainTree", "KeychainStorage", "FileSystemCore", "Keychain",
+                "SecretCrypto", logging, system,
             ],
             swiftSettings: strict),
         // The binding of libfuse's low-level API; knows no keychain word.
         .target(name: "Fuse", dependencies: ["FileSystemCore", "CFuse3", system], swiftSettings: adapter),
+        // What the system tells a daemon and hears from it: clocks, services; knows no keychain word.
+        .target(name: "SystemServices", dependencies: ["CSystemServices", system], swiftSettings: adapter),
+        .target(name: "CSystemServices"),
         // Items as files and directories.
         .target(
             name: "KeychainTree",
@@ -114,7 +117,7 @@ let package = Package(
             name: "KeychainMountTests",
             dependencies: [
                 "KeychainMount", "KeychainTree", "FileSystemCore", "Keychain", "KeychainTesting", "SecretCrypto",
-                system,
+                "SystemServices", system,
             ],
             swiftSettings: testing),
         .testTarget(

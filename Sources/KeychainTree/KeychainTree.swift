@@ -17,6 +17,7 @@ package final class KeychainTree: FileSystem {
     let listings = ListingCache()
     let stalePages = StalePages()
     let released = ReleasedMemory()
+    let use = Use()
     /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
     let names = Mutex<Void>(())
     let table: Mutex<TreeTable>

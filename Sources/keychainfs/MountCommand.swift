@@ -15,6 +15,7 @@ struct Mount: ParsableCommand {
     var create = false
     @Flag(help: "Take a keychain that is older than what this device has seen of it as it is.")
     var acceptRollback = false
+    @OptionGroup var locks: LockOptions
     @Option(
         name: .customShort("o"),
         help: ArgumentHelp(
@@ -22,7 +23,8 @@ struct Mount: ParsableCommand {
             discussion: """
                 ro: read-only. allow_other: other users come in, and mode and owner of each item decide; allow_root: root \
                 comes in. Ordinary users need 'user_allow_other' in /etc/fuse.conf for both. fsname=NAME, subtype=NAME: what \
-                mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600; key_file=FILE: likewise a key file. noexec. Options that are for \
+                mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600; key_file=FILE: likewise a key \
+                file. noexec. lock_after=DURATION, lock_at_most=DURATION: as the options of these names. Options that are for \
                 mount(8) and systemd (defaults, nofail, x-...) are passed over.
                 """))
     var options: [String] = []
@@ -33,7 +35,7 @@ struct Mount: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            let options = try MountOptionList(options)
+            let options = try MountOptionList(options + locks.mountOptions)
             let plan = MountPlan(
                 keychain: keychain.path, mountPoint: mountPoint.path, options: options,
                 isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback,
@@ -43,6 +45,23 @@ struct Mount: ParsableCommand {
             } else {
                 try plan.run(unlocking: options.unlockSource(else: unlocking.source), say: Report.message)
             }
+        }
+    }
+}
+
+/// When the keychain locks by itself.
+struct LockOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Lock when no secret was read or written for so long: 90s, 15m, 1h30m, 2d.", valueName: "duration"))
+    var lockAfter: String?
+    @Option(help: ArgumentHelp("Lock so long after each unlock, in use or not.", valueName: "duration"))
+    var lockAtMost: String?
+
+    /// The same as mount options, over those that are given so.
+    var mountOptions: [String] {
+        [("lock_after", lockAfter), ("lock_at_most", lockAtMost)].compactMap { name, value in
+            value.map { "\(name)=\($0.replacing(",", with: "\\,"))" }
         }
     }
 }

@@ -37,7 +37,8 @@ struct SlotPlace: ParsableArguments {
 
 /// What unlocks the keychain now, and what is to.
 struct SlotSecretOptions: ParsableArguments {
-    @Option(name: .customLong("passphrase-file"), help: "Unlock with the passphrase in this file; '-' is standard input.")
+    @Option(
+        name: .customLong("passphrase-file"), help: "Unlock with the passphrase in this file; '-' is standard input.")
     var passphraseFile: String?
     @Option(
         name: .customLong("key-file"),

@@ -53,7 +53,7 @@ extension KeyRing {
     ) throws(KeychainError) {
         let userKey = try SlotOpening.userKey(
             root: root, kind: kind, slots: records.slots, store: records.store)
-        guard state != .unlocked else { return }
+        guard state != .unlocked else { return tellWatchers(.unlocked) }
         let master = try KeychainError.unwrapped(records.store, userKey: userKey)
         if state == .beforeFirstUnlock {
             try admit(records.store, master: master, acceptingRollback: acceptingRollback)
@@ -118,6 +118,7 @@ extension KeyRing {
         if isClosed { throw .notAvailable }
         verification.unlocked()
         rewrapping.unlocked()
+        tellWatchers(.unlocked)
     }
 }
 

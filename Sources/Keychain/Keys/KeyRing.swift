@@ -30,6 +30,7 @@ package final class KeyRing: Sendable {
     /// Who keeps commit numbers outside the store; nil for a store that may be older than what was seen: a backup.
     let keeper: (any CommitNumberKeeper)?
     let numbers = Mutex(Numbers())
+    let watchers = Mutex<[@Sendable (LockState) -> Void]>([])
 
     /// Opens a store's keys as far as the device key goes: Always, AlwaysThisDeviceOnly, Always look-up.
     ///
@@ -71,6 +72,7 @@ package final class KeyRing: Sendable {
         verification.locked()
         rewrapping.locked()
         for key in keys { key.revoke() }
+        tellWatchers(state)
         // Who keeps it says if it cannot; a lock is done all the same.
         try? keepCommitNumber()
         store.eraseSoon()

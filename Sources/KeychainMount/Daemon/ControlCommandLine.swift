@@ -11,11 +11,13 @@ struct ControlCommandLine: ControlCommands {
     private let home: String
     private let buffersLocked: @Sendable () -> Bool
     private let snapshots: SnapshotMaker
+    private let automaticLock: @Sendable () -> AutomaticLockStatus
 
-    /// `buffersLocked` is asked each time the status is.
+    /// `buffersLocked` and `automaticLock` are asked each time the status is.
     init(
         processID: Int32, keychainPath: String, mountPoint: String, home: String, snapshots: SnapshotMaker,
-        buffersLocked: @escaping @Sendable () -> Bool
+        buffersLocked: @escaping @Sendable () -> Bool,
+        automaticLock: @escaping @Sendable () -> AutomaticLockStatus
     ) {
         self.home = home
         self.buffersLocked = buffersLocked
@@ -23,6 +25,7 @@ struct ControlCommandLine: ControlCommands {
         self.keychainPath = keychainPath
         self.mountPoint = mountPoint
         self.snapshots = snapshots
+        self.automaticLock = automaticLock
     }
 
     func status(of tree: KeychainTree) -> [UInt8] {
@@ -33,7 +36,7 @@ struct ControlCommandLine: ControlCommands {
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
             warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain),
-            device: StatusReport.Device(tree.keychain)
+            device: StatusReport.Device(tree.keychain), automaticLock: automaticLock()
         ).json
     }
 

@@ -1,3 +1,4 @@
+import FileSystemCore
 import Foundation
 import Fuse
 import Keychain
@@ -46,7 +47,8 @@ struct MountDaemon {
         snapshots.removeLeftovers()
         defer { snapshots.removeLeftovers() }
         let buffers = ReceiveBuffers()
-        let tree = makeTree(keychain, snapshots, buffers)
+        let locks = AutomaticLocks(plan.options.lockPolicy, log: log)
+        let tree = makeTree(keychain, snapshots, buffers, locks)
         let numbers = Periodically(seconds: 60) { try? keychain.keys.keepCommitNumber() }
         defer { numbers.cancel() }
         do throws(FuseError) {
@@ -57,6 +59,8 @@ struct MountDaemon {
             if let mount = session.mountIdentifier { watch.watch(mount: mount) }
             defer { try? place.seal() }
             endOnSignals(session)
+            try startLocks(locks, tree, session)
+            defer { locks.end() }
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
             ready()
             // What has run to get here, the key derivation included, will not run soon again.
@@ -113,7 +117,7 @@ struct MountDaemon {
     }
 
     private func makeTree(
-        _ keychain: Keychain, _ snapshots: SnapshotMaker, _ buffers: ReceiveBuffers
+        _ keychain: Keychain, _ snapshots: SnapshotMaker, _ buffers: ReceiveBuffers, _ locks: AutomaticLocks
     ) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
@@ -121,7 +125,7 @@ struct MountDaemon {
         let directory = FilePath(plan.file.path).removingLastComponent().string
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
-            snapshots: snapshots, buffersLocked: { buffers.areLocked })
+            snapshots: snapshots, buffersLocked: { buffers.areLocked }, automaticLock: { locks.status })
         return KeychainTree(
             keychain: keychain, options: options, host: StoreHost(directory: directory), commands: commands)
     }
@@ -138,6 +142,16 @@ struct MountDaemon {
         // A READ decrypts what its descriptor holds; at most it waits for memory that others give back.
         options.readsAtOnce = true
         return options
+    }
+
+    private func startLocks(
+        _ locks: AutomaticLocks, _ tree: KeychainTree, _ session: Session
+    ) throws(FuseError) {
+        do throws(Errno) {
+            try locks.start(tree) { session.notifier.send(tree.lock()) }
+        } catch {
+            throw .system(error, call: "timerfd_create")
+        }
     }
 
     /// An orderly end: the commits under way are finished, and who still has a file open does not hold the end up.

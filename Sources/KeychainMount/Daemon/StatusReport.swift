@@ -28,10 +28,12 @@ package struct StatusReport: JSONText, Sendable {
     /// What the user should know or change.
     package let warnings: [String]
     package let device: Device
+    package let automaticLock: AutomaticLockStatus
 
     init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
-        commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device
+        commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device,
+        automaticLock: AutomaticLockStatus
     ) {
         pid = processID
         self.state = state.text
@@ -45,6 +47,7 @@ package struct StatusReport: JSONText, Sendable {
         self.hardening = hardening
         self.warnings = warnings
         self.device = device
+        self.automaticLock = automaticLock
     }
 
     /// For a person.
@@ -57,6 +60,7 @@ package struct StatusReport: JSONText, Sendable {
             "format:      \(format)", "integrity:   \(integrity)",
             "protection:  \(holds.joined(separator: ", "))",
         ]
+        if let locks = automaticLock.text { lines.append("locks:       \(locks)") }
         lines += device.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         lines += warnings.map { "warning:     \($0)" }

@@ -2,6 +2,7 @@ import FileSystemCore
 import Fuse
 import KeychainTree
 import SystemPackage
+import SystemServices
 
 /// The system as a mounted tree sees it: other processes, and the disk that holds the store.
 struct StoreHost: TreeHost {
@@ -19,9 +20,7 @@ struct StoreHost: TreeHost {
         ThreadGroup(ofThread: threadID).map { ProcessIdentity(group: $0.id, startTime: $0.startTime) }
     }
 
-    var uptime: Duration { Self.start.duration(to: .now) }
-
-    private static let start = ContinuousClock.now
+    var uptime: Duration { Alarm.now }
 
     func statistics() throws(Errno) -> FileSystemStatistics {
         var statistics = try FileSystemStatistics(ofPath: directory)

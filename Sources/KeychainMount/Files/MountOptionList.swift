@@ -20,6 +20,8 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var passphraseFile: String?
     /// The same of a key file; only one of them is ever set.
     package private(set) var keyFile: String?
+    /// When the mounted keychain locks by itself.
+    package private(set) var lockPolicy = LockPolicy()
 
     /// Each text holds options separated by commas, later ones over earlier ones; one that is not known is an error,
     /// unless `isSloppy` (mount -s).
@@ -44,6 +46,7 @@ package struct MountOptionList: Hashable, Sendable {
         if access != .ownerOnly { options.append(access.rawValue) }
         if let source { options.append("fsname=" + Self.escaped(source)) }
         if subtype != MountPlan.subtype { options.append("subtype=" + subtype) }
+        options += lockPolicy.options
         return options.isEmpty ? [] : ["-o", options.joined(separator: ",")]
     }
 
@@ -62,6 +65,8 @@ package struct MountOptionList: Hashable, Sendable {
         case ("subtype", let value): subtype = try Self.subtypeName(value)
         case ("passphrase_file", let value): (passphraseFile, keyFile) = (try Self.absolutePath(name, value), nil)
         case ("key_file", let value): (passphraseFile, keyFile) = (nil, try Self.absolutePath(name, value))
+        case ("lock_after", let value): lockPolicy.afterUse = try Self.duration(value, name)
+        case ("lock_at_most", let value): lockPolicy.atMost = try Self.duration(value, name)
         case ("setuid", _), ("drop_privileges", _):
             throw Failure(
                 .usage,
@@ -100,12 +105,22 @@ package struct MountOptionList: Hashable, Sendable {
         return value
     }
 
+    private static func duration(_ value: String?, _ name: String) throws(Failure) -> Duration {
+        guard let duration = value.flatMap(DurationText.parse) else {
+            throw Failure(
+                .usage,
+                "'\(name)=' (--\(name.replacing("_", with: "-"))) needs a duration such as 90s, 15m, 8h, 1h30m or 2d: more than "
+                    + "nothing, less than 68 years.")
+        }
+        return duration
+    }
+
     private static func unknown(_ name: String) -> Failure {
         Failure(
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
-                + "subtype=NAME, passphrase_file=FILE, key_file=FILE, noexec, and what fstab(5) has for every file system."
-        )
+                + "subtype=NAME, passphrase_file=FILE, key_file=FILE, noexec, lock_after=DURATION, lock_at_most=DURATION, "
+                + "and what fstab(5) has for every file system.")
     }
 
     // MARK: Options for others

@@ -21,6 +21,7 @@ extension KeychainTree {
         else { throw .badFileDescriptor }
         let source = try copySource(fromHandle)
         try checkWritable()
+        noteUse()
         let distance = fromOffset > toOffset ? fromOffset - toOffset : toOffset - fromOffset
         if from == to, distance < size { throw .invalidArgument }
         defer { stalePages.tell(&request) }

@@ -13,6 +13,7 @@ extension KeychainTree {
     ) throws(Errno) {
         let offset = Int(clamping: offset)
         let handle = try handle(id)
+        if handle.itemFile != nil { noteUse() }
         if owner == nil, let file = handle.itemFile { file.state.withLock { $0.mayHavePages = true } }
         switch handle {
         case .directory: throw .isDirectory
@@ -68,6 +69,7 @@ extension KeychainTree {
         case .writer(let writer):
             guard writer.flags.isWritable else { throw .badFileDescriptor }
             try checkWritable()
+            noteUse()
             let count = data.byteCount
             defer { stalePages.tell(&request) }
             return try writer.file.state.withLock { (state) throws(Errno) in
@@ -98,6 +100,7 @@ extension KeychainTree {
     /// truncate(2) commits at once: no close follows it. ftruncate(2) is like a write.
     func truncate(_ state: inout ItemFile.State, to size: UInt64, _ changes: AttributeChanges) throws(Errno) {
         let size = Int(clamping: size)
+        noteUse()
         state.cuts += 1
         guard let handle = changes.handle else { return try truncateAtOnce(&state, to: size) }
         try checkNotLost(handle, state)
@@ -224,6 +227,7 @@ extension KeychainTree {
     func commit(_ state: inout ItemFile.State) throws(Errno) {
         guard let staging = state.staging, staging.state.isUncommitted else { return }
         guard !state.isDetached else { return staging.note { $0.committed() } }
+        noteUse()
         do {
             let row = state.row
             let draft = state.isPending ? state.item : nil
