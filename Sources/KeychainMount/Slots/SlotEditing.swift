@@ -21,7 +21,7 @@ package struct SlotEditing {
         let new = try secrets.new(choice.kind)
         let authority = try unlocking.read(say: say)
         let change = try write(.add, new, by: authority, confirm: { true })
-        say("added slot \(change.slot) (\(choice.rawValue)). \(Self.advice(choice.kind))")
+        say("added slot \(change.slot) (\(choice.rawValue)).\(Self.advice(choice.kind))")
     }
 
     /// Gives a slot another secret; `choice`: nil keeps its kind. `confirm`: whether items may be deleted.
@@ -39,7 +39,7 @@ package struct SlotEditing {
         let request = SlotRequest.change(id, cost: cost?.cost, deletesItems: false)
         let change = try write(request, new, by: authority, confirm: confirm)
         tell(change)
-        say("changed slot \(id) (\(kind.name)). \(Self.advice(kind))")
+        say("changed slot \(id) (\(kind.name)).\(Self.advice(kind))")
         say(Self.olderCopies)
     }
 
@@ -130,14 +130,14 @@ package struct SlotEditing {
 
     private static func advice(_ kind: SlotKind) -> String {
         switch kind {
-        case .recoveryKey: "Its key is shown this once: write it down, and keep it away from this machine."
-        case .keyFile: "Keep a copy of its key file elsewhere: every byte of it counts."
+        case .recoveryKey: " Its key is shown this once: write it down, and keep it away from this machine."
+        case .keyFile: " Keep a copy of its key file elsewhere: every byte of it counts."
         default: ""
         }
     }
 
     private static let olderCopies = """
-        Older copies of the keychain, backups too, still open with what this slot had, and so do the keys of the items that \
-        are in it now: 'keychainfs rekey' seals those anew, 'keychainfs backup' makes a new copy.
+        Older copies of the keychain (backups too) still open with what this slot had, and what was written before stays \
+        under keys that it led to. 'keychainfs rekey' seals that anew; make a new backup then.
         """
 }
