@@ -283,6 +283,8 @@ import Testing
         #expect(throws: Errno.noKey) { try shell.rmdir("access-groups/a") }
         try shell.rename("access-groups/b", "access-groups/d")
         #expect(throws: Errno.directoryNotEmpty) { try shell.rmdir("access-groups/d") }
+        #expect(throws: Errno.noKey) { try shell.list("access-groups") }
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
         #expect(try shell.list("access-groups") == ["a", "d"])
     }
 }

@@ -19,8 +19,9 @@ struct MountDaemon {
 
     /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind.
     ///
-    /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open.
-    func serve(with secret: consuming UnlockSecret, ready: () -> Void) throws(Failure) {
+    /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
+    /// secret it is opened as far as the device key goes, and waits for its first unlock.
+    func serve(with secret: consuming UnlockSecret?, ready: () -> Void) throws(Failure) {
         reportHardening(ProcessHardening.apply())
         let place = try openPlace()
         let watch = try startGuard()
@@ -104,8 +105,9 @@ struct MountDaemon {
         }
     }
 
-    private func openKeychain(_ secret: consuming UnlockSecret) throws(Failure) -> OpenedKeychain {
+    private func openKeychain(_ secret: consuming UnlockSecret?) throws(Failure) -> OpenedKeychain {
         let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
+        guard let secret else { return opened }
         do throws(Failure) {
             try opened.unlock(with: secret, acceptingRollback: plan.acceptsRollback, keychain: plan.file.path)
             return opened

@@ -37,6 +37,7 @@ package struct MountPlan: Sendable {
     /// In the process that somebody has started: asks for what unlocks it, then serves, or starts the daemon and returns
     /// when the mount is ready.
     package func run(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) {
+        try checkOptions()
         try checkPlace()
         if file.exists { file.tellDeviceKey(say) }
         let secret = try keychainSecret(source, say)
@@ -56,7 +57,8 @@ package struct MountPlan: Sendable {
         LogTarget.system.start()
         let report = ReportOnce(ReadyReport())
         do throws(Failure) {
-            try MountDaemon(self).serve(with: try inheritedSecret()) { report.ready() }
+            let secret: UnlockSecret? = options.startsLocked ? nil : try inheritedSecret()
+            try MountDaemon(self).serve(with: secret) { report.ready() }
         } catch {
             report.failed(error)
         }
@@ -74,6 +76,14 @@ package struct MountPlan: Sendable {
     }
 
     // MARK: Before the daemon
+
+    private func checkOptions() throws(Failure) {
+        guard options.startsLocked, acceptsRollback else { return }
+        throw Failure(
+            .usage,
+            "'--locked' compares nothing yet: give '--accept-rollback' to 'keychainfs unlock', the first one, if need be."
+        )
+    }
 
     /// What can be told before the passphrase is asked for.
     private func checkPlace() throws(Failure) {
@@ -96,8 +106,12 @@ package struct MountPlan: Sendable {
         }
     }
 
-    private func keychainSecret(_ source: UnlockSource, _ say: (String) -> Void) throws(Failure) -> UnlockSecret {
-        guard !file.exists else { return try source.read(say: say) }
+    /// Nil for a keychain that is to be mounted without unlocking.
+    private func keychainSecret(_ source: UnlockSource, _ say: (String) -> Void) throws(Failure) -> UnlockSecret? {
+        guard !file.exists else {
+            if options.startsLocked { return nil }
+            return try source.read(say: say)
+        }
         guard case .passphrase(let passphrase) = source else {
             throw Failure(
                 .usage,
@@ -107,13 +121,19 @@ package struct MountPlan: Sendable {
         let secret = try passphrase.readNew(say: say)
         try file.create(passphrase: secret, cost: CostChoice.standard.cost)
         say("made \(file.path).")
+        if options.startsLocked { return nil }
         return UnlockSecret(passphrase: secret)
     }
 
-    private func startDaemon(_ secret: borrowing UnlockSecret) throws(Failure) {
+    private func startDaemon(_ secret: consuming UnlockSecret?) throws(Failure) {
         let report: BackgroundReport
         do {
-            report = try BackgroundStart.start(arguments: daemonArguments(secret.kind), secret: secret.bytes.bytes)
+            if let secret {
+                report = try BackgroundStart.start(
+                    arguments: daemonArguments(secret.kind), secret: secret.bytes.bytes)
+            } else {
+                report = try BackgroundStart.start(arguments: daemonArguments(.passphrase), secret: [UInt8]().rawSpan)
+            }
         } catch {
             throw Failure(
                 .failure,
