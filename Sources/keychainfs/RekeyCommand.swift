@@ -9,7 +9,7 @@ struct Rekey: ParsableCommand {
             Who has an older copy of the keychain and a slot that was removed or changed since has old keys. After a rekey \
             they open no item of the keychain, old or new; the older copy they open as ever.
 
-            Asks for the passphrase. The daemon does the work while the keychain is in use; ^C ends the display, not the \
+            Asks for the passphrase, or takes what else unlocks it. The daemon does the work while the keychain is in use; ^C ends the display, not the \
             work. A lock stops it, and it goes on after the next unlock; so it does after a crash. A rekey that is under way \
             is not started again but shown.
 
@@ -19,14 +19,14 @@ struct Rekey: ParsableCommand {
             """)
 
     @OptionGroup var mountPoint: MountPointArgument
-    @OptionGroup var passphrase: PassphraseOption
+    @OptionGroup var unlocking: UnlockOptions
     @Flag(help: "The result as JSON, for scripts.")
     var json = false
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let result = try RekeyFollower(mountPoint: mountPoint.path).run(
-                passphrase: passphrase.source, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
+                unlocking: unlocking.source, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
                 say: Report.message)
             try Report.result(
                 json ? result.jsonText : "\(result.done) items are sealed under new keys; the old keys are removed.")

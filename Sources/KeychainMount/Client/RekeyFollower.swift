@@ -24,10 +24,10 @@ package struct RekeyFollower {
     ///   - isTerminal: whether the progress is drawn over and over in one line.
     ///   - draw: gets the progress, as it is to be written to standard error.
     package func run(
-        passphrase: PassphraseSource, isTerminal: Bool, draw: @escaping @Sendable (String) -> Void,
+        unlocking: UnlockSource, isTerminal: Bool, draw: @escaping @Sendable (String) -> Void,
         say: @escaping @Sendable (String) -> Void
     ) throws(Failure) -> StatusReport.Rekey {
-        try start(passphrase, say)
+        try start(unlocking, say)
         try tellOfSignals({ if isTerminal { draw("\n") } }, say)
         var display = RekeyDisplay(isTerminal: isTerminal, draw: draw)
         while true {
@@ -41,7 +41,7 @@ package struct RekeyFollower {
         }
     }
 
-    private func start(_ passphrase: PassphraseSource, _ say: (String) -> Void) throws(Failure) {
+    private func start(_ unlocking: UnlockSource, _ say: (String) -> Void) throws(Failure) {
         let status = try client.status()
         if status.rekey.isUnderWay { return say("a rekey is under way already; this is how far it is.") }
         if status.readOnly {
@@ -50,7 +50,23 @@ package struct RekeyFollower {
         guard status.state == LockState.unlocked.text else {
             throw Failure(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
         }
-        _ = try client.run(ControlCommandLine.rekey, secret: try passphrase.read(say: say))
+        let secret = try unlocking.read(say: say)
+        do throws(Failure) {
+            _ = try client.run(ControlCommandLine.rekey, secret: try Self.frame(secret))
+        } catch  where error.exitCode == .wrongPassphrase {
+            throw Failure(
+                .wrongPassphrase,
+                "\(secret.kind.subject) does not open the keychain at \(mountPoint). \(secret.kind.advice)")
+        }
+    }
+
+    private static func frame(_ secret: borrowing UnlockSecret) throws(Failure) -> SecretBytes {
+        do throws(CryptoError) {
+            let frames = try UnlockFrames(secret)
+            return try frames.bytes.copy()
+        } catch {
+            throw Failure(.failure, "There is no locked memory left for the passphrase.")
+        }
     }
 
     private func tellOfSignals(

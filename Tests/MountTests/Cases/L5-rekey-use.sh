@@ -5,7 +5,7 @@ is_rekey() { [ "$(rekey_field state)" = "$1" ]; }
 is_waiting_for() { [ "$(rekey_field state) $(rekey_field reason)" = "waiting $1" ]; }
 note() { find "$XDG_STATE_HOME/keychainfs" -name 'rekey.*'; }
 # A command that does not wait for the end; Python writes in one piece.
-start_rekey() { python3 -I -c 'import sys; open(sys.argv[1] + "/.keychainfs/control", "wb", 0).write(b"rekey\n" + open(sys.argv[2], "rb").read().rstrip(b"\n"))' "$MNT" "$PASSPHRASE"; }
+start_rekey() { python3 -I -c 'import sys; open(sys.argv[1] + "/.keychainfs/control", "wb", 0).write(b"rekey\n" + bytes([1, 13, 0, 0, 0]) + open(sys.argv[2], "rb").read().rstrip(b"\n"))' "$MNT" "$PASSPHRASE"; }
 
 create_keychain
 expect_code 17 "$KEYCHAINFS" rekey "$MNT" > /dev/null
@@ -65,7 +65,7 @@ def writer():
 rounds = 0
 while rounds < 20 and (running[0] < 20 or running[1] < 20):
     rounds += 1
-    with open(control, "wb", 0) as f: f.write(b"rekey\n" + secret)
+    with open(control, "wb", 0) as f: f.write(b"rekey\n" + bytes([1, len(secret), 0, 0, 0]) + secret)
     threads = [threading.Thread(target=reader, args=(s,)) for s in range(2)] + [threading.Thread(target=writer)]
     for t in threads: t.start()
     for t in threads: t.join()
