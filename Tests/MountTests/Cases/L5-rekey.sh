@@ -42,16 +42,17 @@ same_items() { items now; cmp "$CASE_DIR/before.json" "$CASE_DIR/now.json" || { 
 # proof OLD NEW: nothing of NEW lies under keys of the past, and none of OLD's opens anything in it.
 proof() {
     /usr/bin/python3 -I - "$FORMAT/read-store" "$PASSPHRASE" "$DEVICE" "$@" <<'PY'
-import argparse, importlib.machinery, importlib.util, os, shutil, sys, tempfile
+import importlib.machinery, importlib.util, sys, tempfile
+arguments = sys.argv[1:]
 loader = importlib.machinery.SourceFileLoader("read_store", sys.argv[1])
 reader = importlib.util.module_from_spec(importlib.util.spec_from_loader("read_store", loader))
 loader.exec_module(reader)
 f = reader.f
 def store(path):
-    with tempfile.TemporaryDirectory() as scratch:
-        return reader.open_store(argparse.Namespace(store=path, passphrase_file=sys.argv[2], root_hex=None, device_key=sys.argv[3],
-                                                    cold=False, cheap=True, commit_number=None), scratch)
-old, new = store(sys.argv[4]), store(sys.argv[5])
+    passphrase, device = arguments[1:3]
+    sys.argv = ["read-store", path, "--passphrase-file", passphrase, "--device-key", device, "--cheap"]
+    with tempfile.TemporaryDirectory() as scratch: return reader.open_store(reader.arguments(), scratch)
+old, new = store(arguments[3]), store(arguments[4])
 assert not new.faults, new.faults
 newest = {}
 for row in new.small["class_key"]: newest[row["purpose"]] = max(newest.get(row["purpose"], 0), row["generation"])
