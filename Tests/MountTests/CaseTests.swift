@@ -48,7 +48,7 @@ import Testing
         let directory = try WorkDirectory(for: test.account)
         defer { directory.remove() }
         let script = try directory.add(test.file)
-        for helper in ["lib.sh", "accounts.sh", "scan.py"] {
+        for helper in ["lib.sh", "accounts.sh", "scan.py", "login.py"] {
             _ = try directory.add(Self.folder.appendingPathComponent(helper))
         }
         if test.needsStoreFormat {
