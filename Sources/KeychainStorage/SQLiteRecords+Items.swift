@@ -67,6 +67,20 @@ extension SQLiteRecords {
         try row(Self.alwaysItem, [directory.rawValue]) { _ in true } ?? false
     }
 
+    /// UNION, not UNION ALL: directories that lie in a circle are met once.
+    static let itemClasses = """
+        WITH RECURSIVE below (id) AS (VALUES (?) \
+        UNION SELECT directory.id FROM below JOIN directory ON directory.parent = below.id) \
+        SELECT DISTINCT protection, generation FROM item WHERE directory IN below
+        """
+
+    func itemClasses(below directory: RowID) throws(KeychainError) -> [(protection: Protection, generation: Int64)] {
+        let found = try rows(Self.itemClasses, [directory.rawValue]) { row in
+            (Protection(rawValue: UInt8(clamping: try row.number(0))), try row.number(1))
+        }
+        return found.compactMap { protection, generation in protection.map { ($0, generation) } }
+    }
+
     func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
         try rows(Self.ephemeralItems, [after.rawValue, max(0, limit)]) { try $0.rowID(0) }
     }

@@ -59,9 +59,10 @@ package final class KeychainTree: FileSystem {
         return handle
     }
 
-    /// EROFS on a mount or store that takes no changes.
+    /// EROFS on a mount or store that takes no changes; ENOKEY before the first unlock, when no store does.
     func checkWritable() throws(Errno) {
         if isReadOnly { throw .readOnlyFileSystem }
+        if keychain.keys.state == .beforeFirstUnlock { throw .noKey }
     }
 
     package func forget(_ node: NodeID, count: UInt64) {

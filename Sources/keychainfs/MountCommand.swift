@@ -13,6 +13,14 @@ struct Mount: ParsableCommand {
     var foreground = false
     @Flag(help: "Make the keychain if there is none.")
     var create = false
+    @Flag(
+        help: ArgumentHelp(
+            "Ask for no passphrase.",
+            discussion: """
+                Items of the classes Always and AlwaysThisDeviceOnly can be read, everything else answers 'Required key not \
+                available', until 'keychainfs unlock'.
+                """))
+    var locked = false
     @Flag(help: "Take a keychain that is older than what this device has seen of it as it is.")
     var acceptRollback = false
     @OptionGroup var locks: LockOptions
@@ -23,9 +31,9 @@ struct Mount: ParsableCommand {
             discussion: """
                 ro: read-only. allow_other: other users come in, and mode and owner of each item decide; allow_root: root \
                 comes in. Ordinary users need 'user_allow_other' in /etc/fuse.conf for both. fsname=NAME, subtype=NAME: what \
-                mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600. noexec. \
-                lock_after=DURATION, lock_at_most=DURATION, lock_on=EVENT: as the options of these names. Options that are for \
-                mount(8) and systemd (defaults, nofail, x-...) are passed over.
+                mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600. locked, lock_after=DURATION, \
+                lock_at_most=DURATION, lock_on=EVENT: as the options of these names. noexec. Options that are for mount(8) \
+                and systemd (defaults, nofail, x-...) are passed over.
                 """))
     var options: [String] = []
     @Flag(name: .customLong("in-background"), help: .private)
@@ -33,7 +41,7 @@ struct Mount: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            let options = try MountOptionList(options + locks.mountOptions)
+            let options = try MountOptionList(options + locks.mountOptions + (locked ? ["locked"] : []))
             let plan = MountPlan(
                 keychain: keychain.path, mountPoint: mountPoint.path, options: options,
                 isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback)

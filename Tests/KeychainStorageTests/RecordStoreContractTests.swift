@@ -318,6 +318,38 @@ struct RecordStoreContractTests {
         }
     }
 
+    @Test("L1: the classes of what lies in a directory, and of what lies below it")
+    func classesBelow() throws {
+        try eachStore { store in
+            // 10 holds 11, which holds 12; 13 and 14 lie in a circle.
+            let parents: [(Int64, Int64)] = [(10, 0), (11, 10), (12, 11), (13, 14), (14, 13)]
+            let items: [(Int64, Int64, Protection, Int64)] = [
+                (20, 11, .whenUnlocked, 1), (21, 12, .whenUnlocked, 1), (22, 12, .always, 1),
+                (23, 12, .whenUnlocked, 2), (24, 14, .afterFirstUnlock, 3), (25, 15, .alwaysThisDeviceOnly, 1),
+            ]
+            let directories = try parents.map { try Samples.directory($0.0, parent: $0.1) }
+            let records = try items.map { id, directory, protection, generation in
+                var item = try Samples.item(id, directory: directory, protection: protection)
+                item.generation = generation
+                return item
+            }
+            try store.write { writer throws(KeychainError) in
+                for directory in directories { try writer.put(directory) }
+                for record in records { try writer.put(record, secret: [1]) }
+            }
+            func below(_ id: Int64) throws -> Set<[Int64]> {
+                let found = try store.read { reader throws(KeychainError) in
+                    try reader.itemClasses(below: RowID(rawValue: id))
+                }
+                #expect(found.count == Set(found.map { [Int64($0.protection.rawValue), $0.generation] }).count)
+                return Set(found.map { [Int64($0.protection.rawValue), $0.generation] })
+            }
+            #expect(try below(10) == [[6, 1], [8, 1], [6, 2]] && below(12) == below(10))
+            #expect(try below(13) == [[7, 3]] && below(14) == [[7, 3]])
+            #expect(try below(15) == [[11, 1]] && below(16).isEmpty)
+        }
+    }
+
     @Test("after close everything is refused; closing again does nothing")
     func closing() throws {
         try eachStore { store in

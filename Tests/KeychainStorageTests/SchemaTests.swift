@@ -108,6 +108,16 @@ struct SchemaTests {
         }
     }
 
+    @Test("S5: the classes of what lies below a directory are found by searches; what is scanned is what was found")
+    func planOfClasses() throws {
+        try withStore { store throws in
+            let plan = try explain(store, SQLiteRecords.itemClasses)
+            #expect(plan.contains { $0.hasPrefix("SEARCH item USING INDEX item_directory") })
+            #expect(plan.contains { $0.hasPrefix("SEARCH directory USING COVERING INDEX directory_parent") })
+            #expect(!plan.contains { $0.hasPrefix("SCAN item") || $0.hasPrefix("SCAN directory") })
+        }
+    }
+
     @Test("S6: a secret of at most 1 KiB lies in its item's row, a longer one in a table of its own")
     func placesOfSecrets() throws {
         try withStore { store throws in

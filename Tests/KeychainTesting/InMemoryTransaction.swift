@@ -79,6 +79,21 @@ final class InMemoryTransaction: RecordWriter {
         records.itemRecords.values.contains { $0.directory == directory && $0.alwaysTag != nil }
     }
 
+    func itemClasses(below directory: RowID) throws(KeychainError) -> [(protection: Protection, generation: Int64)] {
+        var below: Set<RowID> = [directory]
+        while true {
+            let next = records.directoryRecords.values.filter { below.contains($0.parent) }.map(\.id)
+            guard !below.isSuperset(of: next) else { break }
+            below.formUnion(next)
+        }
+        var found: [(protection: Protection, generation: Int64)] = []
+        for item in records.itemRecords.values where below.contains(item.directory) {
+            if found.contains(where: { $0 == (item.protection, item.generation) }) { continue }
+            found.append((item.protection, item.generation))
+        }
+        return found
+    }
+
     func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
         let rows = records.itemRecords.values.filter { $0.ephemeral != nil && $0.id > after }
         return Array(rows.map(\.id).sorted().prefix(limit))

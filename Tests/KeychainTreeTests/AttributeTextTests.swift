@@ -86,6 +86,21 @@ private func decode(_ text: String, _ key: AttributeKey, current: AttributeValue
         }
     }
 
+    @Test("L3: so are four of them by the file protection that means the same; it is shown by its own name")
+    func fileProtections() {
+        let aliases: [String: Protection] = [
+            "Complete": .whenUnlocked, "CompleteUnlessOpen": .whenUnlockedUnlessOpen,
+            "CompleteUntilFirstUserAuthentication": .afterFirstUnlock, "None": .always,
+        ]
+        for (suffix, protection) in aliases {
+            #expect(AttributeText.protection("NSFileProtection" + suffix) == protection)
+            #expect(AttributeText.protection(suffix) == protection)
+        }
+        for text in ["NSFileProtection", "NSFileProtectionWhenUnlocked", "kSecAttrAccessibleComplete", "complete"] {
+            #expect(AttributeText.protection(text) == nil, "\(text)")
+        }
+    }
+
     @Test("X2: every constant of protocol and authentication type goes to its suffix and back, by any of its names")
     func constants() {
         let tables: [(AttributeKey, String, [(suffix: String, code: String)])] = [

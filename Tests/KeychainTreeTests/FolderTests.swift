@@ -82,8 +82,8 @@ import Testing
             #expect(throws: Errno.isDirectory) { try shell.unlink(path) }
             #expect(throws: Errno.notPermitted) { try shell.setattr(path) { $0.permissions = 0o500 } }
             #expect(try shell.listxattr(path).isEmpty)
-            #expect(throws: Errno.noAttribute) { try shell.getxattr(path, "kSecAttrAccessible") }
-            #expect(throws: Errno.operationNotSupported) { try shell.setxattr(path, "kSecAttrAccessible", "Always") }
+            #expect(throws: Errno.noAttribute) { try shell.getxattr(path, "kSecAttrLabel") }
+            #expect(throws: Errno.operationNotSupported) { try shell.setxattr(path, "kSecAttrLabel", "L") }
         }
         #expect(throws: Errno.notPermitted) {
             try shell.rename("generic-passwords", "synchronizable/internet-passwords")
@@ -283,6 +283,8 @@ import Testing
         #expect(throws: Errno.noKey) { try shell.rmdir("access-groups/a") }
         try shell.rename("access-groups/b", "access-groups/d")
         #expect(throws: Errno.directoryNotEmpty) { try shell.rmdir("access-groups/d") }
+        #expect(throws: Errno.noKey) { try shell.list("access-groups") }
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
         #expect(try shell.list("access-groups") == ["a", "d"])
     }
 }

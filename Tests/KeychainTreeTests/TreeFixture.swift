@@ -27,9 +27,9 @@ struct TreeFixture: Sendable {
     }
 
     /// A copy of a store, opened on another device.
-    init(copying records: InMemoryRecords, device: UInt8 = 2, isShared: Bool = false) throws {
+    init(copying records: InMemoryRecords, device: UInt8 = 2, isShared: Bool = false, isUnlocked: Bool = true) throws {
         store = InMemoryRecordStore(records)
-        (keychain, clock) = try Self.keychain(in: store, device: device)
+        (keychain, clock) = try Self.keychain(in: store, device: device, isUnlocked: isUnlocked)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         options.isShared = isShared
         tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
@@ -41,10 +41,10 @@ struct TreeFixture: Sendable {
     }
 
     private static func keychain(
-        in store: InMemoryRecordStore, device number: UInt8
+        in store: InMemoryRecordStore, device number: UInt8, isUnlocked: Bool = true
     ) throws -> (Keychain, FakeClock) {
         let keys = try KeyRing(store: store, device: try device(number))
-        try keys.unlock(passphrase: try secret())
+        if isUnlocked { try keys.unlock(passphrase: try secret()) }
         let clock = FakeClock()
         return (try Keychain(store: store, keys: keys) { clock.tick() }, clock)
     }

@@ -181,6 +181,10 @@ extension DigestingWriter {
 
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool { try base.holdsAlwaysItem(directory) }
 
+    func itemClasses(below directory: RowID) throws(KeychainError) -> [(protection: Protection, generation: Int64)] {
+        try base.itemClasses(below: directory)
+    }
+
     func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
         try base.ephemeralItems(after: after, limit: limit)
     }

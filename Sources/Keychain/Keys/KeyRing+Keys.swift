@@ -9,6 +9,14 @@ extension KeyRing {
         return keys.isAvailable
     }
 
+    /// Whether rows of that generation of the class can be opened now.
+    package func isAvailable(_ protection: Protection, generation: Int64) -> Bool {
+        guard case .opened(let keys) = current.withLock({ $0.table[.protection(protection), generation] }) else {
+            return false
+        }
+        return keys.isAvailable
+    }
+
     /// Whether there may be a row that cannot be opened now: the keychain is not unlocked, or keys of it are another device's or
     /// wait for a passphrase slot.
     package var mayLackKeys: Bool { current.withLock { $0.lock != .unlocked || $0.table.lacksKeys } }

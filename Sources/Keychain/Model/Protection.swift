@@ -41,6 +41,17 @@ package enum Protection: UInt8, CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// The name of the file protection that means the same (contract, L3), without `NSFileProtection`; nil where there is none.
+    package var fileProtectionSuffix: String? {
+        switch self {
+        case .whenUnlocked: "Complete"
+        case .whenUnlockedUnlessOpen: "CompleteUnlessOpen"
+        case .afterFirstUnlock: "CompleteUntilFirstUserAuthentication"
+        case .always: "None"
+        default: nil
+        }
+    }
+
     /// Whether its keys are bound to the device that wrote them.
     package var isThisDeviceOnly: Bool { rawValue >= Self.whenUnlockedThisDeviceOnly.rawValue }
 

@@ -39,6 +39,8 @@ package protocol RecordReader {
     func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead]
     /// Whether any item of that directory has an Always tag.
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool
+    /// The classes and generations of the items in a directory and in those below it, each once: O(items).
+    func itemClasses(below directory: RowID) throws(KeychainError) -> [(protection: Protection, generation: Int64)]
     /// Rows that were sealed while locked (``ItemRecord/ephemeral``), as with listings.
     func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID]
     /// The ciphertext of the item's secret, all chunks in order; empty if it has none.

@@ -3,8 +3,7 @@ import SecretCrypto
 extension Keychain {
     /// The access group of that name, other than the default one; nil if nobody has made it.
     package func group(named name: CanonicalName) throws(KeychainError) -> Directory? {
-        let tag = try keys.groupTag(name)
-        return try store.read { (reader) throws(KeychainError) in try self.directory(tag: tag, reader) }
+        try directory { (always) throws(KeychainError) in try keys.groupTag(name, always: always) }
     }
 }
 

@@ -3,16 +3,28 @@ extension Keychain {
 
     /// The container of a class; nil if nothing has been made in it yet.
     package func container(_ key: ContainerKey) throws(KeychainError) -> Directory? {
-        let tag = try keys.containerTag(key)
-        return try store.read { (reader) throws(KeychainError) in try self.directory(tag: tag, reader) }
+        try directory { (always) throws(KeychainError) in try keys.containerTag(key, always: always) }
     }
 
     /// The service directory of that name in a container.
     package func directory(
         named name: CanonicalName, in container: ContainerKey
     ) throws(KeychainError) -> Directory? {
-        let tag = try keys.directoryTag(name, in: container)
-        return try store.read { (reader) throws(KeychainError) in try self.directory(tag: tag, reader) }
+        try directory { (always) throws(KeychainError) in try keys.directoryTag(name, in: container, always: always) }
+    }
+
+    /// The directory of a tag. Before the first unlock directories are found by their Always tags; what has none may be
+    /// there all the same: `interactionNotAllowed`.
+    func directory(
+        _ tag: (_ always: Bool) throws(KeychainError) -> [UInt8]
+    ) throws(KeychainError) -> Directory? {
+        let always = !keys.state.isAfterFirstUnlock
+        let tag = try tag(always)
+        let found = try store.read { (reader) throws(KeychainError) in
+            try self.directory(tag: tag, always: always, reader)
+        }
+        guard found != nil || !always else { throw .interactionNotAllowed }
+        return found
     }
 
     /// The directory of that row.
@@ -52,12 +64,16 @@ extension Keychain {
 
     /// The item of that name in a service directory.
     package func item(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> Item? {
-        let tag = try keys.itemTag(directory: directory, name: name)
-        return try store.read { (reader) throws(KeychainError) in
-            try reader.item(tag: tag, always: false).map { (record) throws(KeychainError) in
-                try itemEnvelope.open(record)
-            }
-        }
+        try record(named: name, in: directory).map { (record) throws(KeychainError) in try itemEnvelope.open(record) }
+    }
+
+    /// The row of a name, found as directories are.
+    private func record(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> ItemRecord? {
+        let always = !keys.state.isAfterFirstUnlock
+        let tag = try keys.itemTag(directory: directory, name: name, always: always)
+        let found = try store.read { (reader) throws(KeychainError) in try reader.item(tag: tag, always: always) }
+        guard found != nil || !always else { throw .interactionNotAllowed }
+        return found
     }
 
     /// The item of that row.
@@ -101,17 +117,21 @@ extension Keychain {
 
     /// The row of a name, if only another device can open it (contract, L6).
     package func foreignRow(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> RowID? {
-        let tag = try keys.itemTag(directory: directory, name: name)
-        return try store.read { (reader) throws(KeychainError) in
-            guard let record = try reader.item(tag: tag, always: false) else { return nil }
-            return keys.isForeign(record.protection, generation: record.generation) ? record.id : nil
-        }
+        guard let record = try record(named: name, in: directory) else { return nil }
+        return keys.isForeign(record.protection, generation: record.generation) ? record.id : nil
     }
 
     /// The row of a name, whether or not it can be opened.
     package func row(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> RowID? {
-        let tag = try keys.itemTag(directory: directory, name: name)
-        return try store.read { (reader) throws(KeychainError) in try reader.item(tag: tag, always: false)?.id }
+        try record(named: name, in: directory)?.id
+    }
+
+    /// Whether an item that can be used now lies in a directory or in one below it.
+    ///
+    /// Looks at each of them, and opens none.
+    package func holdsAvailableItem(_ directory: RowID) throws(KeychainError) -> Bool {
+        let found = try store.read { (reader) throws(KeychainError) in try reader.itemClasses(below: directory) }
+        return found.contains { keys.isAvailable($0.protection, generation: $0.generation) }
     }
 
     /// An item with its secret, still sealed: one consistent value, whatever happens to the item later.
@@ -143,8 +163,10 @@ extension Keychain {
         return (item, try itemEnvelope.secret(of: item, record: record, ciphertext: ciphertext))
     }
 
-    func directory(tag: [UInt8], _ reader: any RecordReader) throws(KeychainError) -> Directory? {
-        try reader.directory(tag: tag, always: false).map { (record) throws(KeychainError) in
+    func directory(
+        tag: [UInt8], always: Bool = false, _ reader: any RecordReader
+    ) throws(KeychainError) -> Directory? {
+        try reader.directory(tag: tag, always: always).map { (record) throws(KeychainError) in
             try directoryEnvelope.open(record)
         }
     }

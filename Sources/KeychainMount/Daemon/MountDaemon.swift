@@ -19,8 +19,9 @@ struct MountDaemon {
 
     /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind.
     ///
-    /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open.
-    func serve(passphrase: consuming SecretBytes, ready: () -> Void) throws(Failure) {
+    /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
+    /// passphrase it is opened as far as the device key goes, and waits for its first unlock.
+    func serve(passphrase: consuming SecretBytes?, ready: () -> Void) throws(Failure) {
         reportHardening(ProcessHardening.apply())
         let place = try openPlace()
         let watch = try startGuard()
@@ -104,8 +105,9 @@ struct MountDaemon {
         }
     }
 
-    private func openKeychain(_ passphrase: consuming SecretBytes) throws(Failure) -> OpenedKeychain {
+    private func openKeychain(_ passphrase: consuming SecretBytes?) throws(Failure) -> OpenedKeychain {
         let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
+        guard let passphrase else { return opened }
         do throws(KeychainError) {
             try opened.keychain.keys.unlock(passphrase: passphrase, acceptingRollback: plan.acceptsRollback)
             return opened

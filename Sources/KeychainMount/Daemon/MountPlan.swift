@@ -31,6 +31,7 @@ package struct MountPlan: Sendable {
     /// In the process that somebody has started: asks for the passphrase, then serves, or starts the daemon and returns
     /// when the mount is ready.
     package func run(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) {
+        try checkOptions()
         try checkPlace()
         if file.exists { file.tellDeviceKey(say) }
         let secret = try keychainSecret(passphrase, say)
@@ -50,7 +51,8 @@ package struct MountPlan: Sendable {
         LogTarget.system.start()
         let report = ReportOnce(ReadyReport())
         do throws(Failure) {
-            try MountDaemon(self).serve(passphrase: try inheritedSecret()) { report.ready() }
+            let secret: SecretBytes? = options.startsLocked ? nil : try inheritedSecret()
+            try MountDaemon(self).serve(passphrase: secret) { report.ready() }
         } catch {
             report.failed(error)
         }
@@ -68,6 +70,14 @@ package struct MountPlan: Sendable {
     }
 
     // MARK: Before the daemon
+
+    private func checkOptions() throws(Failure) {
+        guard options.startsLocked, acceptsRollback else { return }
+        throw Failure(
+            .usage,
+            "'--locked' compares nothing yet: give '--accept-rollback' to 'keychainfs unlock', the first one, if need be."
+        )
+    }
 
     /// What can be told before the passphrase is asked for.
     private func checkPlace() throws(Failure) {
@@ -90,18 +100,27 @@ package struct MountPlan: Sendable {
         }
     }
 
-    private func keychainSecret(_ source: PassphraseSource, _ say: (String) -> Void) throws(Failure) -> SecretBytes {
-        guard !file.exists else { return try source.read(say: say) }
+    /// Nil for a keychain that is to be mounted without unlocking.
+    private func keychainSecret(_ source: PassphraseSource, _ say: (String) -> Void) throws(Failure) -> SecretBytes? {
+        guard !file.exists else {
+            if options.startsLocked { return nil }
+            return try source.read(say: say)
+        }
         let secret = try source.readNew(say: say)
         try file.create(passphrase: secret, cost: CostChoice.standard.cost)
         say("made \(file.path).")
+        if options.startsLocked { return nil }
         return secret
     }
 
-    private func startDaemon(_ secret: borrowing SecretBytes) throws(Failure) {
+    private func startDaemon(_ secret: consuming SecretBytes?) throws(Failure) {
         let report: BackgroundReport
         do {
-            report = try BackgroundStart.start(arguments: daemonArguments, secret: secret.bytes)
+            if let secret {
+                report = try BackgroundStart.start(arguments: daemonArguments, secret: secret.bytes)
+            } else {
+                report = try BackgroundStart.start(arguments: daemonArguments, secret: [UInt8]().rawSpan)
+            }
         } catch {
             throw Failure(
                 .failure,

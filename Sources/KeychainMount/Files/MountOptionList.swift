@@ -14,6 +14,8 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var isReadOnly = false
     package private(set) var access = Access.ownerOnly
     package private(set) var forbidsPrograms = false
+    /// Mounts without unlocking: Always items alone answer until somebody unlocks.
+    package private(set) var startsLocked = false
     /// What mount(8) shows as the source; the keychain's path if nil.
     package private(set) var source: String?
     /// What mount(8) shows after `fuse.`.
@@ -33,6 +35,9 @@ package struct MountOptionList: Hashable, Sendable {
                 throw Self.unknown(parts[0])
             }
         }
+        guard !startsLocked || passphraseFile == nil else {
+            throw Failure(.usage, "'locked' asks for no passphrase: leave out 'passphrase_file=', or 'locked'.")
+        }
     }
 
     /// What the kernel's table shows as the mount's type.
@@ -43,6 +48,7 @@ package struct MountOptionList: Hashable, Sendable {
         var options: [String] = []
         if isReadOnly { options.append("ro") }
         if forbidsPrograms { options.append("noexec") }
+        if startsLocked { options.append("locked") }
         if access != .ownerOnly { options.append(access.rawValue) }
         if let source { options.append("fsname=" + Self.escaped(source)) }
         if subtype != MountPlan.subtype { options.append("subtype=" + subtype) }
@@ -59,6 +65,7 @@ package struct MountOptionList: Hashable, Sendable {
         case ("rw", nil): isReadOnly = false
         case ("noexec", nil): forbidsPrograms = true
         case ("exec", nil): forbidsPrograms = false
+        case ("locked", nil): startsLocked = true
         case ("allow_other", nil): try allow(.everyone)
         case ("allow_root", nil): try allow(.root)
         case ("fsname", let value): source = try Self.sourceName(value)
@@ -128,7 +135,8 @@ package struct MountOptionList: Hashable, Sendable {
         Failure(
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
-                + "subtype=NAME, passphrase_file=FILE, noexec, lock_after=DURATION, lock_at_most=DURATION, lock_on=EVENT, "
+                + "subtype=NAME, passphrase_file=FILE, locked, noexec, lock_after=DURATION, lock_at_most=DURATION, "
+                + "lock_on=EVENT, "
                 + "and what fstab(5) has for every file system.")
     }
 

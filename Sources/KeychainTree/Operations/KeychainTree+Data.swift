@@ -240,7 +240,7 @@ extension KeychainTree {
                 return saved
             }
             committed(&state, saved)
-            succeeded(inheritance)
+            succeeded(inheritance, by: saved.id)
         } catch {
             staging.note { $0.commitFailed(with: error.errno) }
             throw error.errno

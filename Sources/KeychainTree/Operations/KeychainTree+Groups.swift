@@ -86,19 +86,10 @@ extension KeychainTree {
     private func checkGroupAvailable(_ group: RowID) throws(Errno) {
         guard keychain.keys.mayLackKeys else { return }
         try forEachDirectory(in: group) { container throws(Errno) in
-            try forEachDirectory(in: container) { service throws(Errno) in try checkAvailable(service) }
-        }
-    }
-
-    private func forEachDirectory(in parent: RowID, _ body: (RowID) throws(Errno) -> Void) throws(Errno) {
-        var after = RowID.none
-        while true {
-            let page = try mapped { () throws(KeychainError) in
-                try keychain.directories(in: parent, after: after, limit: 128)
+            try forEachDirectory(in: container.id) { service throws(Errno) in
+                try checkAvailable(service.id)
+                return true
             }
-            for entry in page { try body(entry.id) }
-            guard let last = page.last else { return }
-            after = last.id
         }
     }
 }

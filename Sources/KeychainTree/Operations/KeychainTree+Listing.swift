@@ -7,13 +7,16 @@ extension KeychainTree {
     /// Offsets 1 and 2 are `.` and `..`; what follows stands at its row number (or place) plus this.
     private static let offsetBase: UInt64 = 2
     /// Rows are read so many at a time.
-    private static let pageSize = 128
+    static let pageSize = 128
 
     package func opendir(_ request: inout Request, node id: NodeID) throws(Errno) -> HandleID {
         switch try node(id).content {
         case .item, .controlFile: throw .notDirectory
         case .service(let directory): try checkListable(directory)
-        case .folder, .controlDirectory: break
+        case .folder(.classDirectory(let place)):
+            if let container = try container(of: place) { try checkListable(rowsOf: container.id) }
+        case .folder(.groups): try checkListable(rowsOf: .none)
+        case .folder(.scope), .controlDirectory: break
         }
         return table.withLock { $0.open(.directory(ListingHandle())) }
     }
@@ -102,10 +105,7 @@ extension KeychainTree {
     private func listDirectories(
         of place: ClassDirectory, after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
     ) throws(Errno) {
-        let container = try stable(place) { key throws(Errno) in
-            try mapped { () throws(KeychainError) in try keychain.container(key) }
-        }
-        guard let container else { return }
+        guard let container = try container(of: place) else { return }
         try list(rowsOf: container.id, after, listing) { directory in add(directory, in: place, &sink) }
     }
 
@@ -126,7 +126,7 @@ extension KeychainTree {
                 try keychain.directories(in: parent, after: after, limit: Self.pageSize)
             }
             for entry in page {
-                guard case .available(let directory) = entry else {
+                guard case .available(let directory) = entry, try isShown(directory) else {
                     listing.leaveOut(entry.isDamaged)
                     continue
                 }
@@ -304,29 +304,6 @@ extension KeychainTree {
             return false
         }
         return true
-    }
-
-    /// ENOKEY for a directory with nothing in it but what is not available (L1).
-    private func checkListable(_ directory: ServiceDirectory) throws(Errno) {
-        guard keychain.keys.state != .unlocked else { return }
-        guard directory.pending.withLock({ $0.rows.isEmpty }) else { return }
-        var after = RowID.none
-        var isAnythingLeftOut = false
-        while true {
-            let page = try mapped { () throws(KeychainError) in
-                try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
-            }
-            for entry in page {
-                switch entry {
-                case .available: return
-                case .foreign: continue
-                case .unavailable, .damaged: isAnythingLeftOut = true
-                }
-            }
-            guard let last = page.last else { break }
-            after = last.id
-        }
-        if isAnythingLeftOut { throw .noKey }
     }
 }
 

@@ -31,10 +31,13 @@ enum AttributeText {
         }
     }
 
-    /// The protection class that a text names.
+    /// The protection class that a text names, be it by the file protection that means the same (L3).
     static func protection(_ text: String) -> Protection? {
         let suffix = text.dropPrefix(AttributeKey.accessible.definition.name)
-        return Protection.allCases.first { $0.suffix == suffix || $0.code == text }
+        let fileProtection = text.dropPrefix("NSFileProtection")
+        return Protection.allCases.first {
+            $0.suffix == suffix || $0.code == text || $0.fileProtectionSuffix == fileProtection
+        }
     }
 
     private static func decode(_ text: String, _ definition: AttributeDefinition) -> AttributeValue? {

@@ -1,0 +1,170 @@
+import FileSystemCore
+import Keychain
+import KeychainTesting
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// L1: what is listed and answers by name while locked, and before the first unlock.
+@Suite struct LockedListingTests {
+    private let fixture: TreeFixture
+    private let shell: TreeProcess
+    private let place = "generic-passwords"
+
+    init() throws {
+        fixture = try TreeFixture()
+        shell = TreeProcess(fixture)
+        for (directory, protection) in [
+            ("protected", "WhenUnlocked"), ("later", "AfterFirstUnlock"), ("early", "Always"),
+            ("open", "WhenUnlockedUnlessOpen"),
+        ] {
+            try shell.mkdir("\(place)/\(directory)")
+            try shell.setxattr("\(place)/\(directory)", "kSecAttrAccessible", protection)
+            try shell.put("\(place)/\(directory)/a", "x")
+        }
+        try shell.mkdir("\(place)/empty")
+    }
+
+    /// The names that a listing gives, and the error that it ends with; of one that does not open, nil.
+    private func listing(_ path: String, by shell: TreeProcess) throws -> (names: [String], error: Errno?)? {
+        let node = try shell.entry(path).node
+        guard let handle = try? shell.ask({ (request) throws(Errno) in try shell.tree.opendir(&request, node: node) })
+        else { return nil }
+        var sink = NameSink()
+        do {
+            try shell.ask { (request) throws(Errno) in
+                try shell.tree.readdir(&request, node: node, handle: handle, offset: 0, into: &sink)
+            }
+            return (sink.names, nil)
+        } catch {
+            return (sink.names, error)
+        }
+    }
+
+    /// A mount that has not been unlocked yet.
+    private func cold(device: UInt8 = 1) throws -> (fixture: TreeFixture, shell: TreeProcess) {
+        let fixture = try TreeFixture(copying: fixture.store.records, device: device, isUnlocked: false)
+        return (fixture, TreeProcess(fixture))
+    }
+
+    @Test("L1: while locked a directory is listed as long as it holds an item that is available, and answers by name")
+    func directories() throws {
+        #expect(try shell.list(place) == ["protected", "later", "early", "open", "empty"])
+        _ = fixture.tree.lock()
+        let found = try #require(try listing(place, by: shell))
+        #expect(found.names == ["later", "early"] && found.error == .noKey)
+        for name in ["protected", "later", "early", "open", "empty"] { _ = try shell.stat("\(place)/\(name)") }
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat("\(place)/none") }
+        #expect(try shell.list(place + "/later") == ["a"])
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try shell.list(place).count == 5)
+    }
+
+    @Test("L1: a name that is not committed yet keeps its directory in the listing, if it is available itself")
+    func uncommitted() throws {
+        try shell.setxattr(place + "/empty", "kSecAttrAccessible", "AfterFirstUnlock")
+        let file = try shell.open(place + "/empty/new", [.writeOnly, .create])
+        _ = fixture.tree.lock()
+        #expect(try listing(place, by: shell)?.names == ["later", "early", "empty"])
+        try shell.close(file)
+        #expect(try listing(place, by: shell)?.names == ["later", "early", "empty"])
+    }
+
+    @Test("L1: with nothing to show a directory of directories does not open; the folders with fixed names are listed")
+    func nothingToShow() throws {
+        try shell.mkdir("internet-passwords/h")
+        try shell.mkdir("access-groups/g")
+        try shell.mkdir("access-groups/g/generic-passwords/s")
+        _ = fixture.tree.lock()
+        #expect(try listing("internet-passwords", by: shell) == nil)
+        #expect(try listing("access-groups", by: shell) == nil)
+        #expect(try listing("access-groups/g/generic-passwords", by: shell) == nil)
+        #expect(try shell.list("access-groups/g").count == 3)
+        #expect(try shell.list("synchronizable").count == 2)
+        #expect(try shell.list("synchronizable/generic-passwords") == [])
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat("access-groups/none") }
+    }
+
+    @Test("L1: a group is listed as long as anything in it is available")
+    func groups() throws {
+        for (group, protection) in [("a", "WhenUnlocked"), ("b", "AfterFirstUnlock")] {
+            try shell.mkdir("access-groups/\(group)")
+            try shell.mkdir("access-groups/\(group)/generic-passwords/s")
+            try shell.put("access-groups/\(group)/generic-passwords/s/x", "x")
+            try shell.setxattr("access-groups/\(group)/generic-passwords/s/x", "kSecAttrAccessible", protection)
+        }
+        _ = fixture.tree.lock()
+        let found = try #require(try listing("access-groups", by: shell))
+        #expect(found.names == ["b"] && found.error == .noKey)
+    }
+
+    @Test("L1: before the first unlock Always answers, every other name is ENOKEY, whether it is there or not")
+    func beforeFirstUnlock() throws {
+        let (fixture, shell) = try cold()
+        #expect(try shell.cat(place + "/early/a") == "x")
+        #expect(try shell.getxattr(place + "/early/a", "kSecAttrAccessible") == "Always")
+        #expect(try listing(place, by: shell)?.names == ["early"])
+        #expect(try listing(place, by: shell)?.error == .noKey)
+        for name in ["early/none", "protected", "later", "empty", "none"] {
+            #expect(throws: Errno.noKey) { try shell.stat("\(place)/\(name)") }
+        }
+        #expect(throws: Errno.noKey) { try shell.stat("access-groups/none") }
+        // No name is remembered as absent by the kernel: what is there is found after the unlock.
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try shell.cat(place + "/protected/a") == "x")
+        #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(place + "/early/none") }
+    }
+
+    @Test("L1: before the first unlock every change is ENOKEY, of an Always item too, and nothing is committed")
+    func changesBeforeFirstUnlock() throws {
+        let (fixture, shell) = try cold()
+        let item = place + "/early/a"
+        let changes: [() throws -> Void] = [
+            { _ = try shell.open(item, [.writeOnly]) }, { _ = try shell.open(item, [.writeOnly, .truncate]) },
+            { try shell.unlink(item) }, { try shell.rename(item, place + "/early/b") },
+            { try shell.setattr(item) { $0.permissions = 0o640 } }, { try shell.setattr(item) { $0.size = 0 } },
+            { try shell.setxattr(item, "kSecAttrLabel", "L") }, { try shell.removexattr(item, "kSecAttrAccessible") },
+            { try shell.setxattr(place + "/early", "kSecAttrAccessible", "WhenUnlocked") },
+            { try shell.rmdir(place + "/early") }, { try shell.rename(place + "/early", place + "/t") },
+            { try shell.setattr(place + "/early") { $0.permissions = 0o750 } },
+            { try shell.mkdir(place + "/t") }, { try shell.mkdir("access-groups/t") },
+            { try shell.rmdir("access-groups/t") }, { try shell.mknod(place + "/early/n") },
+            { _ = try shell.open(place + "/early/new", [.writeOnly, .create]) },
+        ]
+        for change in changes { #expect(throws: Errno.noKey) { try change() } }
+        #expect(fixture.keychain.commitCount == 0)
+    }
+
+    @Test(
+        "L1: a device that has never unlocked the keychain reads no Always item before its first unlock; then it does")
+    func newDevice() throws {
+        let (fixture, shell) = try cold(device: 2)
+        #expect(throws: Errno.noKey) { try shell.stat(place + "/early") }
+        #expect(try listing(place, by: shell) == nil)
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try shell.cat(place + "/early/a") == "x")
+        let later = TreeProcess(try TreeFixture(copying: fixture.store.records, device: 2, isUnlocked: false))
+        #expect(try later.cat(place + "/early/a") == "x")
+    }
+
+    @Test("L1: a keychain with nothing in it hides nothing: its listings end cleanly before the first unlock")
+    func emptyKeychain() throws {
+        let empty = try TreeFixture()
+        let shell = TreeProcess(try TreeFixture(copying: empty.store.records, device: 1, isUnlocked: false))
+        #expect(try shell.list(place) == [] && shell.list("access-groups") == [])
+    }
+}
+
+private struct NameSink: DirectorySink {
+    var names: [String] = []
+    let wantsEntries = false
+
+    mutating func add(_ name: EntryName, inode: InodeNumber, type: FileSystemCore.FileType, offset: UInt64) -> Bool {
+        let text = String(decoding: name.bytes, as: UTF8.self)
+        if text != ".", text != ".." { names.append(text) }
+        return true
+    }
+
+    mutating func add(_ name: EntryName, entry: Entry, offset: UInt64) -> Bool { false }
+}
