@@ -66,7 +66,11 @@ package struct SlotEditing {
         case .recoveryKey:
             try host.verify(authority)
             let secret: UnlockSecret? = try showRecoveryKey()
-            return try run(request, by: authority, new: secret, confirm: confirm)
+            do throws(Failure) {
+                return try run(request, by: authority, new: secret, confirm: confirm)
+            } catch {
+                throw Failure(error.exitCode, error.message + " The recovery key that was shown opens nothing.")
+            }
         case .keyFile(let file):
             let isNew = try file.make()
             do throws(Failure) {

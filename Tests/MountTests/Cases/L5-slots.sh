@@ -68,6 +68,21 @@ unmount_keychain; "$KEYCHAINFS" check --passphrase-file second > /dev/null; expe
 slot add --passphrase-file second --new-passphrase-file third "$MNT" & slot add --passphrase-file second --kind keyfile --key-file "$CASE_DIR/k" "$MNT"; wait $!
 expect 3 "$(kinds "$MNT" | wc -w)" "two at once"
 unmount_keychain
+# Costs: raised while there is one passphrase slot, never lowered; a new passphrase is not needed for that.
+expect_code 25 slot change 3 --passphrase-file second --kdf moderate | grep -q 'share their cost' || fail "a shared cost"
+slot remove "$(slot list | awk '$2 == "passphrase" && $1 != 3 { print $1 }')" --passphrase-file second
+expect 1 "$(slot list | grep -c passphrase)" "passphrase slots"
+slot change 3 --passphrase-file second --kdf moderate
+slot list | grep -qE '^3  passphrase  Argon2id, 256 MiB, ([3-9]|1[0-9]|20) passes$' || fail "the raised cost: $(slot list)"
+opens second || fail "the passphrase at its new cost"
+slot change 3 --passphrase-file second --kdf test; slot list | grep -q '256 MiB' || fail "the cost was lowered"
+expect_code 64 slot change 3 --passphrase-file second --kdf cheap > /dev/null
+expect_code 64 slot change 3 --passphrase-file second --kind recovery --kdf moderate > /dev/null
 # Before the first unlock, and read-only, nothing changes.
 "$KEYCHAINFS" mount "$MNT" --passphrase-file second -o ro
-expect_code 22 slot add --passphrase-file second --new-passphrase-file wrong "$MNT" > /dev/null; expect 3 "$(kinds "$MNT" | wc -w)" "read-only"
+expect_code 22 slot add --passphrase-file second --new-passphrase-file wrong "$MNT" > /dev/null; expect 2 "$(kinds "$MNT" | wc -w)" "read-only"
+unmount_keychain; "$KEYCHAINFS" mount "$MNT" --locked; expect before-first-unlock "$(status state)" "a cold start"
+expect_code 23 slot add --passphrase-file second --new-passphrase-file wrong "$MNT" > /dev/null; expect 2 "$(kinds "$MNT" | wc -w)" "before the first unlock"
+unmount_keychain
+# S2: an older copy, with the slots of then, is told.
+cp older "$KEYCHAIN"; expect_code 24 mount_keychain > /dev/null
