@@ -1,6 +1,7 @@
-import Keychain
 import KeychainTesting
 import SecretCrypto
+
+@testable import Keychain
 
 /// A store in memory, its key ring and envelopes, and short ways to use them.
 struct Bench {
@@ -40,6 +41,18 @@ struct Bench {
         item.secretCount = contents.count
         let sealed = try items.seal(item, secret: contents.rawSpan)
         try store.write { (writer) throws(KeychainError) in try writer.put(sealed.record, secret: sealed.secret) }
+        return sealed.record
+    }
+
+    /// The same as ``add(_:_:)``, with its part in the digest.
+    @discardableResult
+    func addCounted(_ item: Item, _ contents: [UInt8]) throws -> ItemRecord {
+        var item = item
+        item.secretCount = contents.count
+        let sealed = try items.seal(item, secret: contents.rawSpan)
+        try store.write(by: ring.ledger) { (writer) throws(KeychainError) in
+            try writer.put(sealed.record, secret: sealed.secret)
+        }
         return sealed.record
     }
 

@@ -40,7 +40,7 @@ extension KeyRing {
         return gone
     }
 
-    private func rotation(
+    func rotation(
         of records: StoredKeys, userKey: borrowing SecretBytes, removing removed: Set<Int64>
     ) throws(KeychainError) -> UserKeyRotation {
         let deviceID = records.device(tag: deviceTag)
@@ -51,7 +51,7 @@ extension KeyRing {
 
     /// Writes a new generation; the device is entered in the store if it is not yet. Returns all keys, opened before the
     /// commit: what cannot be installed is not committed either.
-    private func startGeneration(
+    func startGeneration(
         _ writer: any RecordWriter, userKey: borrowing SecretBytes, _ generation: Int64
     ) throws(KeychainError) -> KeyTable {
         let keys = try wrappingKeys(userKey: userKey, generation: generation)
@@ -66,7 +66,7 @@ extension KeyRing {
 
     /// Takes the keys over. Those of a locked class are wiped again at once (of UnlessOpen the public key stays), and those
     /// that the last passphrase slot has taken with it.
-    private func install(_ table: KeyTable) throws(KeychainError) {
+    func install(_ table: KeyTable) throws(KeychainError) {
         let (useless, isClosed) = current.withLock { state in
             guard !state.isClosed else { return (table.opened { _ in true }, true) }
             let withheld = state.table.withhold(table.withheld)

@@ -61,20 +61,24 @@ struct ControlCommandLine: ControlCommands {
         case "lock":
             request.notifications += tree.lock()
             return Array("locked\n".utf8)
-        case "unlock", Self.unlockAcceptingRollback:
-            let passphrase = try Self.secret(command, from: end)
-            try tree.unlock(passphrase: passphrase, acceptingRollback: verb != "unlock")
-            return Array("unlocked\n".utf8)
         case "check":
             return CheckAnswer(try tree.keychain.check()).json
         case "backup":
             return try snapshots.make().json
+        case SlotRequest.list:
+            return SlotListAnswer(try tree.keychain.keys.slots()).json
         default:
-            throw .param
+            if let slots = SlotRequest(line: verb) {
+                let change = try slots.run(command.extracting(end..<command.byteCount), on: tree.keychain)
+                if slots.mayDeleteItems { request.notifications += tree.forgetUnavailable() }
+                return SlotChangeAnswer(change).json
+            }
+            guard let unlock = UnlockCommand(line: verb) else { throw .param }
+            let secret = try UnlockSecret(kind: unlock.kind, bytes: Self.secret(command, from: end))
+            try tree.unlock(with: secret, acceptingRollback: unlock.acceptsRollback)
+            return Array("unlocked\n".utf8)
         }
     }
-
-    static let unlockAcceptingRollback = "unlock --accept-rollback"
 
     /// The command, and where its secret input begins. No command is longer than a few words.
     private static func firstLine(of command: RawSpan) -> (verb: String, end: Int) {

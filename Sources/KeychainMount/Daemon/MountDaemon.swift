@@ -20,13 +20,13 @@ struct MountDaemon {
     /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind.
     ///
     /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
-    /// passphrase it is opened as far as the device key goes, and waits for its first unlock.
-    func serve(passphrase: consuming SecretBytes?, ready: () -> Void) throws(Failure) {
+    /// secret it is opened as far as the device key goes, and waits for its first unlock.
+    func serve(with secret: consuming UnlockSecret?, ready: () -> Void) throws(Failure) {
         reportHardening(ProcessHardening.apply())
         let place = try openPlace()
         let watch = try startGuard()
         do throws(Failure) {
-            let opened = try openKeychain(passphrase)
+            let opened = try openKeychain(secret)
             defer { opened.keychain.close() }
             reportDevice(opened)
             IntegrityWorker(keychain: opened.keychain, log: log).start()
@@ -105,16 +105,16 @@ struct MountDaemon {
         }
     }
 
-    private func openKeychain(_ passphrase: consuming SecretBytes?) throws(Failure) -> OpenedKeychain {
+    private func openKeychain(_ secret: consuming UnlockSecret?) throws(Failure) -> OpenedKeychain {
         let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
-        guard let passphrase else { return opened }
-        do throws(KeychainError) {
-            try opened.keychain.keys.unlock(passphrase: passphrase, acceptingRollback: plan.acceptsRollback)
+        guard let secret else { return opened }
+        do throws(Failure) {
+            try opened.unlock(with: secret, acceptingRollback: plan.acceptsRollback, keychain: plan.file.path)
             return opened
         } catch {
             opened.keychain.close()
-            if case .rolledBack = error { log.critical("an older copy of the keychain lies in its place") }
-            throw Failure(error, keychain: plan.file.path)
+            if error.exitCode == .rolledBack { log.critical("an older copy of the keychain lies in its place") }
+            throw error
         }
     }
 

@@ -20,6 +20,8 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var subtype = MountPlan.subtype
     /// Where a mount that nobody watches (fstab) has its passphrase from.
     package private(set) var passphraseFile: String?
+    /// The same of a key file; only one of them is ever set.
+    package private(set) var keyFile: String?
     /// When the mounted keychain locks by itself.
     package private(set) var lockPolicy = LockPolicy()
 
@@ -41,7 +43,7 @@ package struct MountOptionList: Hashable, Sendable {
     /// What the kernel's table shows as the mount's type.
     var type: String { "fuse." + subtype }
 
-    /// The same for another process, the passphrase's file apart.
+    /// The same for another process, what it is unlocked with apart.
     var arguments: [String] {
         var options: [String] = []
         if isReadOnly { options.append("ro") }
@@ -68,7 +70,8 @@ package struct MountOptionList: Hashable, Sendable {
         case ("allow_root", nil): try allow(.root)
         case ("fsname", let value): source = try Self.sourceName(value)
         case ("subtype", let value): subtype = try Self.subtypeName(value)
-        case ("passphrase_file", let value): passphraseFile = try Self.absolutePath(value)
+        case ("passphrase_file", let value): (passphraseFile, keyFile) = (try Self.absolutePath(name, value), nil)
+        case ("key_file", let value): (passphraseFile, keyFile) = (nil, try Self.absolutePath(name, value))
         case ("lock_after", let value): lockPolicy.afterUse = try Self.duration(value, name)
         case ("lock_at_most", let value): lockPolicy.atMost = try Self.duration(value, name)
         case ("setuid", _), ("drop_privileges", _):
@@ -102,9 +105,9 @@ package struct MountOptionList: Hashable, Sendable {
         return value
     }
 
-    private static func absolutePath(_ value: String?) throws(Failure) -> String {
+    private static func absolutePath(_ name: String, _ value: String?) throws(Failure) -> String {
         guard let value, value.hasPrefix("/") else {
-            throw Failure(.usage, "'passphrase_file=' needs the absolute path of a file.")
+            throw Failure(.usage, "'\(name)=' needs the absolute path of a file.")
         }
         return value
     }
@@ -123,7 +126,8 @@ package struct MountOptionList: Hashable, Sendable {
         Failure(
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
-                + "subtype=NAME, passphrase_file=FILE, locked, noexec, lock_after=DURATION, lock_at_most=DURATION, "
+                + "subtype=NAME, passphrase_file=FILE, key_file=FILE, locked, noexec, lock_after=DURATION, "
+                + "lock_at_most=DURATION, "
                 + "and what fstab(5) has for every file system.")
     }
 
