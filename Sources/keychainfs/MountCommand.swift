@@ -32,8 +32,8 @@ struct Mount: ParsableCommand {
                 ro: read-only. allow_other: other users come in, and mode and owner of each item decide; allow_root: root \
                 comes in. Ordinary users need 'user_allow_other' in /etc/fuse.conf for both. fsname=NAME, subtype=NAME: what \
                 mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600; key_file=FILE: likewise a key \
-                file. locked, lock_after=DURATION, lock_at_most=DURATION: as the options of these names. noexec. Options that \
-                are for mount(8) and systemd (defaults, nofail, x-...) are passed over.
+                file. locked, lock_after=DURATION, lock_at_most=DURATION, lock_on=EVENT: as the options of these names. noexec. \
+                Options that are for mount(8) and systemd (defaults, nofail, x-...) are passed over.
                 """))
     var options: [String] = []
     @Flag(name: .customLong("in-background"), help: .private)
@@ -65,10 +65,14 @@ struct LockOptions: ParsableArguments {
     var lockAfter: String?
     @Option(help: ArgumentHelp("Lock so long after each unlock, in use or not.", valueName: "duration"))
     var lockAtMost: String?
+    @Option(
+        help: ArgumentHelp("Lock on 'suspend', 'screen' (when it is locked), or 'suspend,screen'.", valueName: "events")
+    )
+    var lockOn: String?
 
     /// The same as mount options, over those that are given so.
     var mountOptions: [String] {
-        [("lock_after", lockAfter), ("lock_at_most", lockAtMost)].compactMap { name, value in
+        [("lock_after", lockAfter), ("lock_at_most", lockAtMost), ("lock_on", lockOn)].compactMap { name, value in
             value.map { "\(name)=\($0.replacing(",", with: "\\,"))" }
         }
     }

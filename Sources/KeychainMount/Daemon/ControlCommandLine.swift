@@ -30,13 +30,15 @@ struct ControlCommandLine: ControlCommands {
 
     func status(of tree: KeychainTree) -> [UInt8] {
         let items = (try? tree.keychain.itemCount()) ?? 0
+        let automaticLock = automaticLock()
         return StatusReport(
             processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
             isReadOnly: tree.isReadOnly, items: items,
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
-            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain),
-            device: StatusReport.Device(tree.keychain), automaticLock: automaticLock()
+            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain)
+                + [automaticLock.warning].compactMap(\.self),
+            device: StatusReport.Device(tree.keychain), automaticLock: automaticLock
         ).json
     }
 

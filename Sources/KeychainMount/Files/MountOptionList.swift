@@ -1,3 +1,5 @@
+import SystemServices
+
 /// What `-o` was given, as mount.fuse3(8) and mount(8) write it.
 package struct MountOptionList: Hashable, Sendable {
     /// Who reaches the mount besides the mounting user.
@@ -74,6 +76,7 @@ package struct MountOptionList: Hashable, Sendable {
         case ("key_file", let value): (passphraseFile, keyFile) = (nil, try Self.absolutePath(name, value))
         case ("lock_after", let value): lockPolicy.afterUse = try Self.duration(value, name)
         case ("lock_at_most", let value): lockPolicy.atMost = try Self.duration(value, name)
+        case ("lock_on", let value): lockPolicy.events.formUnion(try Self.events(value))
         case ("setuid", _), ("drop_privileges", _):
             throw Failure(
                 .usage,
@@ -122,12 +125,21 @@ package struct MountOptionList: Hashable, Sendable {
         return duration
     }
 
+    private static func events(_ value: String?) throws(Failure) -> Set<LoginEvent> {
+        let words = (value ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        let events = words.compactMap { LoginEvent(rawValue: String($0)) }
+        guard events.count == words.count else {
+            throw Failure(.usage, "'lock_on=' (--lock-on) needs 'suspend', 'screen' or 'suspend,screen'.")
+        }
+        return Set(events)
+    }
+
     private static func unknown(_ name: String) -> Failure {
         Failure(
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
                 + "subtype=NAME, passphrase_file=FILE, key_file=FILE, locked, noexec, lock_after=DURATION, "
-                + "lock_at_most=DURATION, "
+                + "lock_at_most=DURATION, lock_on=EVENT, "
                 + "and what fstab(5) has for every file system.")
     }
 
