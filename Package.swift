@@ -121,6 +121,8 @@ let package = Package(
             ],
             swiftSettings: testing),
         .testTarget(
+            name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
+        .testTarget(
             name: "MountTests",
             dependencies: ["keychainfs", "KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto"],
             exclude: ["Cases"], swiftSettings: testing),

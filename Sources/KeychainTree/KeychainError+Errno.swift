@@ -22,6 +22,9 @@ extension KeychainError {
         case .allocate: .noMemory
         case .directoryNotEmpty: .directoryNotEmpty
         case .inUse: .resourceBusy
+        case .slotRefused(.lastSlot): .notPermitted
+        case .slotRefused(.passcodeItems): .directoryNotEmpty
+        case .slotRefused(.sharedCost): .operationNotSupported
         // ESTALE: what answers is older than what was seen before.
         case .rolledBack, .untrustedCommitNumber: .staleNFSFileHandle
         case .staleItem, .notAKeychain, .unknownFormat, .unacceptableCost, .io: .ioError

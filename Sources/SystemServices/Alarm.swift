@@ -37,11 +37,17 @@ public final class Alarm: Sendable {
     /// Returns when ``now`` is `moment` (nil: never), or ``ring()`` was called since the last return. Also now and then
     /// without a reason.
     public func wait(until moment: Duration?) {
+        wait(until: moment, orFor: 0, on: -1)
+    }
+
+    /// The same, or until there is one of the poll(2) `events` on `descriptor`.
+    func wait(until moment: Duration?, orFor events: Int16, on descriptor: Int32) {
         set(moment)
         var waiting = [
             pollfd(fd: timer, events: Int16(POLLIN), revents: 0), pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: events, revents: 0),
         ]
-        _ = unsafe poll(&waiting, 2, -1)
+        _ = unsafe poll(&waiting, 3, -1)
         var count: UInt64 = 0
         _ = unsafe read(bell, &count, 8)
     }

@@ -20,7 +20,7 @@ struct Backup: ParsableCommand {
             """)
 
     @OptionGroup var keychain: KeychainOption
-    @OptionGroup var passphrase: PassphraseOption
+    @OptionGroup var unlocking: UnlockOptions
     @Flag(help: "Verify every row of BACKUP.")
     var verify = false
     @Flag(help: "As JSON, for scripts.")
@@ -40,7 +40,7 @@ struct Backup: ParsableCommand {
             } else {
                 let made = try KeychainMount.Backup(
                     of: KeychainFile(path: keychain.path), at: Locations.absoluteOfNew(backup)
-                ).make(passphrase: passphrase.source, say: Report.message)
+                ).make(unlocking: unlocking.source, say: Report.message)
                 try Report.result(json ? made.jsonText : made.text)
                 guard made.isSound else {
                     throw Failure(
@@ -56,7 +56,7 @@ struct Backup: ParsableCommand {
 
     private func verifyBackup() throws(Failure) {
         let file = KeychainFile(path: Locations.absolute(backup))
-        let answer = try file.verifyBackup(passphrase: passphrase.source, say: Report.message)
+        let answer = try file.verifyBackup(unlocking: unlocking.source, say: Report.message)
         try Report.result(json ? answer.jsonText : answer.text)
         if !answer.isSound { throw Failure(.damaged, "\(file.path) is damaged.") }
     }
@@ -77,7 +77,7 @@ struct Restore: ParsableCommand {
             """)
 
     @OptionGroup var keychain: KeychainOption
-    @OptionGroup var passphrase: PassphraseOption
+    @OptionGroup var unlocking: UnlockOptions
     @Flag(help: "Replace a keychain that is there; it is kept aside.")
     var replace = false
     @Argument(help: "What 'keychainfs backup' has made.")
@@ -91,7 +91,7 @@ struct Restore: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let target = KeychainFile(path: keychain.path)
             let kept = try KeychainMount.Restore(Locations.absolute(backup), to: target, replaces: replace)
-                .run(passphrase: passphrase.source, say: Report.message)
+                .run(unlocking: unlocking.source, say: Report.message)
             if let kept { Report.message("the replaced keychain is kept as \(kept).") }
             Report.message("restored \(target.path). Mount it with 'keychainfs mount'.")
         }

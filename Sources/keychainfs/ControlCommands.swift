@@ -27,7 +27,7 @@ struct Unlock: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Unlock a mounted keychain.")
 
     @OptionGroup var mountPoint: MountPointArgument
-    @OptionGroup var passphrase: PassphraseOption
+    @OptionGroup var unlocking: UnlockOptions
     @Flag(help: "At the first unlock: take a keychain that is older than what this device has seen of it as it is.")
     var acceptRollback = false
 
@@ -35,8 +35,8 @@ struct Unlock: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let client = MountClient(mountPoint: mountPoint.path)
             _ = try client.status()
-            let secret = try passphrase.source.read(say: Report.message)
-            try client.unlock(secret, acceptingRollback: acceptRollback)
+            let secret = try unlocking.source.read(say: Report.message)
+            try client.unlock(with: secret, acceptingRollback: acceptRollback)
         }
     }
 }
@@ -76,13 +76,13 @@ struct Check: ParsableCommand {
         discussion: "A mounted keychain is checked by its daemon. Also lists files that editors left behind.")
 
     @OptionGroup var keychain: KeychainOption
-    @OptionGroup var passphrase: PassphraseOption
+    @OptionGroup var unlocking: UnlockOptions
     @Flag(help: "As JSON, for scripts.")
     var json = false
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            let answer = try KeychainFile(path: keychain.path).check(passphrase: passphrase.source, say: Report.message)
+            let answer = try KeychainFile(path: keychain.path).check(unlocking: unlocking.source, say: Report.message)
             try Report.result(json ? answer.jsonText : answer.text)
             if !answer.isSound { throw Failure(.damaged, "\(keychain.path) is damaged.") }
         }

@@ -18,7 +18,7 @@ struct KeychainFS: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             Create.self, Mount.self, Unmount.self, Lock.self, Unlock.self, Status.self, Show.self, Check.self,
-            Backup.self, Restore.self, DoctorCommand.self,
+            Backup.self, Restore.self, Slot.self, Rekey.self, DoctorCommand.self,
             Guard.self, MountHelperCommand.self,
         ])
 
@@ -51,6 +51,29 @@ struct MountPointArgument: ParsableArguments {
 
     func validate() throws {
         if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
+    }
+}
+
+/// What unlocks the keychain.
+struct UnlockOptions: ParsableArguments {
+    @OptionGroup var passphrase: PassphraseOption
+    @Option(
+        name: .customLong("key-file"), help: "Unlock with the contents of this file instead of a passphrase.")
+    var keyFile: String?
+    @Flag(help: "Unlock with the recovery key: asked for, or read from --passphrase-file.")
+    var recovery = false
+
+    func validate() throws {
+        guard keyFile != nil else { return }
+        if keyFile?.isEmpty == true { throw ValidationError("The name of the key file is empty.") }
+        if recovery { throw ValidationError("--key-file and --recovery exclude each other.") }
+        if passphrase.file != nil { throw ValidationError("--key-file and --passphrase-file exclude each other.") }
+    }
+
+    /// Read once. The variable is about passphrases alone: a recovery key is in no file unless somebody says so.
+    var source: UnlockSource {
+        if let keyFile { return .keyFile(KeyFile(path: Locations.absolute(keyFile))) }
+        return recovery ? .recoveryKey(PassphraseSource(file: passphrase.file)) : .passphrase(passphrase.source)
     }
 }
 

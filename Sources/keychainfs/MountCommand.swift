@@ -8,7 +8,7 @@ struct Mount: ParsableCommand {
 
     @OptionGroup var keychain: KeychainOption
     @OptionGroup var mountPoint: MountPointArgument
-    @OptionGroup var passphrase: PassphraseOption
+    @OptionGroup var unlocking: UnlockOptions
     @Flag(name: .shortAndLong, help: "Stay in the foreground; log to standard error.")
     var foreground = false
     @Flag(help: "Make the keychain if there is none.")
@@ -31,24 +31,27 @@ struct Mount: ParsableCommand {
             discussion: """
                 ro: read-only. allow_other: other users come in, and mode and owner of each item decide; allow_root: root \
                 comes in. Ordinary users need 'user_allow_other' in /etc/fuse.conf for both. fsname=NAME, subtype=NAME: what \
-                mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600. locked, lock_after=DURATION, \
-                lock_at_most=DURATION: as the options of these names. noexec. Options that are for mount(8) and systemd \
-                (defaults, nofail, x-...) are passed over.
+                mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600; key_file=FILE: likewise a key \
+                file. locked, lock_after=DURATION, lock_at_most=DURATION, lock_on=EVENT: as the options of these names. noexec. \
+                Options that are for mount(8) and systemd (defaults, nofail, x-...) are passed over.
                 """))
     var options: [String] = []
     @Flag(name: .customLong("in-background"), help: .private)
     var inBackground = false
+    @Option(name: .customLong("secret-kind"), help: .private)
+    var secretKind: String?
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let options = try MountOptionList(options + locks.mountOptions + (locked ? ["locked"] : []))
             let plan = MountPlan(
                 keychain: keychain.path, mountPoint: mountPoint.path, options: options,
-                isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback)
+                isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback,
+                inheritedKind: secretKind)
             if inBackground {
                 plan.runInBackground()
             } else {
-                try plan.run(passphrase: options.passphraseSource(else: passphrase.source), say: Report.message)
+                try plan.run(unlocking: options.unlockSource(else: unlocking.source), say: Report.message)
             }
         }
     }
@@ -62,10 +65,14 @@ struct LockOptions: ParsableArguments {
     var lockAfter: String?
     @Option(help: ArgumentHelp("Lock so long after each unlock, in use or not.", valueName: "duration"))
     var lockAtMost: String?
+    @Option(
+        help: ArgumentHelp("Lock on 'suspend', 'screen' (when it is locked), or 'suspend,screen'.", valueName: "events")
+    )
+    var lockOn: String?
 
     /// The same as mount options, over those that are given so.
     var mountOptions: [String] {
-        [("lock_after", lockAfter), ("lock_at_most", lockAtMost)].compactMap { name, value in
+        [("lock_after", lockAfter), ("lock_at_most", lockAtMost), ("lock_on", lockOn)].compactMap { name, value in
             value.map { "\(name)=\($0.replacing(",", with: "\\,"))" }
         }
     }
@@ -93,8 +100,8 @@ struct MountHelperCommand: ParsableCommand {
             let plan = MountPlan(
                 keychain: Locations.absolute(source), mountPoint: Locations.absolute(mountPoint), options: options,
                 isForeground: false, makesKeychain: false, acceptsRollback: false)
-            let other = PassphraseSource(file: Locations().passphraseFile)
-            try plan.run(passphrase: options.passphraseSource(else: other), say: Report.message)
+            let other = UnlockSource.passphrase(PassphraseSource(file: Locations().passphraseFile))
+            try plan.run(unlocking: options.unlockSource(else: other), say: Report.message)
         }
     }
 }

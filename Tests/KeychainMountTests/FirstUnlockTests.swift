@@ -20,7 +20,8 @@ private struct LockedMount {
         let snapshots = SnapshotMaker(opened, path: file.path)
         commands = ControlCommandLine(
             processID: getpid(), keychainPath: file.path, mountPoint: "/nowhere", home: "/", snapshots: snapshots,
-            buffersLocked: { true }, automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil) })
+            buffersLocked: { true },
+            automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil, connection: nil) })
         tree = KeychainTree(
             keychain: opened.keychain, options: TreeOptions(userID: getuid(), groupID: getgid()),
             host: StoreHost(directory: (file.path as NSString).deletingLastPathComponent),

@@ -1,6 +1,7 @@
-import Keychain
 import KeychainTesting
 import SecretCrypto
+
+@testable import Keychain
 
 /// A store in memory, its key ring and envelopes, and short ways to use them.
 struct Bench {
@@ -43,6 +44,18 @@ struct Bench {
         return sealed.record
     }
 
+    /// The same as ``add(_:_:)``, with its part in the digest.
+    @discardableResult
+    func addCounted(_ item: Item, _ contents: [UInt8]) throws -> ItemRecord {
+        var item = item
+        item.secretCount = contents.count
+        let sealed = try items.seal(item, secret: contents.rawSpan)
+        try store.write(by: ring.ledger) { (writer) throws(KeychainError) in
+            try writer.put(sealed.record, secret: sealed.secret)
+        }
+        return sealed.record
+    }
+
     /// The contents of a row of the store.
     func contents(_ record: ItemRecord) throws -> [UInt8] {
         let ciphertext = try store.read { (reader) throws(KeychainError) in try reader.secret(of: record.id) }
@@ -52,6 +65,12 @@ struct Bench {
     func contents(_ record: ItemRecord, ciphertext: [UInt8]) throws -> [UInt8] {
         let item = try items.open(record)
         return try items.secret(of: item, record: record, ciphertext: ciphertext).all()
+    }
+}
+
+extension KeyRing {
+    func userKey(passphrase: consuming SecretBytes) throws(KeychainError) -> SecretBytes {
+        try userKey(with: UnlockSecret(passphrase: passphrase))
     }
 }
 

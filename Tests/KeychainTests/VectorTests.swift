@@ -46,6 +46,37 @@ struct VectorTests {
         }
     }
 
+    @Test("L5, S6: recovery keys as people type them, and their roots")
+    func recoveryKeys() throws {
+        #expect(vectors.recoveryKeys.good.count >= 10 && vectors.recoveryKeys.bad.count >= 7)
+        for vector in vectors.recoveryKeys.good {
+            let key = try RecoveryKey(typed: vector.typed.secret())
+            #expect(try root(of: UnlockSecret(recoveryKey: key), store: vector.store) == vector.root.bytes)
+        }
+        for vector in vectors.recoveryKeys.bad {
+            let error = vector.groups.isEmpty ? .wrongLength(35) : RecoveryKeyError.mistyped(groups: vector.groups)
+            #expect(throws: error) { _ = try RecoveryKey(typed: vector.typed.secret()).text().count }
+        }
+    }
+
+    @Test("L5, S6: key files and their roots")
+    func keyFiles() throws {
+        #expect(vectors.keyFiles.good.count >= 4 && vectors.keyFiles.bad.count >= 4)
+        for vector in vectors.keyFiles.good {
+            let secret = try UnlockSecret(keyFile: vector.contents.secret())
+            #expect(try root(of: secret, store: vector.store) == vector.root.bytes)
+        }
+        for contents in vectors.keyFiles.bad {
+            #expect(throws: KeychainError.param) { _ = try UnlockSecret(keyFile: contents.secret()).kind }
+        }
+    }
+
+    private func root(of secret: borrowing UnlockSecret, store: Hex) throws -> [UInt8] {
+        var record = try #require(try Bench(unlocked: false).store.records.storeRecord)
+        record.identifier = store.bytes
+        return try SlotOpening.root(of: secret, store: record).bytes.plain
+    }
+
     @Test("T2, S6: the names that tags are made of")
     func names() throws {
         #expect(vectors.accountNames.count >= 10 && vectors.internetNames.count >= 10)
@@ -138,11 +169,18 @@ private struct Vectors: Decodable, Sendable {
     struct Items: Decodable { let good: [GoodItem], bad: [Bad] }
     struct Directories: Decodable { let good: [GoodDirectory], bad: [Bad] }
     struct CommitNumber: Decodable { let key: Hex, store: Hex, number: Int64?, bytes: Hex, why: String? }
+    struct RecoveryKey: Decodable { let typed: Hex, store: Hex, root: Hex }
+    struct BadRecoveryKey: Decodable { let typed: Hex, groups: [Int] }
+    struct RecoveryKeys: Decodable { let good: [RecoveryKey], bad: [BadRecoveryKey] }
+    struct KeyFile: Decodable { let contents: Hex, store: Hex, root: Hex }
+    struct KeyFiles: Decodable { let good: [KeyFile], bad: [Hex] }
     struct CommitNumbers: Decodable { let good: [CommitNumber], bad: [CommitNumber] }
 
     let padding: [[Int]]
     let hash: [Hash]
     let argon2id: [Root]
+    let recoveryKeys: RecoveryKeys
+    let keyFiles: KeyFiles
     let accountNames: [NamedValue]
     let internetNames: [NamedService]
     let refusedNames: RefusedNames

@@ -82,8 +82,8 @@ import Testing
             #expect(throws: Errno.isDirectory) { try shell.unlink(path) }
             #expect(throws: Errno.notPermitted) { try shell.setattr(path) { $0.permissions = 0o500 } }
             #expect(try shell.listxattr(path).isEmpty)
-            #expect(throws: Errno.noAttribute) { try shell.getxattr(path, "kSecAttrAccessible") }
-            #expect(throws: Errno.operationNotSupported) { try shell.setxattr(path, "kSecAttrAccessible", "Always") }
+            #expect(throws: Errno.noAttribute) { try shell.getxattr(path, "kSecAttrLabel") }
+            #expect(throws: Errno.operationNotSupported) { try shell.setxattr(path, "kSecAttrLabel", "L") }
         }
         #expect(throws: Errno.notPermitted) {
             try shell.rename("generic-passwords", "synchronizable/internet-passwords")

@@ -121,6 +121,30 @@ import Testing
         #expect(try record(path("a"))?.ephemeral != nil)
     }
 
+    @Test("L1, F5: so it is with a file that was renamed, there and back or away for a new one, before the lock")
+    func renamedBefore() throws {
+        let back = try editor.open(path("a"), [.readWrite])
+        try editor.rename(path("a"), path("b"))
+        try editor.rename(path("b"), path("a"))
+        try editor.put(path("c"), "old c")
+        let away = try editor.open(path("c"), [.readWrite])
+        try editor.rename(path("c"), path("c~"))
+        // The new one goes on with the item; the old one has another reference than its file remembers.
+        try editor.put(path("c"), "new c")
+        lock()
+        for file in [back, away] {
+            #expect(try editor.fstat(file).attributes.linkCount == 1)
+            try chmod(file, 0o640)
+            try editor.write(file, "NEW")
+            try editor.close(file)
+        }
+        try unlock()
+        #expect(
+            try editor.cat(path("a")) == "NEW" && editor.cat(path("c~")) == "NEW c" && editor.cat(path("c")) == "new c")
+        let references = try ["a", "c", "c~"].map { try editor.getxattr(path($0), "kSecAttrPersistentReference") }
+        #expect(Set(references).count == 3)
+    }
+
     @Test("L2: what is staged when the lock comes is kept, of an item and of a new name; of other classes it is lost")
     func staged() throws {
         let changed = try editor.open(path("a"), [.writeOnly, .truncate])

@@ -58,6 +58,9 @@ final class TreeProcess {
         return found
     }
 
+    /// The same; the root of an empty path.
+    func node(_ path: String) throws(Errno) -> NodeID { path.isEmpty ? .root : try entry(path).node }
+
     /// The directory of a path, and the last name of it.
     func parent(_ path: String) throws(Errno) -> (node: NodeID, name: EntryName) {
         let parts = path.split(separator: "/").map(String.init)
@@ -197,7 +200,7 @@ final class TreeProcess {
     }
 
     func setxattr(_ path: String, _ key: String, _ value: String, _ flags: XattrFlags = []) throws(Errno) {
-        let (node, bytes) = (try entry(path).node, Array(value.utf8))
+        let (node, bytes) = (try node(path), Array(value.utf8))
         defer { tree.forget(node, count: 1) }
         try ask { (request) throws(Errno) in
             try tree.setxattr(&request, node: node, name: Array("user.\(key)".utf8), value: bytes.rawSpan, flags: flags)
@@ -205,7 +208,7 @@ final class TreeProcess {
     }
 
     func getxattr(_ path: String, _ key: String) throws(Errno) -> String {
-        let node = try entry(path).node
+        let node = try node(path)
         defer { tree.forget(node, count: 1) }
         return String(
             decoding: try ask { (request) throws(Errno) in
@@ -214,7 +217,7 @@ final class TreeProcess {
     }
 
     func removexattr(_ path: String, _ key: String) throws(Errno) {
-        let node = try entry(path).node
+        let node = try node(path)
         defer { tree.forget(node, count: 1) }
         try ask { (request) throws(Errno) in
             try tree.removexattr(&request, node: node, name: Array("user.\(key)".utf8))
@@ -223,7 +226,7 @@ final class TreeProcess {
 
     /// The names without `user.`.
     func listxattr(_ path: String) throws(Errno) -> [String] {
-        let node = try entry(path).node
+        let node = try node(path)
         defer { tree.forget(node, count: 1) }
         return try ask { (request) throws(Errno) in try tree.listxattr(&request, node: node) }
             .map { String(decoding: $0.dropFirst(5), as: UTF8.self) }
@@ -235,7 +238,7 @@ final class TreeProcess {
 
     /// The same, with something that happens after each piece of the listing.
     func list(_ path: String, between: () throws -> Void) throws -> [String] {
-        let node = path.isEmpty ? NodeID.root : try entry(path).node
+        let node = try node(path)
         var names: [String] = []
         var offset: UInt64 = 0
         let handle = try ask { (request) throws(Errno) in try tree.opendir(&request, node: node) }

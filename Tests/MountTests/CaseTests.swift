@@ -18,6 +18,10 @@ import Testing
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Cases")
 
+    /// What the documentation says of locking: L1-table compares it with a mount.
+    static let lockingPage = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Sources/KeychainTree/Documentation.docc/Locking.md").standardizedFileURL
+
     /// The program that was built with the tests.
     static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("keychainfs")
@@ -48,9 +52,10 @@ import Testing
         let directory = try WorkDirectory(for: test.account)
         defer { directory.remove() }
         let script = try directory.add(test.file)
-        for helper in ["lib.sh", "accounts.sh", "scan.py"] {
+        for helper in ["lib.sh", "accounts.sh", "scan.py", "lock-table.py", "login.py"] {
             _ = try directory.add(Self.folder.appendingPathComponent(helper))
         }
+        _ = try directory.add(Self.lockingPage)
         if test.needsStoreFormat {
             _ = try directory.add(Self.folder.appendingPathComponent("../../StoreFormat").standardizedFileURL)
         }

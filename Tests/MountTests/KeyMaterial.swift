@@ -31,8 +31,10 @@ struct KeyMaterial {
         var found = ["slot root": hex(root), "user key": hex(user)]
         for slot in records.slots {
             let secret = try SlotSecret(root: root, store: store.identifier, slot: slot.id)
-            found["slot exchange key"] = hex(secret.pair.secretKey)
-            found["slot MAC key"] = hex(secret.macKey)
+            found["slot \(slot.id) exchange key"] = hex(secret.pair.secretKey)
+            found["slot \(slot.id) MAC key"] = hex(secret.macKey)
+            // Of another secret's slot too: a rotation holds it for a moment.
+            found["slot \(slot.id) recipient"] = hex(try slot.recipient(userKey: user, store: store.identifier).macKey)
         }
         return found
     }

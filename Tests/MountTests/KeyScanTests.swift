@@ -5,7 +5,7 @@ import Testing
 /// Looks for keys in the memory of a daemon and of its guard. Only root can look: both are not dumpable.
 @Suite(.serialized) struct KeyScanTests {
     /// The classes whose keys a lock takes away.
-    private static let lockable: Set<Protection> = [
+    static let lockable: Set<Protection> = [
         .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .whenUnlockedUnlessOpen,
     ]
 
@@ -18,7 +18,7 @@ import Testing
         defer { mount.remove() }
         try mount.run("create", "--kdf", "test")
         let material = try KeyMaterial(environment: mount.environment, passphrase: passphrase)
-        try #require(material.passing.count == 4 && material.classes.count == Protection.allCases.count)
+        try #require(material.passing.count == 5 && material.classes.count == Protection.allCases.count)
         try mount.run("mount", mount.mountPoint)
         defer { _ = try? mount.run("unmount", mount.mountPoint) }
         let daemon = try mount.daemon()
@@ -54,7 +54,7 @@ import Testing
 
 extension KeyMaterial {
     /// The keys of those classes, by class and name.
-    fileprivate func wanted(_ protections: Set<Protection>) -> [String: String] {
+    func wanted(_ protections: Set<Protection>) -> [String: String] {
         var found: [String: String] = [:]
         for (protection, keys) in classes where protections.contains(protection) {
             for (name, key) in keys { found["\(protection.suffix) \(name)"] = key }
@@ -64,7 +64,7 @@ extension KeyMaterial {
 }
 
 /// A keychain of an account's in a directory of its own.
-private struct ScannedMount {
+struct ScannedMount {
     private let account: Account
     private let directory: WorkDirectory
     private let program: String
@@ -78,7 +78,7 @@ private struct ScannedMount {
             "umask 077; mkdir '\(home)' '\(mountPoint)'; printf '%s\\n' '\(passphrase)' > '\(directory.path)/pass'")
     }
 
-    private var home: String { directory.path + "/home" }
+    var home: String { directory.path + "/home" }
     /// Not HOME alone: runuser(1) sets that.
     var environment: [String: String] {
         ["HOME": home, "XDG_DATA_HOME": home + "/data", "XDG_STATE_HOME": home + "/state"]

@@ -84,6 +84,38 @@ def argon2id(passphrase, salt, passes, memory):
         raise Refused("R9", "Argon2id fails: too little memory here") from None
 
 
+BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def recovery_root(typed, store):
+    """The root of a recovery key's slot, from what a person has typed: R47."""
+    text = typed.decode("latin-1").translate({ord(c): None for c in "- \t\n\v\f\r"}).upper()
+    text = text.translate({ord("O"): "0", ord("I"): "1", ord("L"): "1"})
+    demand(len(text) == 36, "R47", f"{len(text)} characters, not 36")
+    demand(all(c in BASE32 for c in text), "R47", "a character that is none of base32")
+    groups = [text[n:n + 6] for n in range(0, 36, 6)]
+    for number_of_group, group in enumerate(groups, 1):
+        values = [BASE32.index(c) for c in group]
+        demand(values[5] == check_value(values[:5], number_of_group), "R47", f"group {number_of_group} is mistyped")
+    return H(store, b"keychainfs recovery key", "".join(group[:5] for group in groups).encode())
+
+
+def check_value(values, number_of_group):
+    """The value of a group's check character: a sum of multiples in GF(32)."""
+    total = number_of_group
+    for power, value in zip((5, 4, 3, 2, 1), values):
+        for _ in range(power):
+            value = value << 1 if value < 16 else (value << 1) ^ 0b100101
+        total ^= value
+    return total
+
+
+def key_file_root(contents, store):
+    """The root of a key file's slot: R48."""
+    demand(32 <= len(contents) <= 65536, "R48", f"a key file of {len(contents)} bytes")
+    return H(store, b"keychainfs key file", contents)
+
+
 def x25519(secret, public, rule):
     """The shared secret, refused by the given rule."""
     demand(len(public) == KEY, rule, "a public key is not 32 bytes")

@@ -1,8 +1,41 @@
-/* What Swift's Glibc module does not have of Linux and glibc. */
+/* What Swift's Glibc module does not have of Linux and glibc, and logind through libsystemd's sd-bus. */
 #pragma once
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+
+/* A connection to the system bus, for one thread. Functions return a negative errno when they fail. */
+typedef struct login_bus login_bus;
+
+/* What logind has told: see login_bus_event. */
+enum login_bus_event_kind {
+    login_bus_sleep = 1,       /* PrepareForSleep(true) */
+    login_bus_wake = 2,        /* PrepareForSleep(false) */
+    login_bus_session_lock = 3, /* a session of this user: its Lock signal, or LockedHint became true */
+    login_bus_owner_lost = 4,  /* logind has left the bus */
+    login_bus_owner_new = 5,   /* logind is there (again) */
+};
+
+/* `address` is NULL for the system's bus. ENOPKG: there is no libsystemd. `timeout`: of each call, in microseconds; connecting itself is bounded by libsystemd. */
+int login_bus_open(const char *address, uint64_t timeout, login_bus **bus);
+void login_bus_close(login_bus *bus);
+
+/* Asks for signals, from now on; then fails if no logind answers. */
+int login_bus_watch(login_bus *bus, bool sleep, bool sessions);
+/* Takes a delay inhibitor for sleep: a descriptor that the caller closes when the system may sleep. */
+int login_bus_inhibit_sleep(login_bus *bus, const char *who, const char *why);
+/* Whether the system is about to sleep. */
+int login_bus_is_preparing(login_bus *bus);
+/* Whether a session of this user has its LockedHint set. */
+int login_bus_is_locked(login_bus *bus);
+
+/* What to poll for. */
+int login_bus_descriptor(login_bus *bus);
+int login_bus_poll_events(login_bus *bus);
+/* Handles what has come; 0: nothing is left, and no event. Else the kind of the next event. */
+int login_bus_next(login_bus *bus);

@@ -52,6 +52,8 @@ package struct AssociatedData: Hashable, Sendable {
 
 /// What a key is derived for, or a MAC made: the first part of what is hashed. Part of the store format.
 enum KeyLabel {
+    static let recoveryKey = Array("keychainfs recovery key".utf8)
+    static let keyFile = Array("keychainfs key file".utf8)
     static let slotExchange = Array("keychainfs slot x25519".utf8)
     static let slotMAC = Array("keychainfs slot mac".utf8)
     static let userKeyWrapping = Array("keychainfs user key".utf8)

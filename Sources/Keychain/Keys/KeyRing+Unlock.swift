@@ -18,6 +18,35 @@ extension KeyRing {
         try unlock(root: root, kind: .passphrase, records: records, acceptingRollback: acceptingRollback)
     }
 
+    /// The same with a secret of any kind; only a passphrase costs an Argon2id.
+    package func unlock(
+        with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
+    ) throws(KeychainError) {
+        try unlock(root: root(of: secret), acceptingRollback: acceptingRollback)
+    }
+
+    /// The same with what the secret yields.
+    package func unlock(root: borrowing SlotRoot, acceptingRollback: Bool = false) throws(KeychainError) {
+        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        guard root.fits(records.store) else { throw .inUse(processID: 0) }
+        try unlock(root: root.bytes, kind: root.kind, records: records, acceptingRollback: acceptingRollback)
+    }
+
+    /// What a secret yields in this store: for a passphrase the one Argon2id. Opens nothing.
+    ///
+    /// - Throws: `unacceptableCost`, `allocate`, `notAvailable` after ``close()``, and what the store throws.
+    package func root(of secret: borrowing UnlockSecret) throws(KeychainError) -> SlotRoot {
+        guard !current.withLock({ $0.isClosed }) else { throw .notAvailable }
+        let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
+        return try SlotOpening.root(of: secret, store: record)
+    }
+
+    /// Whether a root opens a slot of the store; `authFailed` if none. Unlocks nothing.
+    package func verify(_ root: borrowing SlotRoot) throws(KeychainError) {
+        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        _ = try records.userKey(openedBy: root).count
+    }
+
     /// Unlocks with a slot's root secret. The user key is gone when it returns.
     func unlock(
         root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys, acceptingRollback: Bool = false
@@ -79,16 +108,21 @@ extension KeyRing {
     }
 
     private func install(_ table: KeyTable, master: MasterKeys) throws(KeychainError) {
-        let isClosed = current.withLock { state in
-            guard !state.isClosed else { return true }
-            state.table.merge(table)
-            if state.master == nil { state.master = master }
-            state.lock = state.lock.unlocking
+        let isClosed = transition.withLock { _ in
+            let isClosed = current.withLock { state in
+                guard !state.isClosed else { return true }
+                state.table.merge(table)
+                if state.master == nil { state.master = master }
+                state.lock = state.lock.unlocking
+                return false
+            }
+            guard !isClosed else { return true }
+            verification.unlocked()
+            rewrapping.unlocked()
+            rekeying.unlocked()
             return false
         }
         if isClosed { throw .notAvailable }
-        verification.unlocked()
-        rewrapping.unlocked()
         tellWatchers(.unlocked)
     }
 }

@@ -11,8 +11,34 @@ extension Argon2id.Cost {
     }
 }
 
-/// The way from a passphrase to the user key.
+/// The way from an unlock secret to the user key.
 enum SlotOpening {
+    /// The root that all slots of the secret's kind have in common.
+    ///
+    /// - Throws: as ``root(passphrase:store:)``; `authFailed` for a kind that this version cannot open.
+    static func root(of secret: borrowing UnlockSecret, store: StoreRecord) throws(KeychainError) -> SlotRoot {
+        let bytes: SecretBytes
+        switch secret.kind {
+        case .passphrase: bytes = try root(passphrase: secret.bytes, store: store)
+        case .recoveryKey: bytes = try root(KeyLabel.recoveryKey, secret.bytes, store)
+        case .keyFile: bytes = try root(KeyLabel.keyFile, secret.bytes, store)
+        case .tpm2, .fido2, .systemdCredential: throw .authFailed
+        }
+        return SlotRoot(kind: secret.kind, bytes: bytes, store: store)
+    }
+
+    /// BLAKE2b(store id; what for, secret): nothing slows it down, so the secret must not be one that can be guessed.
+    private static func root(
+        _ label: [UInt8], _ secret: borrowing SecretBytes, _ store: StoreRecord
+    ) throws(KeychainError) -> SecretBytes {
+        do throws(CryptoError) {
+            let key = try SecretBytes(copying: store.identifier.rawSpan)
+            return try BLAKE2b.derive(key: key, label: label, secret: secret, parts: [], count: SlotSecret.rootCount)
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
     /// The root secret of all passphrase slots of a store: one Argon2id (contract, L5).
     ///
     /// - Throws: `unacceptableCost` before anything is derived, `allocate` if there is no memory for it.

@@ -24,13 +24,8 @@ struct StoredKeys {
     /// Whether items of WhenPasscodeSetThisDeviceOnly may be used at all: a passphrase slot that the user key knows. What
     /// only claims to be one counts for nothing.
     func hasPassphrase(userKey: borrowing SecretBytes) throws(KeychainError) -> Bool {
-        for slot in slots where slot.kind == .passphrase && slot.userKeyGeneration == store.userKeyGeneration {
-            do throws(CryptoError) {
-                _ = try slot.recipient(userKey: userKey, store: store.identifier).publicKey
-                return true
-            } catch {
-                guard KeychainError(error) == .decode else { throw KeychainError(error) }
-            }
+        for slot in slots where slot.kind == .passphrase {
+            if try vouches(for: slot, userKey: userKey) { return true }
         }
         return false
     }

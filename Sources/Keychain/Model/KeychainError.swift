@@ -44,6 +44,8 @@ package enum KeychainError: Error, Hashable, Sendable {
     case rolledBack(kept: Int64, found: Int64)
     /// The commit number that this device keeps for the store is not what was written.
     case untrustedCommitNumber
+    /// The key slots stay as they are.
+    case slotRefused(SlotRefusal)
     /// Another process holds the store; 0 if it cannot be told which.
     case inUse(processID: Int32)
     /// errSecIO: the store failed with this SQLite result code (or errno, negative).

@@ -28,7 +28,8 @@ extension Change {
         let id = keychain.reserveRowID()
         var file = file
         file.inode = UInt64(id.rawValue)
-        let directory = Directory(id: id, parent: parent, key: key, creationDate: keychain.now(), file: file)
+        var directory = Directory(id: id, parent: parent, key: key, creationDate: keychain.now(), file: file)
+        directory.defaultProtection = try inheritedProtection(key, in: parent)
         return try save(directory)
     }
 

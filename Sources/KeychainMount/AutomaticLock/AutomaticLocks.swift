@@ -1,3 +1,4 @@
+import Foundation
 import KeychainTree
 import Logging
 import Synchronization
@@ -6,9 +7,15 @@ import SystemServices
 
 /// All that locks a mount without a command.
 final class AutomaticLocks: Sendable {
+    private struct Parts {
+        var timer: AutomaticLock?
+        var login: LoginWatch?
+        var connection: LoginConnection?
+    }
+
     private let policy: LockPolicy
     private let log: Logger
-    private let timer = Mutex<AutomaticLock?>(nil)
+    private let parts = Mutex(Parts())
 
     init(_ policy: LockPolicy, log: Logger) {
         self.policy = policy
@@ -17,20 +24,47 @@ final class AutomaticLocks: Sendable {
 
     /// From now on `lock` is called when the policy says so, on a thread that serves no request.
     func start(_ tree: KeychainTree, lock: @escaping @Sendable () -> Void) throws(Errno) {
-        guard policy.hasTimes else { return }
-        let new = try AutomaticLock(policy, of: tree.keychain, lastUse: { tree.lastUse }) { [log] reason in
+        let lockFor: @Sendable (LockPolicy.Reason) -> Void = { [log] reason in
             lock()
             log.notice("locked by itself", metadata: ["reason": "\(reason.rawValue)"])
         }
-        timer.withLock { $0 = new }
-        new.start()
+        if policy.hasTimes {
+            let timer = try AutomaticLock(policy, of: tree.keychain, lastUse: { tree.lastUse }, lock: lockFor)
+            parts.withLock { $0.timer = timer }
+            timer.start()
+        }
+        if !policy.events.isEmpty { try startLogin(lockFor) }
     }
 
     /// Before the keychain is closed.
-    func end() { timer.withLock { $0 }?.end() }
+    func end() {
+        parts.withLock { $0.timer }?.end()
+        parts.withLock { $0.login }?.end()
+    }
 
     var status: AutomaticLockStatus {
-        let deadline = timer.withLock { $0 }?.deadline
-        return AutomaticLockStatus(policy, remaining: deadline.map { $0.moment - Alarm.now })
+        let (deadline, connection) = parts.withLock { ($0.timer?.deadline, $0.connection) }
+        return AutomaticLockStatus(policy, remaining: deadline.map { $0.moment - Alarm.now }, connection: connection)
+    }
+
+    private func startLogin(_ lock: @escaping @Sendable (LockPolicy.Reason) -> Void) throws(Errno) {
+        let login = try LoginWatch(policy.events, purpose: "The keychain is being locked") { event in
+            lock(LockPolicy.Reason(event))
+        } onConnection: { [self] connection in
+            parts.withLock { $0.connection = connection }
+            tell(connection)
+        }
+        parts.withLock { $0.login = login }
+        Thread.detachNewThread { login.run() }
+    }
+
+    private func tell(_ connection: LoginConnection) {
+        switch connection {
+        case .connected: log.info("the login manager says when to lock")
+        case .unreachable(let reason):
+            log.warning(
+                "the login manager cannot be reached: no lock on suspend or screen lock until it can",
+                metadata: ["reason": "\(reason)"])
+        }
     }
 }

@@ -1,3 +1,5 @@
+package import SystemServices
+
 /// When a keychain locks by itself (contract, L4). Moments are times since the machine was started, suspends included.
 package struct LockPolicy: Hashable, Sendable {
     /// Why it locks.
@@ -6,16 +8,27 @@ package struct LockPolicy: Hashable, Sendable {
         case unused
         /// It was unlocked so long ago.
         case age
+        /// The system is about to sleep.
+        case suspend
+        /// The screen was locked.
+        case screen
+
+        init(_ event: LoginEvent) {
+            self = event == .suspend ? .suspend : .screen
+        }
     }
 
     /// So long after the last use; nil: use does not matter.
     package var afterUse: Duration?
     /// So long after the unlock, however much it is used; nil: age does not matter.
     package var atMost: Duration?
+    /// When the login manager says so.
+    package var events: Set<LoginEvent>
 
-    package init(afterUse: Duration? = nil, atMost: Duration? = nil) {
+    package init(afterUse: Duration? = nil, atMost: Duration? = nil, events: Set<LoginEvent> = []) {
         self.afterUse = afterUse
         self.atMost = atMost
+        self.events = events
     }
 
     /// Whether it ever locks by the clock.
@@ -25,7 +38,7 @@ package struct LockPolicy: Hashable, Sendable {
     var options: [String] {
         [("lock_after", afterUse), ("lock_at_most", atMost)].compactMap { name, duration in
             duration.map { "\(name)=\(DurationText.text($0))" }
-        }
+        } + LoginEvent.allCases.filter(events.contains).map { "lock_on=\($0.rawValue)" }
     }
 
     /// When it locks, and why; nil if never. An unlock is a use.

@@ -1,4 +1,5 @@
-package import SecretCrypto
+package import Keychain
+import SecretCrypto
 import SystemPackage
 
 /// A mounted keychain, through its control files (design section 9).
@@ -28,16 +29,27 @@ package struct MountClient: Sendable {
     }
 
     /// The same, with secret input after the command; one write, straight from locked memory.
-    package func run(_ command: String, secret: borrowing SecretBytes) throws(Failure) -> [UInt8] {
+    ///
+    /// `meaning`: what an errno means in this command; nil for what it means in all.
+    func run(
+        _ command: String, secret: borrowing SecretBytes, meaning: (Errno) -> Failure? = { _ in nil }
+    ) throws(Failure) -> [UInt8] {
         var message = try Self.message(command, count: secret.count)
         let end = message.count - secret.count
         var output = message.mutableBytes
         _ = output.write(secret.bytes, at: end)
-        return try send(message)
+        return try send(message, meaning)
     }
 
-    package func unlock(_ passphrase: borrowing SecretBytes, acceptingRollback: Bool) throws(Failure) {
-        _ = try run(acceptingRollback ? ControlCommandLine.unlockAcceptingRollback : "unlock", secret: passphrase)
+    package func unlock(with secret: borrowing UnlockSecret, acceptingRollback: Bool) throws(Failure) {
+        let command = UnlockCommand(kind: secret.kind, acceptsRollback: acceptingRollback)
+        do throws(Failure) {
+            _ = try run(command.line, secret: secret.bytes)
+        } catch  where error.exitCode == .wrongPassphrase {
+            throw Failure(
+                .wrongPassphrase,
+                "\(secret.kind.subject) does not open the keychain at \(mountPoint). \(secret.kind.advice)")
+        }
     }
 
     /// The command's line, and room for `count` bytes after it.
@@ -51,14 +63,17 @@ package struct MountClient: Sendable {
         return message
     }
 
-    private func send(_ message: borrowing SecretBytes) throws(Failure) -> [UInt8] {
+    private func send(
+        _ message: borrowing SecretBytes, _ meaning: (Errno) -> Failure? = { _ in nil }
+    ) throws(Failure) -> [UInt8] {
         let file = try open("control", .readWrite)
         defer { try? file.close() }
         do {
             try message.write(to: file.rawValue)
             return try Self.answer(from: file)
         } catch {
-            throw refusal(error)
+            let errno = (error as? Errno) ?? (error as? CryptoError)?.errno
+            throw errno.flatMap(meaning) ?? refusal(errno)
         }
     }
 
@@ -83,8 +98,7 @@ package struct MountClient: Sendable {
         }
     }
 
-    private func refusal(_ error: any Error) -> Failure {
-        let errno = (error as? Errno) ?? (error as? CryptoError)?.errno
+    private func refusal(_ errno: Errno?) -> Failure {
         switch errno {
         case Errno(rawValue: 129):
             return Failure(.wrongPassphrase, "The passphrase does not open the keychain at \(mountPoint). Try again.")

@@ -30,13 +30,16 @@ struct ControlCommandLine: ControlCommands {
 
     func status(of tree: KeychainTree) -> [UInt8] {
         let items = (try? tree.keychain.itemCount()) ?? 0
+        let automaticLock = automaticLock()
         return StatusReport(
             processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
             isReadOnly: tree.isReadOnly, items: items,
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
-            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain),
-            device: StatusReport.Device(tree.keychain), automaticLock: automaticLock()
+            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain)
+                + [automaticLock.warning].compactMap(\.self),
+            device: StatusReport.Device(tree.keychain), automaticLock: automaticLock,
+            rekey: StatusReport.Rekey(tree.keychain.rekeyProgress)
         ).json
     }
 
@@ -61,20 +64,33 @@ struct ControlCommandLine: ControlCommands {
         case "lock":
             request.notifications += tree.lock()
             return Array("locked\n".utf8)
-        case "unlock", Self.unlockAcceptingRollback:
-            let passphrase = try Self.secret(command, from: end)
-            try tree.unlock(passphrase: passphrase, acceptingRollback: verb != "unlock")
-            return Array("unlocked\n".utf8)
+        case Self.rekey:
+            var offset = end
+            let secret = try UnlockFrames.read(command, at: &offset)
+            let keychain = tree.keychain
+            try keychain.startRekey { () throws(KeychainError) in try keychain.keys.userKey(with: secret) }
+            return Array("started\n".utf8)
         case "check":
             return CheckAnswer(try tree.keychain.check()).json
         case "backup":
             return try snapshots.make().json
+        case SlotRequest.list:
+            return SlotListAnswer(try tree.keychain.keys.slots()).json
         default:
-            throw .param
+            if let slots = SlotRequest(line: verb) {
+                let change = try slots.run(command.extracting(end..<command.byteCount), on: tree.keychain)
+                if slots.mayDeleteItems { request.notifications += tree.forgetUnavailable() }
+                return SlotChangeAnswer(change).json
+            }
+            guard let unlock = UnlockCommand(line: verb) else { throw .param }
+            let secret = try UnlockSecret(kind: unlock.kind, bytes: Self.secret(command, from: end))
+            try tree.unlock(with: secret, acceptingRollback: unlock.acceptsRollback)
+            return Array("unlocked\n".utf8)
         }
     }
 
-    static let unlockAcceptingRollback = "unlock --accept-rollback"
+    /// Followed by an unlock secret.
+    static let rekey = "rekey"
 
     /// The command, and where its secret input begins. No command is longer than a few words.
     private static func firstLine(of command: RawSpan) -> (verb: String, end: Int) {

@@ -20,17 +20,18 @@ struct MountDaemon {
     /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind.
     ///
     /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
-    /// passphrase it is opened as far as the device key goes, and waits for its first unlock.
-    func serve(passphrase: consuming SecretBytes?, ready: () -> Void) throws(Failure) {
+    /// secret it is opened as far as the device key goes, and waits for its first unlock.
+    func serve(with secret: consuming UnlockSecret?, ready: () -> Void) throws(Failure) {
         reportHardening(ProcessHardening.apply())
         let place = try openPlace()
         let watch = try startGuard()
         do throws(Failure) {
-            let opened = try openKeychain(passphrase)
+            let opened = try openKeychain(secret)
             defer { opened.keychain.close() }
             reportDevice(opened)
             IntegrityWorker(keychain: opened.keychain, log: log).start()
             RewrapWorker(keychain: opened.keychain, log: log).start()
+            RekeyWorker(keychain: opened.keychain, host: storeHost, log: log).start()
             try serve(opened, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()
@@ -105,16 +106,16 @@ struct MountDaemon {
         }
     }
 
-    private func openKeychain(_ passphrase: consuming SecretBytes?) throws(Failure) -> OpenedKeychain {
+    private func openKeychain(_ secret: consuming UnlockSecret?) throws(Failure) -> OpenedKeychain {
         let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
-        guard let passphrase else { return opened }
-        do throws(KeychainError) {
-            try opened.keychain.keys.unlock(passphrase: passphrase, acceptingRollback: plan.acceptsRollback)
+        guard let secret else { return opened }
+        do throws(Failure) {
+            try opened.unlock(with: secret, acceptingRollback: plan.acceptsRollback, keychain: plan.file.path)
             return opened
         } catch {
             opened.keychain.close()
-            if case .rolledBack = error { log.critical("an older copy of the keychain lies in its place") }
-            throw Failure(error, keychain: plan.file.path)
+            if error.exitCode == .rolledBack { log.critical("an older copy of the keychain lies in its place") }
+            throw error
         }
     }
 
@@ -124,12 +125,15 @@ struct MountDaemon {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
         options.isShared = plan.options.access == .everyone
-        let directory = FilePath(plan.file.path).removingLastComponent().string
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
             snapshots: snapshots, buffersLocked: { buffers.areLocked }, automaticLock: { locks.status })
         return KeychainTree(
-            keychain: keychain, options: options, host: StoreHost(directory: directory), commands: commands)
+            keychain: keychain, options: options, host: storeHost, commands: commands)
+    }
+
+    private var storeHost: StoreHost {
+        StoreHost(directory: FilePath(plan.file.path).removingLastComponent().string)
     }
 
     /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.

@@ -1,5 +1,6 @@
 import Foundation
 import Fuse
+import Keychain
 import SecretCrypto
 
 /// One mount from the command line to its end: what `keychainfs mount` does.
@@ -8,6 +9,8 @@ package struct MountPlan: Sendable {
     package static let subtype = "keychainfs"
     /// The option by which the process that was started in the background knows itself.
     package static let backgroundOption = "--in-background"
+    /// The option that says what it is given to unlock with.
+    package static let kindOption = "--secret-kind"
 
     let file: KeychainFile
     let mountPoint: String
@@ -15,11 +18,14 @@ package struct MountPlan: Sendable {
     let isForeground: Bool
     let makesKeychain: Bool
     let acceptsRollback: Bool
+    /// Of the secret that the process in the background is given.
+    private let inheritedKind: SlotKind
 
     package init(
         keychain: String, mountPoint: String, options: MountOptionList, isForeground: Bool, makesKeychain: Bool,
-        acceptsRollback: Bool
+        acceptsRollback: Bool, inheritedKind: String? = nil
     ) {
+        self.inheritedKind = inheritedKind.flatMap(SlotKind.init(name:)) ?? .passphrase
         file = KeychainFile(path: keychain)
         self.mountPoint = mountPoint
         self.options = options
@@ -28,31 +34,31 @@ package struct MountPlan: Sendable {
         self.acceptsRollback = acceptsRollback
     }
 
-    /// In the process that somebody has started: asks for the passphrase, then serves, or starts the daemon and returns
+    /// In the process that somebody has started: asks for what unlocks it, then serves, or starts the daemon and returns
     /// when the mount is ready.
-    package func run(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) {
+    package func run(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) {
         try checkOptions()
         try checkPlace()
         if file.exists { file.tellDeviceKey(say) }
-        let secret = try keychainSecret(passphrase, say)
+        let secret = try keychainSecret(source, say)
         if isForeground {
             Signals.block()
             LogTarget.standardError.start()
-            try MountDaemon(self).serve(passphrase: secret) {}
+            try MountDaemon(self).serve(with: secret) {}
         } else {
             try startDaemon(secret)
         }
     }
 
-    /// In the process that ``run(passphrase:say:)`` has started.
+    /// In the process that ``run(unlocking:say:)`` has started.
     package func runInBackground() {
         Signals.block()
         Self.leaveDirectory()
         LogTarget.system.start()
         let report = ReportOnce(ReadyReport())
         do throws(Failure) {
-            let secret: SecretBytes? = options.startsLocked ? nil : try inheritedSecret()
-            try MountDaemon(self).serve(passphrase: secret) { report.ready() }
+            let secret: UnlockSecret? = options.startsLocked ? nil : try inheritedSecret()
+            try MountDaemon(self).serve(with: secret) { report.ready() }
         } catch {
             report.failed(error)
         }
@@ -101,25 +107,32 @@ package struct MountPlan: Sendable {
     }
 
     /// Nil for a keychain that is to be mounted without unlocking.
-    private func keychainSecret(_ source: PassphraseSource, _ say: (String) -> Void) throws(Failure) -> SecretBytes? {
+    private func keychainSecret(_ source: UnlockSource, _ say: (String) -> Void) throws(Failure) -> UnlockSecret? {
         guard !file.exists else {
             if options.startsLocked { return nil }
             return try source.read(say: say)
         }
-        let secret = try source.readNew(say: say)
+        guard case .passphrase(let passphrase) = source else {
+            throw Failure(
+                .usage,
+                "There is no keychain at \(file.path), and a new one is made with a passphrase: 'keychainfs slot add' adds "
+                    + "other ways to unlock it.")
+        }
+        let secret = try passphrase.readNew(say: say)
         try file.create(passphrase: secret, cost: CostChoice.standard.cost)
         say("made \(file.path).")
         if options.startsLocked { return nil }
-        return secret
+        return UnlockSecret(passphrase: secret)
     }
 
-    private func startDaemon(_ secret: consuming SecretBytes?) throws(Failure) {
+    private func startDaemon(_ secret: consuming UnlockSecret?) throws(Failure) {
         let report: BackgroundReport
         do {
             if let secret {
-                report = try BackgroundStart.start(arguments: daemonArguments, secret: secret.bytes)
+                report = try BackgroundStart.start(
+                    arguments: daemonArguments(secret.kind), secret: secret.bytes.bytes)
             } else {
-                report = try BackgroundStart.start(arguments: daemonArguments, secret: [UInt8]().rawSpan)
+                report = try BackgroundStart.start(arguments: daemonArguments(.passphrase), secret: [UInt8]().rawSpan)
             }
         } catch {
             throw Failure(
@@ -136,17 +149,18 @@ package struct MountPlan: Sendable {
         }
     }
 
-    private var daemonArguments: [String] {
-        ["mount", "--keychain", file.path, Self.backgroundOption] + options.arguments
+    private func daemonArguments(_ kind: SlotKind) -> [String] {
+        ["mount", "--keychain", file.path, Self.backgroundOption, Self.kindOption, kind.name] + options.arguments
             + (acceptsRollback ? ["--accept-rollback"] : []) + ["--", mountPoint]
     }
 
-    private func inheritedSecret() throws(Failure) -> SecretBytes {
+    private func inheritedSecret() throws(Failure) -> UnlockSecret {
         do {
-            return try SecretBytes.read(
+            let bytes = try SecretBytes.read(
                 from: BackgroundStart.secretDescriptor, limit: BackgroundStart.maximumSecret)
+            return try UnlockSecret(kind: inheritedKind, bytes: bytes)
         } catch {
-            throw Failure(.failure, "The daemon was not given a passphrase.")
+            throw Failure(.failure, "The daemon was not given what unlocks the keychain.")
         }
     }
 }

@@ -26,31 +26,26 @@ package struct BackupAnswer: JSONText, Sendable {
 
 /// A consistent, still encrypted copy of a keychain, mounted or not (S1).
 package struct Backup: Sendable {
-    private let source: KeychainFile
+    private let keychain: KeychainFile
     private let path: String
 
     /// `path`: where the copy is to be; nothing may be there.
-    package init(of source: KeychainFile, at path: String) {
-        self.source = source
+    package init(of keychain: KeychainFile, at path: String) {
+        self.keychain = keychain
         self.path = path
     }
 
     /// Through the daemon of a mounted keychain, without a passphrase; else by opening it for reading.
     ///
     /// Written under another name, synchronized, then named: a crash leaves nothing at the path.
-    package func make(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> BackupAnswer {
+    package func make(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> BackupAnswer {
         try checkPlace()
-        if let mountPoint = source.mountPoint {
+        if let mountPoint = keychain.mountPoint {
             return try take(from: mountPoint)
         }
-        let opened = try source.openToLook()
+        let opened = try keychain.openToLook()
         defer { opened.keychain.close() }
-        let secret = try passphrase.read(say: say)
-        do throws(KeychainError) {
-            try opened.keychain.keys.unlock(passphrase: secret)
-        } catch {
-            throw Failure(error, keychain: source.path)
-        }
+        try opened.unlock(with: source.read(say: say), keychain: keychain.path)
         return try copy(opened)
     }
 
@@ -91,7 +86,7 @@ package struct Backup: Sendable {
             contents = try opened.copy(to: draft.path)
             integrity = try opened.keychain.verifiedIntegrity().rawValue
         } catch {
-            throw error == .diskFull ? failure(.noSpace) : Failure(error, keychain: source.path)
+            throw error == .diskFull ? failure(.noSpace) : Failure(error, keychain: keychain.path)
         }
         do throws(Errno) {
             return try publish(draft, contents.items, contents.leftOut, contents.commitNumber, integrity)

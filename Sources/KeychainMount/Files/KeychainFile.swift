@@ -63,7 +63,8 @@ package struct KeychainFile: Sendable {
         do throws(KeychainError) {
             let keys = try KeyRing(
                 store: store, device: device,
-                keeper: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory))
+                keeper: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
+                rekeyKeeper: isBackup ? nil : RekeyFile(directory: locations.stateDirectory))
             let keychain = try Keychain(store: store, keys: keys, clock: { KeychainDate(SystemClock.now()) })
             return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)
         } catch {
@@ -73,8 +74,8 @@ package struct KeychainFile: Sendable {
     }
 
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
-    package func check(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
-        guard let mountPoint else { return try check(try openToLook(), passphrase: passphrase, say: say) }
+    package func check(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
+        guard let mountPoint else { return try check(try openToLook(), unlocking: source, say: say) }
         let answer = try MountClient(mountPoint: mountPoint).run("check")
         guard let result = try? CheckAnswer(json: answer) else {
             throw Failure(
@@ -97,22 +98,21 @@ package struct KeychainFile: Sendable {
     }
 
     /// Verifies every row of a backup, which is opened for reading only and may be older than anything.
-    package func verifyBackup(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
+    package func verifyBackup(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
         do throws(Failure) {
             let opened = try open(isReadOnly: true, isBackup: true)
-            return try check(opened, passphrase: passphrase, say: say)
+            return try check(opened, unlocking: source, say: say)
         } catch  where error.exitCode == .noKeychain {
             throw Failure(.noKeychain, "There is no backup at \(path).")
         }
     }
 
     private func check(
-        _ opened: OpenedKeychain, passphrase: PassphraseSource, say: (String) -> Void
+        _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
     ) throws(Failure) -> CheckAnswer {
         defer { opened.keychain.close() }
-        let secret = try passphrase.read(say: say)
+        try opened.unlock(with: source.read(say: say), keychain: path)
         do throws(KeychainError) {
-            try opened.keychain.keys.unlock(passphrase: secret)
             return CheckAnswer(try opened.keychain.check())
         } catch {
             throw Failure(error, keychain: path)

@@ -1,3 +1,5 @@
+import SystemServices
+
 /// What `-o` was given, as mount.fuse3(8) and mount(8) write it.
 package struct MountOptionList: Hashable, Sendable {
     /// Who reaches the mount besides the mounting user.
@@ -20,6 +22,8 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var subtype = MountPlan.subtype
     /// Where a mount that nobody watches (fstab) has its passphrase from.
     package private(set) var passphraseFile: String?
+    /// The same of a key file; only one of them is ever set.
+    package private(set) var keyFile: String?
     /// When the mounted keychain locks by itself.
     package private(set) var lockPolicy = LockPolicy()
 
@@ -41,7 +45,7 @@ package struct MountOptionList: Hashable, Sendable {
     /// What the kernel's table shows as the mount's type.
     var type: String { "fuse." + subtype }
 
-    /// The same for another process, the passphrase's file apart.
+    /// The same for another process, what it is unlocked with apart.
     var arguments: [String] {
         var options: [String] = []
         if isReadOnly { options.append("ro") }
@@ -68,9 +72,11 @@ package struct MountOptionList: Hashable, Sendable {
         case ("allow_root", nil): try allow(.root)
         case ("fsname", let value): source = try Self.sourceName(value)
         case ("subtype", let value): subtype = try Self.subtypeName(value)
-        case ("passphrase_file", let value): passphraseFile = try Self.absolutePath(value)
+        case ("passphrase_file", let value): (passphraseFile, keyFile) = (try Self.absolutePath(name, value), nil)
+        case ("key_file", let value): (passphraseFile, keyFile) = (nil, try Self.absolutePath(name, value))
         case ("lock_after", let value): lockPolicy.afterUse = try Self.duration(value, name)
         case ("lock_at_most", let value): lockPolicy.atMost = try Self.duration(value, name)
+        case ("lock_on", let value): lockPolicy.events.formUnion(try Self.events(value))
         case ("setuid", _), ("drop_privileges", _):
             throw Failure(
                 .usage,
@@ -102,9 +108,9 @@ package struct MountOptionList: Hashable, Sendable {
         return value
     }
 
-    private static func absolutePath(_ value: String?) throws(Failure) -> String {
+    private static func absolutePath(_ name: String, _ value: String?) throws(Failure) -> String {
         guard let value, value.hasPrefix("/") else {
-            throw Failure(.usage, "'passphrase_file=' needs the absolute path of a file.")
+            throw Failure(.usage, "'\(name)=' needs the absolute path of a file.")
         }
         return value
     }
@@ -119,11 +125,21 @@ package struct MountOptionList: Hashable, Sendable {
         return duration
     }
 
+    private static func events(_ value: String?) throws(Failure) -> Set<LoginEvent> {
+        let words = (value ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        let events = words.compactMap { LoginEvent(rawValue: String($0)) }
+        guard events.count == words.count else {
+            throw Failure(.usage, "'lock_on=' (--lock-on) needs 'suspend', 'screen' or 'suspend,screen'.")
+        }
+        return Set(events)
+    }
+
     private static func unknown(_ name: String) -> Failure {
         Failure(
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
-                + "subtype=NAME, passphrase_file=FILE, locked, noexec, lock_after=DURATION, lock_at_most=DURATION, "
+                + "subtype=NAME, passphrase_file=FILE, key_file=FILE, locked, noexec, lock_after=DURATION, "
+                + "lock_at_most=DURATION, lock_on=EVENT, "
                 + "and what fstab(5) has for every file system.")
     }
 

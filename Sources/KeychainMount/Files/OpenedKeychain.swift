@@ -9,8 +9,38 @@ struct OpenedKeychain: Sendable {
     /// Whether this device had a key before.
     let hadDeviceKey: Bool
 
+    /// Unlocks it; `path` is its file, for the message.
+    func unlock(
+        with secret: borrowing UnlockSecret, acceptingRollback: Bool = false, keychain path: String
+    ) throws(Failure) {
+        do throws(KeychainError) {
+            try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
+        } catch .authFailed {
+            throw Failure(.wrongPassphrase, "\(secret.kind.subject) does not open \(path). \(secret.kind.advice)")
+        } catch {
+            throw Failure(error, keychain: path)
+        }
+    }
+
     /// Writes what a backup holds to the empty file at `path` (S1): no item that stays on this device for good.
     func copy(to path: String) throws(KeychainError) -> BackupContents {
         try store.copy(to: path) { (copy) throws(KeychainError) in try keychain.prepareBackup(copy) }
+    }
+}
+
+extension SlotKind {
+    /// What somebody unlocks with, at the beginning of a sentence.
+    var subject: String {
+        switch self {
+        case .passphrase: "The passphrase"
+        case .recoveryKey: "The recovery key"
+        case .keyFile: "The key file"
+        case .tpm2, .fido2, .systemdCredential: "What was given"
+        }
+    }
+
+    /// What to do when it opens nothing.
+    var advice: String {
+        self == .passphrase ? "Try again." : "'keychainfs slot list' shows what does."
     }
 }

@@ -39,13 +39,6 @@ package struct PassphraseSource: Sendable {
     }
 }
 
-extension MountOptionList {
-    /// The file that the options name, which must be private, or `other`.
-    package func passphraseSource(else other: PassphraseSource) -> PassphraseSource {
-        passphraseFile.map { PassphraseSource(file: $0, mustBePrivate: true) } ?? other
-    }
-}
-
 extension Failure {
     /// Why there is no passphrase, and what to do about it.
     fileprivate init(_ error: PassphraseError, file: String?) {

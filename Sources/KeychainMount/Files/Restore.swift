@@ -17,14 +17,14 @@ package struct Restore: Sendable {
         self.replaces = replaces
     }
 
-    /// Verifies the structure of a copy that is made beside the keychain, and that the passphrase opens it; then gives
+    /// Verifies the structure of a copy that is made beside the keychain, and that the passphrase (or what is given instead) opens it; then gives
     /// it the keychain's name. At every moment the old or the new keychain lies there, whole.
     ///
     /// Returns where the replaced keychain is kept, if there was one.
-    package func run(passphrase: PassphraseSource, say: (String) -> Void) throws(Failure) -> String? {
+    package func run(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> String? {
         try checkTarget()
         let draft = try copied()
-        let secret = try passphrase.read(say: say)
+        let secret = try source.read(say: say)
         let opened = try verified(draft.path, secret)
         defer { opened.keychain.close() }
         let kept = try releaseTarget()
@@ -128,7 +128,7 @@ package struct Restore: Sendable {
 
     /// Opened for reading, and unlocked.
     private func verified(
-        _ path: String, _ passphrase: borrowing SecretBytes
+        _ path: String, _ secret: borrowing UnlockSecret
     ) throws(Failure) -> OpenedKeychain {
         let opened: OpenedKeychain
         do throws(Failure) {
@@ -136,18 +136,24 @@ package struct Restore: Sendable {
         } catch {
             throw Failure(error.exitCode, "\(backup) cannot be restored: it is no whole keychain.")
         }
+        do throws(Failure) {
+            try opened.unlock(with: secret, keychain: backup)
+        } catch {
+            opened.keychain.close()
+            throw error.exitCode == .badKeychain ? damaged : error
+        }
         do throws(KeychainError) {
-            try opened.keychain.keys.unlock(passphrase: passphrase)
             guard try opened.store.verifyStructure() == 0 else { throw .decode }
             _ = try opened.keychain.commitNumber()
             return opened
         } catch {
             opened.keychain.close()
-            guard error != .decode else {
-                throw Failure(.damaged, "\(backup) is damaged and was not restored. Try an older backup.")
-            }
-            throw Failure(error, keychain: backup)
+            throw error == .decode ? damaged : Failure(error, keychain: backup)
         }
+    }
+
+    private var damaged: Failure {
+        Failure(.damaged, "\(backup) is damaged and was not restored. Try an older backup.")
     }
 
     // MARK: The change

@@ -66,7 +66,7 @@ extension KeychainTree {
 
     /// The item of a file as it is now; read if need be. ENOKEY if the lock state forbids it.
     func item(of state: inout ItemFile.State) throws(Errno) -> Item {
-        if state.staleness.take(), !state.isPending, !state.isDetached { state.item = nil }
+        if state.staleness.take(), !state.isPending, !state.isDetached { forgetStale(&state) }
         if let item = state.item {
             guard keychain.keys.isAvailable(item.protection) || goesOn(state, item) else { throw .noKey }
             return item
@@ -77,6 +77,14 @@ extension KeychainTree {
         guard let item else { throw .noSuchFileOrDirectory }
         state.item = item
         return item
+    }
+
+    /// An item whose reference has gone to another one is to be read again. While locked that cannot be: then it gets a new
+    /// one here, for no two may have the same.
+    private func forgetStale(_ state: inout ItemFile.State) {
+        guard var item = state.item, goesOnLocked(state, item) else { return state.item = nil }
+        item.persistentReference = SecureRandom.bytes(MetadataCodec.referenceCount)
+        state.item = item
     }
 
     /// What everyone sees of a file: what is staged, or else what is committed (F2).

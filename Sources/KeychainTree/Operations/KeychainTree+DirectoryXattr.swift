@@ -3,13 +3,17 @@ import Keychain
 import Synchronization
 import SystemPackage
 
-/// Extended attributes of directories: only those of services have any (X5).
+/// Extended attributes of service directories (X5).
 extension KeychainTree {
     func xattrs(of directory: ServiceDirectory) throws(Errno) -> DirectoryXattrs {
-        DirectoryXattrs(try record(of: directory), directory.container)
+        let found = try record(of: directory)
+        return DirectoryXattrs(
+            service: found.key.service, container: directory.container, defaultProtection: found.defaultProtection,
+            inheritedProtection: try record(found.parent).defaultProtection)
     }
 
-    /// The class whose keys cannot be used now may be set too (L1): only making an item of it needs them.
+    /// ENOKEY for another default while locked: who comes upon a locked keychain must not settle what becomes of the items
+    /// that are added to it later.
     func setxattr(
         of directory: ServiceDirectory, _ name: [UInt8], to bytes: [UInt8], _ flags: XattrFlags, by caller: Caller
     ) throws(Errno) {
@@ -27,6 +31,8 @@ extension KeychainTree {
         _ protection: Protection, of directory: ServiceDirectory, by caller: Caller
     ) throws(Errno) {
         let record = try record(of: directory)
+        guard record.defaultProtection != protection else { return }
+        try checkUnlocked()
         try options.checkProtection(record.defaultProtection, protection, record.file, caller)
         try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
@@ -37,13 +43,9 @@ extension KeychainTree {
             }
         }
     }
-}
 
-extension DirectoryXattrs {
-    init(_ directory: Directory, _ container: ContainerKey) {
-        service = directory.key.service
-        self.container = container
-        defaultProtection = directory.defaultProtection
+    func checkUnlocked() throws(Errno) {
+        guard keychain.keys.state == .unlocked else { throw .noKey }
     }
 }
 

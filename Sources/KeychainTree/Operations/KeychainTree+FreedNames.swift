@@ -63,9 +63,10 @@ extension KeychainTree {
         }
     }
 
-    /// The former item has another reference now than the kernel's file of it remembers.
-    func succeeded(_ inheritance: Inheritance?) {
-        guard let row = inheritance?.row else { return }
+    /// The item of `row` goes on with a former one, which has another reference now than its file remembers; unless it is
+    /// the former item itself that has come back.
+    func succeeded(_ inheritance: Inheritance?, by successor: RowID) {
+        guard let row = inheritance?.row, row != successor else { return }
         table.withLock { $0.item(row) }?.staleness.note()
     }
 

@@ -13,6 +13,14 @@ extension KeychainTree {
         listings.drop()
         stagingKeys.revoke(.unlocked)
         freedNames.withLock { $0.removeAll() }
+        return forgetUnavailable()
+    }
+
+    /// What cannot be opened any more leaves the tree, and the kernel is to forget what it knows of it.
+    ///
+    /// Done when the returned notifications have been sent.
+    package func forgetUnavailable() -> [Notification] {
+        listings.drop()
         let files = table.withLock { $0.allItems() }
         for file in files { file.state.withLock { forgetUnavailable(&$0) } }
         let inodes = table.withLock { $0.allItemNodes() }.map { Notification.inode($0, pages: true) }
@@ -25,6 +33,13 @@ extension KeychainTree {
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(passphrase: passphrase, acceptingRollback: acceptingRollback)
+    }
+
+    /// The same with a secret of any kind.
+    package func unlock(
+        with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
+    ) throws(KeychainError) {
+        try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
     }
 
     private func forgetUnavailable(_ state: inout ItemFile.State) {

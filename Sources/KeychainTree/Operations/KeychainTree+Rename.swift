@@ -147,8 +147,8 @@ extension KeychainTree {
         if isPending { state.directory.removePending(CanonicalName(account: source.account), state.row) }
         state.isPending = false
         committed(&state, saved, staged: staging != nil)
-        succeeded(own)
-        succeeded(next)
+        succeeded(own, by: saved.id)
+        succeeded(next, by: saved.id)
         return isRemembered ? Left(item: left, row: saved.id) : nil
     }
 
@@ -192,7 +192,7 @@ extension KeychainTree {
         (source.row, source.directory, source.isPending) = (newRow, newDirectory, false)
         table.withLock { $0.rebind(file, from: oldRow, to: newRow) }
         committed(&source, saved, staged: staging != nil)
-        succeeded(own)
+        succeeded(own, by: saved.id)
         return isRemembered ? Left(item: left, row: nil) : nil
     }
 

@@ -12,7 +12,8 @@ extension KeychainTree {
         switch try node(id).content {
         case .item(let file): return try xattrs(of: file).get(name)
         case .service(let directory): return try xattrs(of: directory).get(name)
-        default: throw .noAttribute
+        case .folder(let folder): return try xattr(name, of: folder)
+        case .controlDirectory, .controlFile: throw .noAttribute
         }
     }
 
@@ -20,7 +21,8 @@ extension KeychainTree {
         switch try node(id).content {
         case .item(let file): return try xattrs(of: file).list()
         case .service(let directory): return try xattrs(of: directory).list()
-        default: return []
+        case .folder(let folder): return try xattrs(of: folder)
+        case .controlDirectory, .controlFile: return []
         }
     }
 
@@ -30,8 +32,10 @@ extension KeychainTree {
         try checkNamespace(name)
         let bytes = [UInt8](copying: value)
         let node = try node(id)
-        if case .service(let directory) = node.content {
-            return try setxattr(of: directory, name, to: bytes, flags, by: request.caller)
+        switch node.content {
+        case .service(let directory): return try setxattr(of: directory, name, to: bytes, flags, by: request.caller)
+        case .folder(let folder): return try setxattr(of: folder, name, to: bytes, flags, by: request.caller)
+        case .item, .controlDirectory, .controlFile: break
         }
         guard case .item(let file) = node.content else { throw .operationNotSupported }
         try checkWritable()
@@ -47,8 +51,10 @@ extension KeychainTree {
     package func removexattr(_ request: inout Request, node id: NodeID, name: [UInt8]) throws(Errno) {
         try checkNamespace(name)
         let node = try node(id)
-        if case .service(let directory) = node.content {
-            return try removexattr(of: directory, name, by: request.caller)
+        switch node.content {
+        case .service(let directory): return try removexattr(of: directory, name, by: request.caller)
+        case .folder(let folder): return try removexattr(of: folder, name, by: request.caller)
+        case .item, .controlDirectory, .controlFile: break
         }
         guard case .item(let file) = node.content else { throw .noAttribute }
         try checkWritable()

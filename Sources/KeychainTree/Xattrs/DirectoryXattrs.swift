@@ -7,13 +7,15 @@ struct DirectoryXattrs {
     let service: ServiceKey
     let container: ContainerKey
     let defaultProtection: Protection
+    /// What a new directory beside it would have.
+    let inheritedProtection: Protection
 
     private var itemClass: ItemClass { container.itemClass }
 
-    /// The default class, if it is not what a directory has when nobody sets one.
-    func list() -> [[UInt8]] {
-        defaultProtection == .whenUnlocked ? [] : [XattrName.name(of: .accessible)]
-    }
+    /// The default class, unless it and that of a new directory are WhenUnlocked: so that a copy has it too.
+    func list() -> [[UInt8]] { isListed ? [XattrName.name(of: .accessible)] : [] }
+
+    private var isListed: Bool { defaultProtection != .whenUnlocked || inheritedProtection != .whenUnlocked }
 
     /// ENODATA for what the name does not stand for.
     func get(_ name: [UInt8]) throws(Errno) -> [UInt8] {
@@ -38,10 +40,7 @@ struct DirectoryXattrs {
         case .itemClass: throw .notPermitted
         case .attribute(.accessible):
             if flags.contains(.create) { throw .fileExists }
-            guard let text = String(validating: bytes, as: UTF8.self),
-                let protection = AttributeText.protection(text)
-            else { throw .invalidArgument }
-            return protection
+            return try AttributeText.protection(bytes)
         case .attribute(let key):
             guard let current = value(of: key) else { throw .operationNotSupported }
             guard AttributeText.decode(bytes, for: key, current: current) == current else { throw .notPermitted }
@@ -49,11 +48,11 @@ struct DirectoryXattrs {
         }
     }
 
-    /// The default class after the removal of an attribute. ENODATA for what is not set.
+    /// The default class after the removal of an attribute: that of a new directory. ENODATA for what is not set.
     func remove(_ name: [UInt8]) throws(Errno) -> Protection {
         switch XattrName(name, in: itemClass) {
         case .unsupported: throw .operationNotSupported
-        case .attribute(.accessible) where defaultProtection != .whenUnlocked: return .whenUnlocked
+        case .attribute(.accessible) where isListed: return inheritedProtection
         case .attribute(let key) where key.definition.role == .primaryKey && value(of: key) != nil:
             throw .notPermitted
         case .foreign, .extra, .itemClass, .attribute: throw .noAttribute
@@ -62,6 +61,16 @@ struct DirectoryXattrs {
 
     private func value(of key: AttributeKey) -> AttributeValue? {
         service[key] ?? container[key]
+    }
+}
+
+extension AttributeText {
+    /// The class that an attribute's value names; EINVAL if none.
+    static func protection(_ bytes: [UInt8]) throws(Errno) -> Protection {
+        guard let text = String(validating: bytes, as: UTF8.self), let protection = protection(text) else {
+            throw .invalidArgument
+        }
+        return protection
     }
 }
 

@@ -1,0 +1,136 @@
+package import SecretCrypto
+
+/// What a change of slots has done.
+package struct SlotChange: Hashable, Sendable {
+    /// The slot that was added, changed or removed.
+    package let id: Int64
+    /// Items of WhenPasscodeSetThisDeviceOnly that are gone with the last passphrase slot.
+    package var deletedItems = 0
+    /// Slots that nobody vouched for, damaged or forged: they have not been wrapped for and are gone.
+    package var lostSlots: [Int64] = []
+
+    package init(id: Int64) { self.id = id }
+}
+
+/// Key slots, each added, changed and removed alone in one transaction, without an item sealed anew (contract, L5).
+///
+/// Every change needs the root of a slot, in whatever state the keychain is: an unlocked one is no authority over its
+/// slots. Each ends with an empty log (S8).
+extension KeyRing {
+    /// Adds a slot; of a passphrase at the cost that the store has.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed`; `inUse` if somebody has changed the cost
+    ///   meanwhile; `decode` if rows of keys are damaged; and what the store throws. Nothing is changed then.
+    package func addSlot(
+        _ new: borrowing UnlockSecret, authorizedBy root: borrowing SlotRoot
+    ) throws(KeychainError) -> SlotChange {
+        let newRoot = try self.root(of: new)
+        let (id, table) = try changeSlots(by: root) { (edit) throws(KeychainError) -> (Int64, KeyTable?) in
+            guard newRoot.fits(edit.records.store) else { throw .inUse(processID: 0) }
+            let id = edit.freeID
+            let hadPassphrase = try edit.records.hasPassphrase(userKey: edit.userKey)
+            try edit.put(newRoot, id: id)
+            guard newRoot.kind == .passphrase, !hadPassphrase else { return (id, nil) }
+            return (id, try passcodeKeys(edit))
+        }
+        if let table { try install(table) }
+        return SlotChange(id: id)
+    }
+
+    /// Gives a slot another secret, of any kind. The one that it had opens the store no more: the user key and the class
+    /// keys of what is written from then on are new ones.
+    ///
+    /// - Parameters:
+    ///   - cost: what a guess of the passphrase is to cost at least; nothing is ever lowered.
+    ///   - deletesPasscodeItems: whether items of WhenPasscodeSetThisDeviceOnly may go with the last passphrase slot.
+    /// - Throws: `itemNotFound` without such a slot, `slotRefused`, `param` for a cost of a secret that has none, and as
+    ///   ``addSlot(_:authorizedBy:)``.
+    package func changeSlot(
+        _ id: Int64, to new: borrowing UnlockSecret, cost: Argon2id.Cost? = nil,
+        authorizedBy root: borrowing SlotRoot, deletesPasscodeItems: Bool = false
+    ) throws(KeychainError) -> SlotChange {
+        guard cost == nil || new.kind == .passphrase else { throw .param }
+        let present = try store.read { (reader) throws(KeychainError) in try reader.store() }
+        let raised = present.raised(to: cost)
+        let newRoot = try SlotOpening.root(of: new, store: raised)
+        return try changeSlots(by: root, deletesPasscodeItems: deletesPasscodeItems) { (edit) throws(KeychainError) in
+            guard edit.records.store.hasSameCost(as: present) else { throw .inUse(processID: 0) }
+            guard edit.records.slots.contains(where: { $0.id == id }) else { throw .itemNotFound }
+            if !raised.hasSameCost(as: present) { try edit.raiseCost(to: raised, for: id) }
+            try edit.put(newRoot, id: id)
+            return SlotChange(id: id)
+        }
+    }
+
+    /// Removes a slot: it opens the store no more; an older copy of the file it does.
+    ///
+    /// - Throws: as ``changeSlot(_:to:cost:authorizedBy:deletesPasscodeItems:)``.
+    package func removeSlot(
+        _ id: Int64, authorizedBy root: borrowing SlotRoot, deletesPasscodeItems: Bool = false
+    ) throws(KeychainError) -> SlotChange {
+        try changeSlots(by: root, deletesPasscodeItems: deletesPasscodeItems) { (edit) throws(KeychainError) in
+            guard edit.records.slots.contains(where: { $0.id == id }) else { throw .itemNotFound }
+            guard try edit.hasUsableSlot(besides: id) else { throw .slotRefused(.lastSlot) }
+            try edit.writer.deleteSlot(id)
+            return SlotChange(id: id)
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Changes slots, then renews the user key and the class keys, all in one transaction.
+    private func changeSlots(
+        by root: borrowing SlotRoot, deletesPasscodeItems: Bool,
+        _ body: (borrowing SlotEdit) throws(KeychainError) -> SlotChange
+    ) throws(KeychainError) -> SlotChange {
+        let (change, table) = try changeSlots(by: root) { (edit) throws(KeychainError) -> (SlotChange, KeyTable) in
+            var change = try body(edit)
+            let isLastPassphrase = try edit.hasLostPassphrase()
+            let rotation = try rotation(of: StoredKeys(edit.writer), userKey: edit.userKey, removing: [])
+            try rotation.write(to: edit.writer)
+            change.lostSlots = rotation.removedSlots
+            let table = try startGeneration(
+                edit.writer, userKey: rotation.userKey, rotation.store.userKeyGeneration)
+            if isLastPassphrase {
+                change.deletedItems = try edit.deletePasscodeItems(isAllowed: deletesPasscodeItems)
+            }
+            return (change, table)
+        }
+        try install(table)
+        return change
+    }
+
+    private func changeSlots<Result>(
+        by root: borrowing SlotRoot, _ body: (borrowing SlotEdit) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        guard state.isAfterFirstUnlock else { throw .interactionNotAllowed }
+        let result = try store.write(by: ledger) { (writer) throws(KeychainError) in
+            try body(SlotEdit(writer, root: root))
+        }
+        // Who keeps it says if it cannot.
+        try? keepCommitNumber()
+        do throws(KeychainError) { try store.emptyLog() } catch { store.eraseSoon() }
+        return result
+    }
+
+    /// Keys of WhenPasscodeSetThisDeviceOnly, which has come back with a passphrase slot.
+    private func passcodeKeys(_ edit: borrowing SlotEdit) throws(KeychainError) -> KeyTable {
+        let keys = try wrappingKeys(userKey: edit.userKey, generation: edit.records.store.userKeyGeneration)
+        try StoredKeys(edit.writer).enrolment(tag: deviceTag, hasPassphrase: true).write(to: edit.writer, keys: keys)
+        return try StoredKeys(edit.writer).table(tag: deviceTag, hasPassphrase: true, keys: keys)
+    }
+}
+
+extension StoreRecord {
+    /// With a cost that is nowhere lower than the present one, and another salt if it is higher.
+    fileprivate func raised(to wanted: Argon2id.Cost?) -> StoreRecord {
+        guard let wanted else { return self }
+        var raised = self
+        raised.cost = Argon2id.Cost(
+            passes: max(cost.passes, wanted.passes), memory: max(cost.memory, wanted.memory))
+        if raised.cost != cost { raised.salt = SecureRandom.bytes(Argon2id.saltCount) }
+        return raised
+    }
+
+    func hasSameCost(as other: StoreRecord) -> Bool { cost == other.cost && salt == other.salt }
+}

@@ -1,0 +1,168 @@
+package import SecretCrypto
+
+/// Why typed characters are no recovery key.
+package enum RecoveryKeyError: Error, Equatable, Sendable {
+    /// These groups, counted from 1, do not fit their check character.
+    case mistyped(groups: [Int])
+    /// So many characters, not 36.
+    case wrongLength(Int)
+    /// No locked memory.
+    case crypto(CryptoError)
+}
+
+/// 150 random bits for a person to keep: six groups of five characters and a check character (contract, L5).
+///
+/// Crockford's base32 (no I, L, O, U). A check character is the sum, in the field of 32 elements, of its group's
+/// characters, each times another power of the generator, and of the group's number: it tells every single mistyped
+/// character, every two that have changed places, and every group in the place of another.
+package struct RecoveryKey: ~Copyable, Sendable {
+    package static let groupCount = 6
+    /// Characters of a group, the check character included.
+    package static let groupSize = 6
+    private static let characterCount = groupCount * groupSize
+    private static let dataCount = groupCount * (groupSize - 1)
+
+    /// 36 numbers below 32, group by group.
+    private let digits: SecretBytes
+
+    /// A new one, from the kernel's generator.
+    package init() throws(CryptoError) {
+        let random = try SecretBytes(randomCount: Self.dataCount)
+        var digits = try SecretBytes(count: Self.characterCount)
+        var output = digits.mutableBytes
+        for group in 0..<Self.groupCount {
+            var check = CheckDigit(group: group)
+            for place in 0..<Self.groupSize - 1 {
+                let digit = random.bytes.octets[group * (Self.groupSize - 1) + place] & 31
+                check.add(digit)
+                output.store(digit, at: group * Self.groupSize + place)
+            }
+            output.store(check.value, at: group * Self.groupSize + Self.groupSize - 1)
+        }
+        self.digits = digits
+    }
+
+    /// As a person has typed it: in upper or lower case, O for 0, I and L for 1, with whatever spaces, line ends and
+    /// dashes.
+    package init(typed text: borrowing SecretBytes) throws(RecoveryKeyError) {
+        var digits: SecretBytes
+        do throws(CryptoError) { digits = try SecretBytes(count: Self.characterCount) } catch { throw .crypto(error) }
+        var output = digits.mutableBytes
+        var lengths = [0]
+        var count = 0
+        for offset in 0..<text.count {
+            let byte = text.bytes.octets[offset]
+            if Crockford.isSeparator(byte) {
+                if lengths.last != 0 { lengths.append(0) }
+            } else {
+                output.store(Crockford.digit(of: byte), at: count)
+                count += 1
+                lengths[lengths.count - 1] += 1
+            }
+        }
+        if lengths.last == 0 { lengths.removeLast() }
+        let wrong = try Self.mistyped(digits, count: count, lengths: lengths)
+        guard wrong.isEmpty else { throw .mistyped(groups: wrong) }
+        self.digits = digits
+    }
+
+    /// The numbers of the groups that are wrong. `lengths`: of the groups as they were separated.
+    private static func mistyped(
+        _ digits: borrowing SecretBytes, count: Int, lengths: [Int]
+    ) throws(RecoveryKeyError) -> [Int] {
+        guard count == characterCount else {
+            guard lengths.count == groupCount else { throw .wrongLength(count) }
+            return lengths.indices.filter { lengths[$0] != groupSize }.map { $0 + 1 }
+        }
+        var wrong: [Int] = []
+        for group in 0..<groupCount where !isRight(digits, group: group) { wrong.append(group + 1) }
+        return wrong
+    }
+
+    private static func isRight(_ digits: borrowing SecretBytes, group: Int) -> Bool {
+        var check = CheckDigit(group: group)
+        var highest: UInt8 = 0
+        for place in 0..<groupSize {
+            let digit = digits.bytes.octets[group * groupSize + place]
+            highest = max(highest, digit)
+            if place < groupSize - 1 { check.add(digit) }
+        }
+        return highest < 32 && check.value == digits.bytes.octets[group * groupSize + groupSize - 1]
+    }
+
+    /// To be shown once: groups with dashes between them, and a newline.
+    package func text() throws(CryptoError) -> SecretBytes {
+        var text = try SecretBytes(count: Self.characterCount + Self.groupCount)
+        var output = text.mutableBytes
+        for group in 0..<Self.groupCount {
+            let start = group * (Self.groupSize + 1)
+            for place in 0..<Self.groupSize {
+                let digit = digits.bytes.octets[group * Self.groupSize + place]
+                output.store(Crockford.character(of: digit), at: start + place)
+            }
+            let isLast = group == Self.groupCount - 1
+            output.store(isLast ? UInt8(ascii: "\n") : UInt8(ascii: "-"), at: start + Self.groupSize)
+        }
+        return text
+    }
+
+    /// What keys are derived from: the thirty characters that are no check characters, in upper case.
+    func characters() throws(CryptoError) -> SecretBytes {
+        var characters = try SecretBytes(count: Self.dataCount)
+        var output = characters.mutableBytes
+        for index in 0..<Self.dataCount {
+            let (group, place) = index.quotientAndRemainder(dividingBy: Self.groupSize - 1)
+            let digit = digits.bytes.octets[group * Self.groupSize + place]
+            output.store(Crockford.character(of: digit), at: index)
+        }
+        return characters
+    }
+}
+
+/// The check character of a group, digit by digit: d₀x⁵ + d₁x⁴ + … + d₄x + group in GF(2)[x] / (x⁵ + x² + 1).
+private struct CheckDigit {
+    private var sum: UInt8 = 0
+    private let number: UInt8
+
+    /// `group` counts from 0; its number from 1.
+    init(group: Int) { number = UInt8(truncatingIfNeeded: group + 1) }
+
+    mutating func add(_ digit: UInt8) {
+        let shifted = (sum ^ (digit & 31)) << 1
+        sum = shifted & 32 == 0 ? shifted : shifted ^ 0b100101
+    }
+
+    var value: UInt8 { sum ^ number }
+}
+
+/// Crockford's base32, one character at a time.
+private enum Crockford {
+    /// What stands for a character that is none.
+    private static let none: UInt8 = 0xFF
+    private static let letters = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+
+    static func character(of digit: UInt8) -> UInt8 { letters[Int(digit & 31)] }
+
+    /// 0 to 31, or more for what is no character of it.
+    static func digit(of typed: UInt8) -> UInt8 {
+        let isLower = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(typed)
+        let upper = isLower ? typed - 32 : typed
+        switch upper {
+        case UInt8(ascii: "O"): return 0
+        case UInt8(ascii: "I"), UInt8(ascii: "L"): return 1
+        default: return letters.firstIndex(of: upper).map { UInt8(truncatingIfNeeded: $0) } ?? none
+        }
+    }
+
+    static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: " ") || (9...13).contains(byte)
+    }
+}
+
+extension MutableRawSpan {
+    /// One byte; nothing where there is no room for it.
+    fileprivate mutating func store(_ byte: UInt8, at offset: Int) {
+        guard offset < byteCount else { return }
+        storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+    }
+}

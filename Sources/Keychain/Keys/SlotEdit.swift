@@ -1,0 +1,118 @@
+import SecretCrypto
+
+/// A change of slots under way: a transaction, and the user key by which it is made.
+struct SlotEdit: ~Copyable {
+    let writer: any RecordWriter
+    /// As they were when the transaction began.
+    let records: StoredKeys
+    /// The one that they were under.
+    let userKey: SecretBytes
+
+    /// - Throws: `authFailed` unless the root opens a slot to the user key of this store; `inUse` for a passphrase's whose
+    ///   cost is not the store's any more; `decode` if there are rows of keys that cannot be read: one could be a slot.
+    init(_ writer: any RecordWriter, root: borrowing SlotRoot) throws(KeychainError) {
+        let records = try StoredKeys(writer)
+        guard !records.isDamaged else { throw .decode }
+        guard root.fits(records.store) else { throw .inUse(processID: 0) }
+        let userKey = try records.userKey(openedBy: root)
+        self.writer = writer
+        self.records = records
+        self.userKey = userKey
+    }
+
+    /// For a new slot: above all that are.
+    var freeID: Int64 {
+        (records.slots.map(\.id).filter(ClassKeyRecord.numbers.contains).max() ?? 0) + 1
+    }
+
+    /// Writes a slot of that id, in whose place whatever.
+    func put(_ root: borrowing SlotRoot, id: Int64) throws(KeychainError) {
+        let store = records.store
+        let place = SlotPlace(
+            store: store.identifier, id: id, kind: root.kind, userKeyGeneration: store.userKeyGeneration)
+        let slot: SlotRecord
+        do throws(CryptoError) {
+            let secret = try SlotSecret(root: root.bytes, store: store.identifier, slot: id)
+            slot = try SlotRecord(wrapping: userKey, for: secret.recipient(), at: place)
+        } catch {
+            throw KeychainError(error)
+        }
+        try writer.put(slot)
+    }
+
+    /// `slotRefused` while another passphrase slot shares the cost.
+    func raiseCost(to raised: StoreRecord, for id: Int64) throws(KeychainError) {
+        for slot in records.slots where slot.kind == .passphrase && slot.id != id {
+            guard try !records.vouches(for: slot, userKey: userKey) else { throw .slotRefused(.sharedCost) }
+        }
+        var store = try writer.store()
+        (store.salt, store.cost) = (raised.salt, raised.cost)
+        try writer.put(store)
+    }
+
+    /// Whether somebody could still unlock without that slot, and with this version.
+    func hasUsableSlot(besides id: Int64) throws(KeychainError) -> Bool {
+        for slot in records.slots where slot.id != id && slot.kind.isSupported {
+            if try records.vouches(for: slot, userKey: userKey) { return true }
+        }
+        return false
+    }
+
+    /// Whether there was a passphrase slot and is none any more; before the user key is another.
+    func hasLostPassphrase() throws(KeychainError) -> Bool {
+        guard try records.hasPassphrase(userKey: userKey) else { return false }
+        return try !StoredKeys(writer).hasPassphrase(userKey: userKey)
+    }
+
+    /// Deletes the items of WhenPasscodeSetThisDeviceOnly and all keys of that class; returns how many items.
+    func deletePasscodeItems(isAllowed: Bool) throws(KeychainError) -> Int {
+        let pageSize = 512
+        var count = 0
+        while true {
+            let rows = try writer.itemIDs(of: .whenPasscodeSetThisDeviceOnly, limit: pageSize)
+            guard rows.isEmpty || isAllowed else { throw .slotRefused(.passcodeItems) }
+            for row in rows { try writer.deleteItem(row) }
+            count += rows.count
+            guard rows.count == pageSize else { break }
+        }
+        for key in try writer.classKeys() where key.purpose == .protection(.whenPasscodeSetThisDeviceOnly) {
+            try writer.deleteClassKey(key)
+        }
+        return count
+    }
+}
+
+extension StoredKeys {
+    /// The user key that a root opens, and that is the store's: a slot that somebody has planted leads to another.
+    func userKey(openedBy root: borrowing SlotRoot) throws(KeychainError) -> SecretBytes {
+        let userKey = try SlotOpening.userKey(root: root.bytes, kind: root.kind, slots: slots, store: store)
+        do throws(CryptoError) {
+            _ = try MasterKeys.material(store, userKey: userKey).count
+        } catch {
+            throw KeychainError(error) == .decode ? .authFailed : KeychainError(error)
+        }
+        return userKey
+    }
+
+    /// Whether the user key knows a slot's recipient: what only claims to be a slot counts for nothing.
+    func vouches(for slot: SlotRecord, userKey: borrowing SecretBytes) throws(KeychainError) -> Bool {
+        guard slot.userKeyGeneration == store.userKeyGeneration else { return false }
+        do throws(CryptoError) {
+            _ = try slot.recipient(userKey: userKey, store: store.identifier).publicKey
+            return true
+        } catch {
+            guard KeychainError(error) == .decode else { throw KeychainError(error) }
+            return false
+        }
+    }
+}
+
+extension SlotKind {
+    /// Whether this version opens such slots.
+    var isSupported: Bool {
+        switch self {
+        case .passphrase, .recoveryKey, .keyFile: true
+        case .tpm2, .fido2, .systemdCredential: false
+        }
+    }
+}

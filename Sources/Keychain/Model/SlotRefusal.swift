@@ -1,0 +1,9 @@
+/// Why key slots stay as they are.
+package enum SlotRefusal: Hashable, Sendable {
+    /// It is the last slot that this version can open.
+    case lastSlot
+    /// It is the last passphrase slot, and items of WhenPasscodeSetThisDeviceOnly would be gone with it.
+    case passcodeItems
+    /// The cost of a guess can be raised only while there is one passphrase slot: all of them share it.
+    case sharedCost
+}

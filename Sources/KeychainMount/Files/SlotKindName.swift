@@ -1,0 +1,21 @@
+import Keychain
+
+extension SlotKind {
+    /// As it is written on a command line and in JSON.
+    var name: String {
+        switch self {
+        case .passphrase: "passphrase"
+        case .recoveryKey: "recovery"
+        case .keyFile: "keyfile"
+        case .tpm2: "tpm2"
+        case .fido2: "fido2"
+        case .systemdCredential: "systemd-credential"
+        }
+    }
+
+    /// Nil for a name that there is not.
+    init?(name: String) {
+        guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = kind
+    }
+}

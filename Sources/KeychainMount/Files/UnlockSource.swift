@@ -1,0 +1,63 @@
+package import Keychain
+import SecretCrypto
+
+/// Where what unlocks a keychain is read from.
+package enum UnlockSource: Sendable {
+    case passphrase(PassphraseSource)
+    /// A recovery key, typed at the terminal or in a file.
+    case recoveryKey(PassphraseSource)
+    case keyFile(KeyFile)
+
+    package var kind: SlotKind {
+        switch self {
+        case .passphrase: .passphrase
+        case .recoveryKey: .recoveryKey
+        case .keyFile: .keyFile
+        }
+    }
+
+    /// Reads it once; `say` gets warnings.
+    package func read(say: (String) -> Void) throws(Failure) -> UnlockSecret {
+        switch self {
+        case .passphrase(let source): return UnlockSecret(passphrase: try source.read(say: say))
+        case .recoveryKey(let source):
+            let typed = try source.read(prompt: "Recovery key: ", say: say)
+            return try Self.recoveryKey(typed)
+        case .keyFile(let file): return try file.read(say: say)
+        }
+    }
+
+    private static func recoveryKey(_ typed: borrowing SecretBytes) throws(Failure) -> UnlockSecret {
+        do throws(RecoveryKeyError) {
+            let key = try RecoveryKey(typed: typed)
+            do throws(CryptoError) { return try UnlockSecret(recoveryKey: key) } catch { throw .crypto(error) }
+        } catch {
+            throw Failure(error)
+        }
+    }
+}
+
+extension MountOptionList {
+    /// The file that the options name, which must be private, or `other`.
+    package func unlockSource(else other: UnlockSource) -> UnlockSource {
+        if let keyFile { return .keyFile(KeyFile(path: keyFile, mustBePrivate: true)) }
+        guard let passphraseFile else { return other }
+        return .passphrase(PassphraseSource(file: passphraseFile, mustBePrivate: true))
+    }
+}
+
+extension Failure {
+    /// What is wrong with a recovery key that somebody has typed.
+    init(_ error: RecoveryKeyError) {
+        switch error {
+        case .mistyped(let groups) where groups.count == 1:
+            self.init(.wrongPassphrase, "Group \(groups[0]) of the recovery key is mistyped. Look at it and try again.")
+        case .mistyped(let groups):
+            let list = groups.map(String.init).joined(separator: ", ")
+            self.init(.wrongPassphrase, "Groups \(list) of the recovery key are mistyped. Look at them and try again.")
+        case .wrongLength(let count):
+            self.init(.wrongPassphrase, "A recovery key has 36 characters in 6 groups of 6; this has \(count).")
+        case .crypto: self.init(.failure, "There is no locked memory left for the recovery key.")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Fuse
+import Keychain
+import SecretCrypto
+import SystemPackage
+
+/// Where the secret of a new slot comes from.
+enum NewSecret {
+    case passphrase(PassphraseSource)
+    /// Made here, and shown once.
+    case recoveryKey
+    case keyFile(NewKeyFile)
+    /// The passphrase that unlocks stays; only its cost changes.
+    case samePassphrase
+}
+
+/// A key file to be: made if nothing is there; else what is there, which is never overwritten.
+struct NewKeyFile {
+    let path: String
+    /// Bytes of one that is made.
+    private static let byteCount = 64
+
+    /// All of its bytes.
+    func read(say: (String) -> Void) throws(Failure) -> UnlockSecret { try KeyFile(path: path).read(say: say) }
+
+    /// Of a slot that was not made after all.
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Durable when it returns; false if there is something of that name.
+    func make() throws(Failure) -> Bool {
+        let directory = FilePath(path).removingLastComponent().string
+        guard !MountedKeychains.contain(directory) else {
+            throw Failure(.usage, "\(path) lies in a mounted keychain, which a key file in it would not unlock.")
+        }
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor.open(
+                FilePath(path), .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+                permissions: .ownerReadWrite)
+        } catch Errno.fileExists {
+            return false
+        } catch {
+            throw Failure(Errno(within: error), writing: path)
+        }
+        do {
+            try file.closeAfter {
+                try SecretBytes(randomCount: Self.byteCount).write(to: file.rawValue)
+                try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false).synchronize()
+            }
+            try FileNames.synchronize(directory: directory)
+        } catch {
+            remove()
+            throw Failure(Errno(within: error), writing: path)
+        }
+        return true
+    }
+}

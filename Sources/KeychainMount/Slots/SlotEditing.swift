@@ -1,0 +1,147 @@
+import Keychain
+import SecretCrypto
+
+/// `keychainfs slot`: of a mounted keychain through its daemon, else in its file.
+package struct SlotEditing {
+    private let host: any SlotHost
+    private let say: (String) -> Void
+
+    /// `mountPoint`: nil for the keychain of that file, mounted or not. `say` gets messages.
+    package init(keychain path: String, mountPoint: String?, say: @escaping (String) -> Void) {
+        let file = KeychainFile(path: path)
+        host = (mountPoint ?? file.mountPoint).map(MountedSlots.init) ?? FileSlots(file)
+        self.say = say
+    }
+
+    package func list() throws(Failure) -> SlotListAnswer { try host.list() }
+
+    /// Adds a slot.
+    package func add(_ choice: SlotKindChoice, _ secrets: SlotSecrets) throws(Failure) {
+        let unlocking = try secrets.unlocking(for: choice.kind)
+        let new = try secrets.new(choice.kind)
+        let authority = try unlocking.read(say: say)
+        let change = try write(.add, new, by: authority, confirm: { true })
+        say("added slot \(change.slot) (\(choice.rawValue)).\(Self.advice(choice.kind))")
+    }
+
+    /// Gives a slot another secret; `choice`: nil keeps its kind. `confirm`: whether items may be deleted.
+    package func change(
+        _ id: Int64, _ choice: SlotKindChoice?, _ secrets: SlotSecrets, cost: CostChoice?, confirm: () -> Bool
+    ) throws(Failure) {
+        let kind: SlotKind
+        if let choice { kind = choice.kind } else { kind = try self.kind(of: id) }
+        guard cost == nil || kind == .passphrase else {
+            throw Failure(.usage, "--kdf is the cost of a passphrase; slot \(id) is another kind of slot.")
+        }
+        let unlocking = try secrets.unlocking(for: kind)
+        let new = try secrets.new(kind, keepsPassphrase: cost != nil && unlocking.kind == .passphrase)
+        let authority = try unlocking.read(say: say)
+        let request = SlotRequest.change(id, cost: cost?.cost, deletesItems: false)
+        let change = try write(request, new, by: authority, confirm: confirm)
+        tell(change)
+        say("changed slot \(id) (\(kind.name)).\(Self.advice(kind))")
+        say(Self.olderCopies)
+    }
+
+    /// Removes a slot. `confirm`: whether items may be deleted.
+    package func remove(_ id: Int64, _ unlocking: UnlockSource, confirm: () -> Bool) throws(Failure) {
+        let authority = try unlocking.read(say: say)
+        tell(try run(.remove(id, deletesItems: false), by: authority, new: nil, confirm: confirm))
+        say("removed slot \(id).")
+        say(Self.olderCopies)
+    }
+
+    // MARK: Parts
+
+    private func write(
+        _ request: SlotRequest, _ new: NewSecret, by authority: borrowing UnlockSecret, confirm: () -> Bool
+    ) throws(Failure) -> SlotChangeAnswer {
+        switch new {
+        case .passphrase(let source):
+            let secret: UnlockSecret? = UnlockSecret(passphrase: try source.readNew(say: say))
+            return try run(request, by: authority, new: secret, confirm: confirm)
+        case .samePassphrase:
+            let secret: UnlockSecret? = try Self.copy(authority)
+            return try run(request, by: authority, new: secret, confirm: confirm)
+        case .recoveryKey:
+            try host.verify(authority)
+            let secret: UnlockSecret? = try showRecoveryKey()
+            do throws(Failure) {
+                return try run(request, by: authority, new: secret, confirm: confirm)
+            } catch {
+                throw Failure(error.exitCode, error.message + " The recovery key that was shown opens nothing.")
+            }
+        case .keyFile(let file):
+            let isNew = try file.make()
+            do throws(Failure) {
+                let secret: UnlockSecret? = try file.read(say: say)
+                let change = try run(request, by: authority, new: secret, confirm: confirm)
+                if isNew { say("made the key file \(file.path).") }
+                return change
+            } catch {
+                if isNew { file.remove() }
+                throw error
+            }
+        }
+    }
+
+    private func run(
+        _ request: SlotRequest, by authority: borrowing UnlockSecret, new: borrowing UnlockSecret?,
+        confirm: () -> Bool
+    ) throws(Failure) -> SlotChangeAnswer {
+        if let change = try host.run(request, by: authority, new: new) { return change }
+        let refusal = Failure(.slotRefused(.passcodeItems), changingSlotsOf: host.place, with: authority.kind)
+        guard confirm(), let change = try host.run(request.deletingItems, by: authority, new: new) else {
+            throw refusal
+        }
+        return change
+    }
+
+    /// Before it is a slot's: a key that nobody has seen must never be the only one.
+    private func showRecoveryKey() throws(Failure) -> UnlockSecret {
+        do throws(CryptoError) {
+            let key = try RecoveryKey()
+            try key.text().write(to: 1)
+            return try UnlockSecret(recoveryKey: key)
+        } catch {
+            throw Failure(.failure, "The recovery key cannot be written to standard output. Nothing was changed.")
+        }
+    }
+
+    private static func copy(_ secret: borrowing UnlockSecret) throws(Failure) -> UnlockSecret {
+        do throws(CryptoError) {
+            return UnlockSecret(passphrase: try secret.bytes.copy())
+        } catch {
+            throw Failure(.failure, "There is no locked memory left for the passphrase.")
+        }
+    }
+
+    private func kind(of id: Int64) throws(Failure) -> SlotKind {
+        guard let slot = try host.list().slots.first(where: { $0.id == id }), let kind = SlotKind(name: slot.kind)
+        else { throw Failure(.itemNotFound, changingSlotsOf: host.place, with: .passphrase) }
+        return kind
+    }
+
+    private func tell(_ change: SlotChangeAnswer) {
+        if change.deletedItems > 0 {
+            say("deleted \(change.deletedItems) items of the class WhenPasscodeSetThisDeviceOnly.")
+        }
+        if !change.lostSlots.isEmpty {
+            let list = change.lostSlots.map(String.init).joined(separator: ", ")
+            say("warning: slots that were damaged or forged are gone: \(list).")
+        }
+    }
+
+    private static func advice(_ kind: SlotKind) -> String {
+        switch kind {
+        case .recoveryKey: " Its key is shown this once: write it down, and keep it away from this machine."
+        case .keyFile: " Keep a copy of its key file elsewhere: every byte of it counts."
+        default: ""
+        }
+    }
+
+    private static let olderCopies = """
+        Older copies of the keychain (backups too) still open with what this slot had, and what was written before stays \
+        under keys that it led to. 'keychainfs rekey' seals that anew; make a new backup then.
+        """
+}

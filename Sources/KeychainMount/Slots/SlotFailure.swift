@@ -1,0 +1,58 @@
+import FileSystemCore
+import Keychain
+import SystemPackage
+
+extension Failure {
+    /// Why slots stay as they are; `place` is the keychain or its mount point, `kind` what was to unlock it.
+    init(_ error: KeychainError, changingSlotsOf place: String, with kind: SlotKind) {
+        switch error {
+        case .slotRefused(let refusal): self.init(refusal)
+        case .itemNotFound:
+            self.init(.slotRefused, "There is no such slot. 'keychainfs slot list' shows which there are.")
+        case .authFailed:
+            self.init(.wrongPassphrase, "\(kind.subject) does not open \(place); nothing was changed. \(kind.advice)")
+        case .interactionNotAllowed:
+            self.init(.locked, "\(place) has not been unlocked since it was mounted: 'keychainfs unlock' it first.")
+        case .inUse:
+            self.init(.inUse, "Somebody else is changing the slots of \(place). Try again when that is done.")
+        case .readOnly: self.init(.readOnly, "\(place) is read-only: its slots cannot be changed.")
+        default: self.init(error, keychain: place)
+        }
+    }
+
+    private init(_ refusal: SlotRefusal) {
+        switch refusal {
+        case .lastSlot:
+            self.init(
+                .slotRefused,
+                "It is the last slot: nothing would unlock the keychain any more. Add another one first, or change it.")
+        case .passcodeItems:
+            self.init(
+                .slotRefused,
+                "It is the last passphrase slot, and items of the class WhenPasscodeSetThisDeviceOnly would be deleted with "
+                    + "it. Nothing was changed. Say --yes if they may be, or add another passphrase first.")
+        case .sharedCost:
+            self.init(
+                .slotRefused,
+                "All passphrase slots share their cost, and the other passphrases are not known here. Remove those slots, "
+                    + "raise it, and add them again.")
+        }
+    }
+}
+
+extension KeychainError {
+    /// What a daemon means by the errno of a slot command; nil for what means the same in every command.
+    init?(ofSlotCommand errno: Errno) {
+        switch errno {
+        case .noSuchFileOrDirectory: self = .itemNotFound
+        case .notPermitted: self = .slotRefused(.lastSlot)
+        case .directoryNotEmpty: self = .slotRefused(.passcodeItems)
+        case .operationNotSupported: self = .slotRefused(.sharedCost)
+        case .resourceBusy: self = .inUse(processID: 0)
+        case .readOnlyFileSystem: self = .readOnly
+        case Errno(rawValue: 126): self = .interactionNotAllowed
+        case Errno(rawValue: 129): self = .authFailed
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Keychain
+
+/// What `--kind` takes.
+package enum SlotKindChoice: String, CaseIterable, Sendable {
+    case passphrase, recovery, keyfile
+
+    package static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+    var kind: SlotKind {
+        switch self {
+        case .passphrase: .passphrase
+        case .recovery: .recoveryKey
+        case .keyfile: .keyFile
+        }
+    }
+}
+
+/// The files and flags of a command that writes a slot: what unlocks the keychain now, and what is to.
+package struct SlotSecrets: Sendable {
+    private let passphrase: PassphraseSource
+    private let passphraseFile: String?
+    private let keyFile: String?
+    private let usesRecoveryKey: Bool
+    private let newPassphraseFile: String?
+    private let newKeyFile: String?
+
+    /// `variable`: what names a passphrase file where no option does.
+    package init(
+        passphraseFile: String?, variable: String?, keyFile: String?, usesRecoveryKey: Bool,
+        newPassphraseFile: String?, newKeyFile: String?
+    ) {
+        passphrase = PassphraseSource(file: passphraseFile ?? variable)
+        self.passphraseFile = passphraseFile
+        self.keyFile = keyFile
+        self.usesRecoveryKey = usesRecoveryKey
+        self.newPassphraseFile = newPassphraseFile
+        self.newKeyFile = newKeyFile
+    }
+
+    /// The kind that the names of the new secret imply.
+    package var impliedKind: SlotKindChoice? {
+        newPassphraseFile != nil ? .passphrase : newKeyFile != nil ? .keyfile : nil
+    }
+
+    /// `--key-file` names the new key file where no other option does.
+    private func namesNewKeyFile(_ kind: SlotKind) -> Bool { kind == .keyFile && newKeyFile == nil }
+
+    /// What unlocks the keychain now.
+    func unlocking(for kind: SlotKind) throws(Failure) -> UnlockSource {
+        if let keyFile, !namesNewKeyFile(kind) {
+            guard !usesRecoveryKey, passphraseFile == nil else {
+                throw Failure(.usage, "--key-file, --recovery and --passphrase-file exclude each other.")
+            }
+            return .keyFile(KeyFile(path: Locations.absolute(keyFile)))
+        }
+        return usesRecoveryKey ? .recoveryKey(PassphraseSource(file: passphraseFile)) : .passphrase(passphrase)
+    }
+
+    /// What is to. `keepsPassphrase`: where no new one is named, it is only its cost that changes.
+    func new(_ kind: SlotKind, keepsPassphrase: Bool = false) throws(Failure) -> NewSecret {
+        guard newPassphraseFile == nil || kind == .passphrase, newKeyFile == nil || kind == .keyFile else {
+            throw Failure(.usage, "--kind \(kind.name) and the file of another kind of slot exclude each other.")
+        }
+        switch kind {
+        case .passphrase:
+            if keepsPassphrase, newPassphraseFile == nil { return .samePassphrase }
+            return .passphrase(PassphraseSource(file: newPassphraseFile))
+        case .recoveryKey: return .recoveryKey
+        case .keyFile:
+            guard let path = newKeyFile ?? keyFile else {
+                throw Failure(.usage, "Name the key file with --key-file: it is made if there is none.")
+            }
+            return .keyFile(NewKeyFile(path: Locations.absoluteOfNew(path)))
+        case .tpm2, .fido2, .systemdCredential:
+            throw Failure(.slotRefused, "This version cannot write a slot of that kind. Name another with --kind.")
+        }
+    }
+}

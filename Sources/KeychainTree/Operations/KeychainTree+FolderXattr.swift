@@ -1,0 +1,76 @@
+import FileSystemCore
+import Keychain
+import Synchronization
+import SystemPackage
+
+/// `user.kSecAttrAccessible` of a class directory: the default class of the service directories that are made in it. Of
+/// the mount's root: of those of all classes, in every group.
+extension KeychainTree {
+    /// ENODATA for what a folder does not have, and of the root where its classes have different ones.
+    func xattr(_ name: [UInt8], of folder: Folder) throws(Errno) -> [UInt8] {
+        guard Self.isDefaultClass(name), let protection = try defaultProtection(of: folder) else {
+            throw .noAttribute
+        }
+        return Array(protection.suffix.utf8)
+    }
+
+    /// The default, unless it is the one that nobody has set.
+    func xattrs(of folder: Folder) throws(Errno) -> [[UInt8]] {
+        let isSet = try defaultProtection(of: folder) ?? .whenUnlocked != .whenUnlocked
+        return isSet ? [XattrName.name(of: .accessible)] : []
+    }
+
+    /// EOPNOTSUPP for all else; ENOKEY while locked, as of service directories.
+    func setxattr(
+        of folder: Folder, _ name: [UInt8], to bytes: [UInt8], _ flags: XattrFlags, by caller: Caller
+    ) throws(Errno) {
+        guard folder.hasDefaultClass, Self.isDefaultClass(name) else { throw .operationNotSupported }
+        if flags.contains(.create) { throw .fileExists }
+        try setDefault(try AttributeText.protection(bytes), of: folder, by: caller)
+    }
+
+    /// ENODATA where nobody has set one.
+    func removexattr(of folder: Folder, _ name: [UInt8], by caller: Caller) throws(Errno) {
+        guard Self.isDefaultClass(name), folder.hasDefaultClass else { throw .noAttribute }
+        guard try defaultProtection(of: folder) != .whenUnlocked else { throw .noAttribute }
+        try setDefault(.whenUnlocked, of: folder, by: caller)
+    }
+
+    private static func isDefaultClass(_ name: [UInt8]) -> Bool { name == XattrName.name(of: .accessible) }
+
+    /// Nil for a folder that has none.
+    private func defaultProtection(of folder: Folder) throws(Errno) -> Protection? {
+        switch folder {
+        case .classDirectory(let place):
+            try mapped { () throws(KeychainError) in try keychain.defaultProtection(of: place.key) }
+        case .scope where folder.isRoot:
+            try mapped { () throws(KeychainError) in try keychain.defaultProtection() }
+        case .scope, .groups: nil
+        }
+    }
+
+    private func setDefault(_ protection: Protection, of folder: Folder, by caller: Caller) throws(Errno) {
+        try checkWritable()
+        try checkUnlocked()
+        try checkOwner(caller)
+        try checkRoom(for: 0)
+        let facts = containerFacts
+        try names.withLock { (_) throws(Errno) in
+            try mapped { () throws(KeychainError) in
+                try keychain.change { (change) throws(KeychainError) in
+                    guard case .classDirectory(let place) = folder else {
+                        return try change.setDefault(protection, file: facts)
+                    }
+                    _ = try container(of: place, change)
+                    try change.setDefault(protection, of: place.key, file: facts)
+                }
+            }
+        }
+    }
+}
+
+extension Folder {
+    fileprivate var hasDefaultClass: Bool {
+        if case .classDirectory = self { true } else { isRoot }
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import Synchronization
+public import SystemPackage
+
+/// Hears from logind that the system is about to sleep, or that the screen was locked, and holds sleep up until that is
+/// dealt with. Without a bus or logind it says so once, and goes on trying.
+///
+/// See org.freedesktop.login1(5) and "Inhibitor Locks" of systemd's documentation.
+public final class LoginWatch: Sendable {
+    /// What whoever asks logind is shown about the inhibitor.
+    private static let who = "keychainfs"
+    /// In seconds, between attempts: doubled each time.
+    private static let delays = (first: 1, last: 30)
+
+    private let address: String?
+    private let events: Set<LoginEvent>
+    private let purpose: String
+    private let onEvent: @Sendable (LoginEvent) -> Void
+    private let onConnection: @Sendable (LoginConnection) -> Void
+    private let alarm: Alarm
+    private let hasEnded = Atomic(false)
+
+    /// - Parameters:
+    ///   - bus: its address; nil is the system's bus.
+    ///   - purpose: why sleep has to wait, for a person.
+    ///   - onEvent: called on the watch's thread; the system sleeps when it has returned (or logind's patience,
+    ///     InhibitDelayMaxSec, is at an end).
+    ///   - onConnection: called on the same thread when that has changed, and once at the start.
+    /// - Throws: EMFILE, ENFILE, ENOMEM.
+    public init(
+        _ events: Set<LoginEvent>, bus: String? = nil, purpose: String,
+        onEvent: @escaping @Sendable (LoginEvent) -> Void,
+        onConnection: @escaping @Sendable (LoginConnection) -> Void
+    ) throws(Errno) {
+        address = bus
+        self.events = events
+        self.purpose = purpose
+        self.onEvent = onEvent
+        self.onConnection = onConnection
+        alarm = try Alarm()
+    }
+
+    /// Ends ``run()`` soon, from any thread.
+    public func end() {
+        hasEnded.store(true, ordering: .relaxed)
+        alarm.ring()
+    }
+
+    /// Serves until ``end()``, or until there is nobody to hear.
+    public func run() {
+        var known: LoginConnection?
+        var delay = Self.delays.first
+        func tell(_ connection: LoginConnection) {
+            if connection != known { onConnection(connection) }
+            known = connection
+        }
+        while !hasEnded.load(ordering: .relaxed) {
+            do throws(Errno) {
+                try serve(isFirst: known == nil) {
+                    delay = Self.delays.first
+                    tell(.connected)
+                }
+            } catch LoginBus.noPackage {
+                return tell(.unreachable("libsystemd.so.0 is not installed"))
+            } catch {
+                tell(.unreachable("\(error)"))
+            }
+            guard !hasEnded.load(ordering: .relaxed) else { return }
+            alarm.wait(until: Alarm.now + .seconds(delay))
+            delay = min(2 * delay, Self.delays.last)
+        }
+    }
+
+    /// One connection, from its beginning to its end. `isFirst`: a screen that is locked at the start is nothing new.
+    private func serve(isFirst: Bool, ready: () -> Void) throws(Errno) {
+        let bus = try LoginBus(address: address)
+        try bus.watch(events)
+        var inhibitor = Inhibitor()
+        try catchUp(bus, &inhibitor, isFirst: isFirst)
+        ready()
+        while !hasEnded.load(ordering: .relaxed) {
+            guard let signal = try bus.next() else {
+                bus.wait(alarm)
+                continue
+            }
+            switch signal {
+            case .sleep:
+                onEvent(.suspend)
+                inhibitor.release()
+            case .wake: try inhibit(bus, &inhibitor)
+            case .sessionLock: onEvent(.screen)
+            case .ownerNew: try catchUp(bus, &inhibitor, isFirst: false)
+            case .ownerLost: throw .connectionReset
+            }
+        }
+    }
+
+    /// What may have happened while nobody listened.
+    private func catchUp(_ bus: borrowing LoginBus, _ inhibitor: inout Inhibitor, isFirst: Bool) throws(Errno) {
+        try inhibit(bus, &inhibitor)
+        if events.contains(.suspend), try bus.isPreparing {
+            onEvent(.suspend)
+            inhibitor.release()
+        }
+        if events.contains(.screen), !isFirst, try bus.isLocked { onEvent(.screen) }
+    }
+
+    private func inhibit(_ bus: borrowing LoginBus, _ inhibitor: inout Inhibitor) throws(Errno) {
+        guard events.contains(.suspend) else { return }
+        inhibitor.hold(try bus.inhibitSleep(who: Self.who, why: purpose))
+    }
+}
+
+/// The descriptor that keeps the system from sleeping.
+private struct Inhibitor: ~Copyable {
+    private var descriptor: Int32 = -1
+
+    init() {}
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Takes over `new`; the one before it, if any, is given back after.
+    mutating func hold(_ new: Int32) {
+        release()
+        descriptor = new
+    }
+
+    mutating func release() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+}

@@ -1,0 +1,170 @@
+import ArgumentParser
+import Foundation
+import KeychainMount
+
+struct Slot: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List, add, change and remove the ways to unlock a keychain.",
+        discussion: """
+            A keychain has key slots: passphrases, recovery keys (36 characters to write down), key files. Any one of them \
+            unlocks it. Each change asks for one that is there, also if the keychain is mounted and unlocked; none writes an \
+            item anew.
+
+            Exit codes: 0 done; 10 it opens no slot; 14 in use; 18 no passphrase or key file; 22 read-only; 23 not unlocked \
+            since the mount; 25 no such slot, the last slot, or items would be deleted.
+            """,
+        subcommands: [SlotList.self, SlotAdd.self, SlotChange.self, SlotRemove.self])
+}
+
+/// Whose slots: a mount's, or a keychain file's, mounted or not.
+struct SlotPlace: ParsableArguments {
+    @OptionGroup var keychain: KeychainOption
+    @Argument(help: "Where the keychain is mounted, if it is not named with --keychain.")
+    var mountPoint: String?
+
+    func validate() throws {
+        if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
+        if mountPoint != nil, keychain.file != nil {
+            throw ValidationError("--keychain and a mount point exclude each other.")
+        }
+    }
+
+    var editing: SlotEditing {
+        SlotEditing(
+            keychain: keychain.path, mountPoint: mountPoint.map(Locations.absolute), say: Report.message)
+    }
+}
+
+/// What unlocks the keychain now, and what is to.
+struct SlotSecretOptions: ParsableArguments {
+    @Option(
+        name: .customLong("passphrase-file"), help: "Unlock with the passphrase in this file; '-' is standard input.")
+    var passphraseFile: String?
+    @Option(
+        name: .customLong("key-file"),
+        help: "Unlock with this key file; with --kind keyfile and no --new-key-file: the new one.")
+    var keyFile: String?
+    @Flag(help: "Unlock with the recovery key: asked for, or read from --passphrase-file.")
+    var recovery = false
+    @Option(help: "The kind of slot: \(SlotKindChoice.names).")
+    var kind: SlotKindChoice?
+    @Option(name: .customLong("new-passphrase-file"), help: "The file of the new passphrase; '-' is standard input.")
+    var newPassphraseFile: String?
+    @Option(name: .customLong("new-key-file"), help: "The new key file; made if there is none, never overwritten.")
+    var newKeyFile: String?
+
+    func validate() throws {
+        if [passphraseFile, keyFile, newPassphraseFile, newKeyFile].contains("") {
+            throw ValidationError("The name of a file is empty.")
+        }
+        if passphraseFile == "-", newPassphraseFile == "-" {
+            throw ValidationError("Only one passphrase can come from standard input.")
+        }
+    }
+
+    var secrets: SlotSecrets {
+        SlotSecrets(
+            passphraseFile: passphraseFile, variable: Locations().passphraseFile, keyFile: keyFile,
+            usesRecoveryKey: recovery, newPassphraseFile: newPassphraseFile, newKeyFile: newKeyFile)
+    }
+
+    var chosenKind: SlotKindChoice? { kind ?? secrets.impliedKind }
+}
+
+/// Whether items may be deleted: asked for at a terminal.
+struct DeletionConsent: ParsableArguments {
+    @Flag(help: "Delete items of WhenPasscodeSetThisDeviceOnly with the last passphrase slot without asking.")
+    var yes = false
+
+    func given() -> Bool {
+        if yes { return true }
+        guard isatty(FileHandle.standardInput.fileDescriptor) == 1 else { return false }
+        Report.message(
+            "items of the class WhenPasscodeSetThisDeviceOnly will be deleted for good. Type 'yes' if they may be:")
+        return readLine() == "yes"
+    }
+}
+
+struct SlotList: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Show the slots, and what a guess of a passphrase costs; needs no unlock.")
+
+    @OptionGroup var place: SlotPlace
+    @Flag(help: "As JSON, for scripts.")
+    var json = false
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            let list = try place.editing.list()
+            try Report.result(json ? list.jsonText : list.text)
+        }
+    }
+}
+
+struct SlotAdd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a way to unlock the keychain.",
+        discussion: """
+            A passphrase (the default) is asked for twice, or read from --new-passphrase-file; a guess of it costs what it \
+            costs for the others. A recovery key is printed once, to standard output. A key file is any file of 32 bytes to \
+            64 KiB; if there is none of that name, one is made (64 random bytes, mode 0600).
+            """)
+
+    @OptionGroup var place: SlotPlace
+    @OptionGroup var options: SlotSecretOptions
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            try place.editing.add(options.chosenKind ?? .passphrase, options.secrets)
+        }
+    }
+}
+
+struct SlotChange: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change", abstract: "Give a slot another secret; the one that it had opens nothing any more.",
+        discussion: """
+            As 'slot add'; the kind stays unless --kind names another. --kdf raises the cost of a guess, if there is no other \
+            passphrase slot: the passphrase stays then, unless --new-passphrase-file names another. Nothing is ever lowered.
+
+            Older copies of the keychain still open with the old secret.
+            """)
+
+    @Argument(help: "The slot's number, of 'slot list'.")
+    var id: Int64
+    @OptionGroup var place: SlotPlace
+    @OptionGroup var options: SlotSecretOptions
+    @Option(help: "The cost of a guess: \(CostChoice.names).")
+    var kdf: CostChoice?
+    @OptionGroup var consent: DeletionConsent
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            try place.editing.change(id, options.chosenKind, options.secrets, cost: kdf, confirm: consent.given)
+        }
+    }
+}
+
+struct SlotRemove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a slot: it opens the keychain no more.",
+        discussion: """
+            What is written from then on is sealed under new keys. Older copies of the keychain still open with the slot, and \
+            items of before lie under keys that whoever had it may know: 'keychainfs rekey' helps. The last slot stays. With \
+            the last passphrase slot the items of the class WhenPasscodeSetThisDeviceOnly go for good.
+            """)
+
+    @Argument(help: "The slot's number, of 'slot list'.")
+    var id: Int64
+    @OptionGroup var place: SlotPlace
+    @OptionGroup var unlocking: UnlockOptions
+    @OptionGroup var consent: DeletionConsent
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            try place.editing.remove(id, unlocking.source, confirm: consent.given)
+        }
+    }
+}
+
+extension SlotKindChoice: ExpressibleByArgument {}
