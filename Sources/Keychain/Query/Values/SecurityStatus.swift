@@ -68,7 +68,7 @@ extension SecurityStatus {
             case .allocate: .allocate
             case .notAKeychain, .unacceptableCost: .invalidKeychain
             case .unknownFormat: .wrongSecVersion
-            case .staleItem, .directoryNotEmpty: .internalError
+            case .staleItem, .directoryNotEmpty, .slotRefused: .internalError
             case .io: .io
             }
     }
