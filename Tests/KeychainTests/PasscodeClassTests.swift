@@ -53,6 +53,24 @@ struct PasscodeClassTests {
         #expect(try keychain.verifyRows() == nil)
     }
 
+    @Test("L6: items of other devices are gone too; those devices have the class again when it comes back")
+    func otherDevices() throws {
+        let (bench, passcode, _) = try filled()
+        let second = try Bench(copying: bench.store.records, device: 2)
+        try second.unlock()
+        let theirs = try second.addCounted(.sample(Self.passcode, id: 300, account: "c"), [3])
+        let back = try Bench(copying: second.store.records)
+        try back.unlock()
+        let authority = try back.ring.root(of: keyFile())
+        let change = try back.ring.removeSlot(1, authorizedBy: authority, deletesPasscodeItems: true)
+        #expect(change.deletedItems == 2)
+        #expect(back.store.records.itemRecords.keys.allSatisfy { $0 != passcode.id && $0 != theirs.id })
+        _ = try back.ring.addSlot(secret("again"), authorizedBy: authority)
+        let again = try Bench(copying: back.store.records, device: 2)
+        try again.unlock("again")
+        #expect(try again.contents(again.addCounted(.sample(Self.passcode, id: 301), [4])) == [4])
+    }
+
     @Test("without items of the class nothing is asked")
     func nothingToDelete() throws {
         let bench = try Bench()

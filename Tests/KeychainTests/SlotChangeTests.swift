@@ -45,6 +45,20 @@ struct SlotChangeTests {
         }
     }
 
+    /// Whether the user key to which "correct" leads in an older copy opens the master keys of what there is now.
+    private func knowsUserKey(of bench: Bench, from older: InMemoryRecords) throws -> Bool {
+        let then = try #require(older.storeRecord)
+        let root = try SlotOpening.root(of: secret("correct"), store: then)
+        let key = try SlotOpening.userKey(
+            root: root.bytes, kind: .passphrase, slots: Array(older.slotRecords.values), store: then)
+        var now = try #require(bench.store.records.storeRecord)
+        for generation in [now.userKeyGeneration, then.userKeyGeneration] {
+            now.userKeyGeneration = generation
+            if (try? MasterKeys.material(now, userKey: key).count) != nil { return true }
+        }
+        return false
+    }
+
     /// Whether the header is true to the rows.
     private func isSound(_ bench: Bench) throws -> Bool {
         try Keychain(store: bench.store, keys: bench.ring) { .sample }.verifyRows() == nil
@@ -103,7 +117,8 @@ struct SlotChangeTests {
         for row in rows { #expect(try bench.contents(row) == [row.protection.rawValue]) }
         #expect(try bench.addCounted(.sample(id: 200, account: "later"), [1]).generation == 2)
         #expect(try isSound(bench))
-        // To another kind, and the only slot there is.
+        #expect(try !knowsUserKey(of: bench, from: older))
+        // And the only slot there is.
         _ = try bench.ring.removeSlot(2, authorizedBy: root(bench, "new"))
         _ = try bench.ring.changeSlot(1, to: secret("last"), authorizedBy: root(bench, "new"))
         #expect(try kinds(bench) == [1: .passphrase])
@@ -120,6 +135,7 @@ struct SlotChangeTests {
         #expect(try opens(bench, secret("second")))
         #expect(try !opens(bench, secret("correct")))
         #expect(try opens(Bench(copying: older), secret("correct")))
+        #expect(try !knowsUserKey(of: bench, from: older))
         for row in rows { #expect(try bench.contents(row) == [row.protection.rawValue]) }
         #expect(throws: KeychainError.slotRefused(.lastSlot)) {
             try bench.ring.removeSlot(2, authorizedBy: root(bench, "second"))

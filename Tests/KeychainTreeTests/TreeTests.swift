@@ -165,6 +165,23 @@ import Testing
         #expect(try shell.list(dir) == ["a", "b"])
     }
 
+    @Test("L2: a descriptor answers ENOKEY at the end too, of an empty item, of a staged value, of one that is gone")
+    func lockedAtTheEnd() throws {
+        for name in ["empty", "a", "gone"] { try shell.put(path(name), name == "empty" ? "" : "x") }
+        try shell.mknod(path("none"))
+        let names = ["empty", "a", "gone", "none"]
+        var files = try names.map { try shell.open(path($0)) } + names.map { try shell.open(path($0), [.readWrite]) }
+        try shell.unlink(path("gone"))
+        let staged = try shell.open(path("staged"), [.readWrite, .create])
+        try shell.write(staged, "y")
+        files += [staged, try shell.open(path("staged"))]
+        for file in files { #expect(try shell.read(file, at: 1).isEmpty) }
+        _ = fixture.tree.lock()
+        for file in files {
+            for offset in [0, 1, 2, 1 << 20] { #expect(throws: Errno.noKey) { try shell.read(file, at: offset) } }
+        }
+    }
+
     @Test("S4: a damaged item is EBADMSG, the others go on, and it can be removed")
     func damaged() throws {
         try shell.put(path("a"), "x")

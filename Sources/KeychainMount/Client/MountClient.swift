@@ -102,7 +102,7 @@ package struct MountClient: Sendable {
         case .noHelper(let errno):
             Failure(
                 .failure,
-                "No process can be started to ask the daemon: \(errno). Limits of this shell ('ulimit -a') can be the reason.")
+                "No process can be started to ask the daemon: \(errno). Limits of this shell ('ulimit -a') may be why.")
         }
     }
 

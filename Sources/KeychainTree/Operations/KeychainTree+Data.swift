@@ -20,7 +20,9 @@ extension KeychainTree {
         case .control(let handle):
             let slab = try Self.slab(handle.next(size))
             body(&request, slab.bytes)
-        case .reader(_, nil, _):
+        case .reader(let file, nil, _):
+            // No secret to be locked: but after a lock no read answers (L2).
+            try file.state.withLock { (state) throws(Errno) in _ = try item(of: &state) }
             let slab = try Self.slab([])
             body(&request, slab.bytes)
         case .reader(_, let secret?, _):
@@ -46,7 +48,10 @@ extension KeychainTree {
                 return try mapped { () throws(KeychainError) in try staging.read(at: offset, size: size) }
             }
             let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
-            guard let secret else { return try Self.slab([]) }
+            guard let secret else {
+                _ = try item(of: &state)
+                return try Self.slab([])
+            }
             return try mapped { () throws(KeychainError) in try secret.slab(at: offset, size: size) }
         }
     }
@@ -172,9 +177,7 @@ extension KeychainTree {
         // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
         guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
         let hasRoom = try keychain.hasRoom(for: count, longest: options.valueLimit) { () throws(Errno) in
-            let statistics = try host.statistics()
-            let available = statistics.availableBlocks.multipliedReportingOverflow(by: statistics.blockSize)
-            return available.overflow ? .max : available.partialValue
+            try host.statistics().availableBytes
         }
         guard hasRoom else { throw .noSpace }
     }

@@ -123,11 +123,10 @@ final class StagedSnapshot: Sendable {
 }
 
 extension SealedBuffer {
-    /// At most `size` bytes from `offset`, in locked memory; empty at the end.
+    /// At most `size` bytes from `offset`, in locked memory; empty at the end, where a lock has it throw all the same.
     func slab(at offset: Int, size: Int) throws(KeychainError) -> SecretBytes {
         do throws(CryptoError) {
             var slab = try SecretBytes(count: max(0, min(size, count - offset)))
-            guard slab.count > 0 else { return slab }
             var output = slab.mutableBytes
             _ = try read(at: offset, into: &output)
             return slab
@@ -138,7 +137,7 @@ extension SealedBuffer {
 }
 
 extension SealedSecret {
-    /// At most `size` bytes from `offset`, in locked memory; empty at the end.
+    /// At most `size` bytes from `offset`, in locked memory; empty at the end, where a lock has it throw all the same.
     func slab(at offset: Int, size: Int) throws(KeychainError) -> SecretBytes {
         var slab: SecretBytes
         do throws(CryptoError) {
@@ -146,7 +145,6 @@ extension SealedSecret {
         } catch {
             throw KeychainError(error)
         }
-        guard slab.count > 0 else { return slab }
         var output = slab.mutableBytes
         _ = try read(at: offset, into: &output)
         return slab

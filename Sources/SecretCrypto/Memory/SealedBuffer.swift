@@ -58,6 +58,8 @@ package struct SealedBuffer: ~Copyable, Sendable {
     /// - Throws: as `write`, and `authenticationFailed`; `output` is then zero.
     package func read(at offset: Int, into output: inout MutableRawSpan) throws(CryptoError) -> Int {
         guard offset >= 0 else { throw .invalidParameter }
+        // Also at the end, where there is nothing to decrypt.
+        guard key.isAvailable else { throw .keyUnavailable }
         let wanted = min(output.byteCount, count - min(count, offset))
         do {
             var done = 0

@@ -56,6 +56,9 @@ expect_code 18 "$KEYCHAINFS" check --recovery --passphrase-file /dev/null > /dev
 mistyped other 'The recovery key does not open'
 # The variable is about passphrases: no recovery key is read from there.
 expect_code 18 "$KEYCHAINFS" check --recovery | grep -q 'no terminal' || fail "the variable was read"
+# Nothing is shown to who opens no slot.
+(umask 077; echo wrong > wrong); if "$KEYCHAINFS" slot add --kind recovery --passphrase-file wrong > shown 2> /dev/null; then fail "added"; fi
+expect 0 "$(stat -c %s shown)" "a recovery key that was shown for nothing"
 # Output that cannot be written: nothing is added.
 expect_code 1 bash -c "'$KEYCHAINFS' slot add --kind recovery > /dev/full" > /dev/null
 expect 2 "$(slot list | wc -l)" "slots"
