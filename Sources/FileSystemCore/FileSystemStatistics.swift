@@ -22,4 +22,10 @@ public struct FileSystemStatistics: Sendable {
         self.freeFiles = freeFiles
         self.maximumNameLength = maximumNameLength
     }
+
+    /// What an ordinary user can still write, as far as the numbers hold it.
+    public var availableBytes: UInt64 {
+        let bytes = availableBlocks.multipliedReportingOverflow(by: blockSize)
+        return bytes.overflow ? .max : bytes.partialValue
+    }
 }

@@ -20,6 +20,11 @@ extension Row {
         return value
     }
 
+    /// Protection class and generation, in this order.
+    func keyGeneration(_ index: Int) throws -> KeyGeneration {
+        KeyGeneration(try value(index), try number(index + 1))
+    }
+
     /// One copy, out of SQLite's page.
     func optionalBytes(_ index: Int) throws -> [UInt8]? {
         try withUnsafeData(atIndex: index) { data in data.map { [UInt8]($0) } }

@@ -69,6 +69,27 @@ extension SQLiteRecords {
         ) { try $0.decode(Int.self, atIndex: 0) } ?? 0
     }
 
+    func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {
+        let sql = """
+            SELECT protection, generation, count(*) FROM item WHERE \(Self.isOf(generations)) GROUP BY 1, 2
+            """
+        let counts = try rows(sql) { row in (try row.keyGeneration(0), try row.decode(Int.self, atIndex: 2)) }
+        return Dictionary(counts) { $1 }
+    }
+
+    func itemIDs(
+        of generations: Set<KeyGeneration>, after: RowID, limit: Int
+    ) throws(KeychainError) -> [RowID] {
+        let sql = "SELECT id FROM item WHERE id > ? AND \(Self.isOf(generations)) ORDER BY id LIMIT ?"
+        return try rows(sql, [after.rawValue, max(0, limit)]) { try $0.rowID(0) }
+    }
+
+    /// Numbers in the statement itself: it is used again as often as the set is.
+    private static func isOf(_ generations: Set<KeyGeneration>) -> String {
+        let pairs = generations.map { "(\($0.protection.rawValue), \($0.generation))" }.sorted()
+        return "(protection, generation) IN (VALUES \((["(NULL, NULL)"] + pairs).joined(separator: ", ")))"
+    }
+
     func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
         try rows("SELECT id FROM item WHERE protection = ? LIMIT ?", [Int64(protection.rawValue), max(0, limit)]) {
             try $0.rowID(0)

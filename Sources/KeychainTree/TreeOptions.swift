@@ -11,7 +11,8 @@ package struct TreeOptions: Sendable {
     /// Other users come in (`allow_other`): they may pass the directories that nobody has made.
     package var isShared = false
     /// F9: the longest value, in bytes.
-    package var valueLimit = 1 << 20
+    package var valueLimit = Self.defaultValueLimit
+    package static let defaultValueLimit = 1 << 20
     /// For how many seconds the kernel may answer by itself.
     package var cacheTimeout: Double = 86_400
 

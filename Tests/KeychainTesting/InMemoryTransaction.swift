@@ -109,6 +109,20 @@ final class InMemoryTransaction: RecordWriter {
         records.itemRecords.values.count { $0.protection == protection && $0.generation == generation }
     }
 
+    func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {
+        let keys = records.itemRecords.values.map { KeyGeneration($0.protection, $0.generation) }
+        return Dictionary(grouping: keys.filter(generations.contains)) { $0 }.mapValues(\.count)
+    }
+
+    func itemIDs(
+        of generations: Set<KeyGeneration>, after: RowID, limit: Int
+    ) throws(KeychainError) -> [RowID] {
+        let rows = records.itemRecords.values.filter {
+            $0.id > after && generations.contains(KeyGeneration($0.protection, $0.generation))
+        }
+        return Array(rows.map(\.id).sorted().prefix(limit))
+    }
+
     func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
         Array(records.itemRecords.values.filter { $0.protection == protection }.map(\.id).prefix(limit))
     }

@@ -68,6 +68,12 @@ struct Bench {
     }
 }
 
+extension KeyRing {
+    func userKey(passphrase: consuming SecretBytes) throws(KeychainError) -> SecretBytes {
+        try userKey(with: UnlockSecret(passphrase: passphrase))
+    }
+}
+
 extension SealedSecret {
     /// All of it, read at once.
     func all() throws -> [UInt8] { try bytes(at: 0, count: count) }

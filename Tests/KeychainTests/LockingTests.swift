@@ -120,6 +120,34 @@ struct LockingTests {
         #expect(!key.isAvailable)
     }
 
+    @Test("L2: an unlock that comes during a lock ends with keys that can be used")
+    func unlockDuringLock() throws {
+        let bench = try Bench()
+        let key = try bench.ring.currentKeys(for: .whenUnlocked).secret
+        let isUsing = DispatchSemaphore(value: 0), mayEnd = DispatchSemaphore(value: 0)
+        let done = DispatchSemaphore(value: 0)
+        onThread {
+            try? key.using { (_) throws(CryptoError) in
+                isUsing.signal()
+                mayEnd.wait()
+            }
+        }
+        isUsing.wait()
+        onThread {
+            bench.ring.lock()
+            done.signal()
+        }
+        for _ in 0..<5000 where bench.ring.state != .locked { usleep(1000) }
+        onThread {
+            #expect(throws: Never.self) { try bench.unlock() }
+            done.signal()
+        }
+        #expect(done.wait(timeout: .now() + 0.3) == .timedOut)
+        mayEnd.signal()
+        for _ in 0..<2 { #expect(done.wait(timeout: .now() + 10) == .success) }
+        #expect(bench.ring.state == .unlocked && bench.ring.isAvailable(.whenUnlocked))
+    }
+
     @Test("locks, unlocks and reads of many threads: never a wrong plaintext, and it ends as it was told to")
     func storm() async throws {
         let bench = try Bench()

@@ -101,6 +101,30 @@ package struct ItemEnvelope: Sendable {
         let sealed = try seal(item, secret: source)
         return (sealed.record, sealed.secret)
     }
+
+    /// A row sealed anew under the newest keys of its class, contents and all: the same item in the same version.
+    ///
+    /// - Returns: the row, and its new ciphertext (nil for an item without contents).
+    /// - Throws: `decode` if anything of it is not what was sealed, `interactionNotAllowed` if its class is locked.
+    package func renew(
+        _ record: ItemRecord, ciphertext: [UInt8]
+    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]?) {
+        let item = try open(record)
+        guard item.secretCount != nil else { return (try sealUnlocked(item, secret: nil).record, nil) }
+        let source = try secret(of: item, record: record, ciphertext: ciphertext)
+        return try sealUnlocked(item, secret: source)
+    }
+
+    /// Under the class keys or not at all: a lock that comes in between does not make it an item added while locked.
+    private func sealUnlocked(
+        _ item: Item, secret: SealedSecret?
+    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]?) {
+        let keys = try RowKeys.sealing(item.protection, ring: ring)
+        guard keys.exchange == nil else { throw .interactionNotAllowed }
+        guard let secret else { return (try seal(item, seals: [], keys: keys), nil) }
+        let sealed = try seal(item, secret: secret, keys: keys)
+        return (sealed.record, sealed.secret)
+    }
 }
 
 extension ItemEnvelope {

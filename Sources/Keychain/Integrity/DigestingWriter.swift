@@ -198,6 +198,16 @@ extension DigestingWriter {
         try base.itemCount(of: protection, generation: generation)
     }
 
+    func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {
+        try base.itemCounts(of: generations)
+    }
+
+    func itemIDs(
+        of generations: Set<KeyGeneration>, after: RowID, limit: Int
+    ) throws(KeychainError) -> [RowID] {
+        try base.itemIDs(of: generations, after: after, limit: limit)
+    }
+
     func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
         try base.itemIDs(of: protection, limit: limit)
     }

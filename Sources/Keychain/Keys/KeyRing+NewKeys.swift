@@ -3,13 +3,13 @@ import Synchronization
 
 /// New keys for a keychain that is in use: what `slot remove` and `rekey` begin with (contract, L5).
 extension KeyRing {
-    /// The user key that a passphrase opens, for what changes slots or keys: one Argon2id. Wiped with the value.
+    /// The user key that an unlock secret opens, for what changes keys; of a passphrase one Argon2id. Wiped with the value.
     ///
-    /// - Throws: as ``unlock(passphrase:acceptingRollback:)``.
-    package func userKey(passphrase: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+    /// - Throws: as ``unlock(with:acceptingRollback:)``.
+    package func userKey(with secret: borrowing UnlockSecret) throws(KeychainError) -> SecretBytes {
         let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
-        let root = try SlotOpening.root(passphrase: passphrase, store: records.store)
-        return try SlotOpening.userKey(root: root, kind: .passphrase, slots: records.slots, store: records.store)
+        let root = try SlotOpening.root(of: secret, store: records.store)
+        return try SlotOpening.userKey(root: root.bytes, kind: root.kind, slots: records.slots, store: records.store)
     }
 
     /// Starts a new user key, wrapped for every slot but those of `removed`, and a new generation of the class keys of this
@@ -19,7 +19,7 @@ extension KeyRing {
     /// the keychain is locked, it stays so.
     ///
     /// - Parameters:
-    ///   - userKey: the present one, of ``userKey(passphrase:)``.
+    ///   - userKey: the present one, of ``userKey(with:)``.
     ///   - body: what else belongs into the transaction; runs last, and sees the new slots and keys.
     /// - Returns: the slots that are gone: `removed`, and those that could not be kept because their record is damaged.
     /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed` if it is not the user key any more; `param` if
@@ -67,13 +67,16 @@ extension KeyRing {
     /// Takes the keys over. Those of a locked class are wiped again at once (of UnlessOpen the public key stays), and those
     /// that the last passphrase slot has taken with it.
     func install(_ table: KeyTable) throws(KeychainError) {
-        let (useless, isClosed) = current.withLock { state in
-            guard !state.isClosed else { return (table.opened { _ in true }, true) }
-            let withheld = state.table.withhold(table.withheld)
-            state.table.merge(table)
-            return (withheld + (state.lock == .unlocked ? [] : state.table.opened { $0 == .unlocked }), false)
+        let isClosed = transition.withLock { _ in
+            let (useless, isClosed) = current.withLock { state in
+                guard !state.isClosed else { return (table.opened { _ in true }, true) }
+                let withheld = state.table.withhold(table.withheld)
+                state.table.merge(table)
+                return (withheld + (state.lock == .unlocked ? [] : state.table.opened { $0 == .unlocked }), false)
+            }
+            for keys in useless { keys.revoke() }
+            return isClosed
         }
-        for keys in useless { keys.revoke() }
         if isClosed { throw .notAvailable }
     }
 }

@@ -108,16 +108,21 @@ extension KeyRing {
     }
 
     private func install(_ table: KeyTable, master: MasterKeys) throws(KeychainError) {
-        let isClosed = current.withLock { state in
-            guard !state.isClosed else { return true }
-            state.table.merge(table)
-            if state.master == nil { state.master = master }
-            state.lock = state.lock.unlocking
+        let isClosed = transition.withLock { _ in
+            let isClosed = current.withLock { state in
+                guard !state.isClosed else { return true }
+                state.table.merge(table)
+                if state.master == nil { state.master = master }
+                state.lock = state.lock.unlocking
+                return false
+            }
+            guard !isClosed else { return true }
+            verification.unlocked()
+            rewrapping.unlocked()
+            rekeying.unlocked()
             return false
         }
         if isClosed { throw .notAvailable }
-        verification.unlocked()
-        rewrapping.unlocked()
         tellWatchers(.unlocked)
     }
 }

@@ -12,6 +12,7 @@ package final class KeyRing: Sendable {
         var table: KeyTable
         /// From the first unlock on.
         var master: MasterKeys?
+        var retired = RetiredKeys()
     }
 
     let store: any RecordStore
@@ -19,10 +20,15 @@ package final class KeyRing: Sendable {
     let device: RevocableSecret
     let deviceTag: [UInt8]
     let current: Mutex<State>
+    /// Held while a lock takes keys away and while new ones are installed: an unlock that comes during a lock must not go on
+    /// with keys that are about to be wiped. Taken before every other lock here.
+    let transition = Mutex<Void>(())
     /// Through it goes every change of the store.
     let ledger = DigestLedger()
     let verification = Verification()
     let rewrapping = Rewrapping()
+    let rekeying: Rekeying
+    let rekeyKeeper: (any RekeyKeeper)?
     /// 16 bytes, part of every record's associated data.
     package let storeID: [UInt8]
     /// Whether the store had a record of this device when it was opened: else it is new to it, or has lost its key.
@@ -37,10 +43,12 @@ package final class KeyRing: Sendable {
     /// - Parameters:
     ///   - device: 32 bytes, else `param`.
     ///   - keeper: who tells an older copy of the store from the newest.
+    ///   - rekeyKeeper: who knows after a crash that a rekey was under way.
     /// - Throws: `unknownFormat`, `decode`, `allocate`, and what the store throws. Damaged class keys are no error:
     ///   what they seal is.
     package init(
-        store: any RecordStore, device: consuming SecretBytes, keeper: (any CommitNumberKeeper)? = nil
+        store: any RecordStore, device: consuming SecretBytes, keeper: (any CommitNumberKeeper)? = nil,
+        rekeyKeeper: (any RekeyKeeper)? = nil
     ) throws(KeychainError) {
         guard device.count == DeviceKey.byteCount else { throw .param }
         let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
@@ -54,6 +62,8 @@ package final class KeyRing: Sendable {
         self.device = deviceKey
         self.storeID = storeID
         self.keeper = keeper
+        self.rekeyKeeper = rekeyKeeper
+        rekeying = Rekeying(isWanted: rekeyKeeper?.rekeyGeneration(of: storeID) != nil)
         isDeviceKnown = records.device(tag: deviceTag) != nil
         current = Mutex(State(table: try records.table(tag: deviceTag, keys: keys)))
     }
@@ -65,13 +75,17 @@ package final class KeyRing: Sendable {
     /// Returns when all their users are done and the keys are wiped, whoever locked first. What was deleted or
     /// overwritten leaves the store's files soon after.
     package func lock() {
-        let keys = current.withLock { state in
-            state.lock = state.lock.locking
-            return state.table.opened { $0 == .unlocked }
+        transition.withLock { _ in
+            let (keys, retired) = current.withLock { state in
+                state.lock = state.lock.locking
+                return (state.table.opened { $0 == .unlocked }, state.retired.inUse { $0 == .unlocked })
+            }
+            verification.locked()
+            rewrapping.locked()
+            rekeying.locked()
+            for key in keys { key.revoke() }
+            for secret in retired { secret.revoke() }
         }
-        verification.locked()
-        rewrapping.locked()
-        for key in keys { key.revoke() }
         tellWatchers(state)
         // Who keeps it says if it cannot; a lock is done all the same.
         try? keepCommitNumber()
@@ -81,14 +95,16 @@ package final class KeyRing: Sendable {
     /// Wipes all keys for good; returns when their users are done. The store is still open then.
     package func close() {
         try? keepCommitNumber()
-        let (keys, master) = current.withLock { state in
+        let (keys, retired, master) = current.withLock { state in
             state.lock = state.lock.locking
             state.isClosed = true
-            return (state.table.opened { _ in true }, state.master)
+            return (state.table.opened { _ in true }, state.retired.inUse { _ in true }, state.master)
         }
         verification.close()
         rewrapping.close()
+        rekeying.close()
         for key in keys { key.revoke() }
+        for secret in retired { secret.revoke() }
         master?.revoke()
         ledger.close()
         device.revoke()

@@ -71,6 +71,18 @@ struct KeyTable {
         return given
     }
 
+    /// Forgets generations; returns the keys of them that were opened.
+    mutating func remove(_ generations: Set<KeyGeneration>) -> [ClassKeys] {
+        var removed: [ClassKeys] = []
+        for generation in generations {
+            let purpose = KeyPurpose.protection(generation.protection)
+            if case .opened(let keys) = entries[purpose]?.removeValue(forKey: generation.generation) {
+                removed.append(keys)
+            }
+        }
+        return removed
+    }
+
     /// All opened keys whose class asks for it; the Always look-up keys count as Always.
     func opened(where condition: (Protection.Availability) -> Bool) -> [ClassKeys] {
         entries.values.flatMap(\.values).compactMap { entry in

@@ -49,6 +49,13 @@ package protocol RecordReader {
     func itemCount() throws(KeychainError) -> Int
     /// Looks at every item: O(n).
     func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int
+    /// Items under those keys, by keys; without those that no item is under. Looks at every item: O(n).
+    func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int]
+    /// The ids of items under those keys that are greater than `after`, in the order of ids, at most `limit`; also of rows that do
+    /// not decode otherwise. May look at every item behind `after`.
+    func itemIDs(
+        of generations: Set<KeyGeneration>, after: RowID, limit: Int
+    ) throws(KeychainError) -> [RowID]
     /// The ids of items of a class, at most `limit`, in any order: O(n).
     func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID]
     /// The highest id that any item or directory has, and not less than ``StoreRecord/highestRow``.

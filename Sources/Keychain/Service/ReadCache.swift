@@ -67,6 +67,9 @@ final class ReadCache: Sendable {
         }
     }
 
+    /// Forgets everything.
+    func dropAll() { state.withLock { $0 = State(commit: $0.commit) } }
+
     /// False if something has been committed since; forgets what is older.
     private static func begin(_ state: inout State, _ commit: Int) -> Bool {
         guard commit >= state.commit else { return false }

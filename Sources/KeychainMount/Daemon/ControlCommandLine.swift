@@ -38,7 +38,8 @@ struct ControlCommandLine: ControlCommands {
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
             warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain)
                 + [automaticLock.warning].compactMap(\.self),
-            device: StatusReport.Device(tree.keychain), automaticLock: automaticLock
+            device: StatusReport.Device(tree.keychain), automaticLock: automaticLock,
+            rekey: StatusReport.Rekey(tree.keychain.rekeyProgress)
         ).json
     }
 
@@ -63,6 +64,12 @@ struct ControlCommandLine: ControlCommands {
         case "lock":
             request.notifications += tree.lock()
             return Array("locked\n".utf8)
+        case Self.rekey:
+            var offset = end
+            let secret = try UnlockFrames.read(command, at: &offset)
+            let keychain = tree.keychain
+            try keychain.startRekey { () throws(KeychainError) in try keychain.keys.userKey(with: secret) }
+            return Array("started\n".utf8)
         case "check":
             return CheckAnswer(try tree.keychain.check()).json
         case "backup":
@@ -81,6 +88,9 @@ struct ControlCommandLine: ControlCommands {
             return Array("unlocked\n".utf8)
         }
     }
+
+    /// Followed by an unlock secret.
+    static let rekey = "rekey"
 
     /// The command, and where its secret input begins. No command is longer than a few words.
     private static func firstLine(of command: RawSpan) -> (verb: String, end: Int) {

@@ -31,6 +31,7 @@ struct MountDaemon {
             reportDevice(opened)
             IntegrityWorker(keychain: opened.keychain, log: log).start()
             RewrapWorker(keychain: opened.keychain, log: log).start()
+            RekeyWorker(keychain: opened.keychain, host: storeHost, log: log).start()
             try serve(opened, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()
@@ -124,12 +125,15 @@ struct MountDaemon {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
         options.isShared = plan.options.access == .everyone
-        let directory = FilePath(plan.file.path).removingLastComponent().string
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
             snapshots: snapshots, buffersLocked: { buffers.areLocked }, automaticLock: { locks.status })
         return KeychainTree(
-            keychain: keychain, options: options, host: StoreHost(directory: directory), commands: commands)
+            keychain: keychain, options: options, host: storeHost, commands: commands)
+    }
+
+    private var storeHost: StoreHost {
+        StoreHost(directory: FilePath(plan.file.path).removingLastComponent().string)
     }
 
     /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.

@@ -29,11 +29,12 @@ package struct StatusReport: JSONText, Sendable {
     package let warnings: [String]
     package let device: Device
     package let automaticLock: AutomaticLockStatus
+    package let rekey: Rekey
 
     init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
         commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device,
-        automaticLock: AutomaticLockStatus
+        automaticLock: AutomaticLockStatus, rekey: Rekey
     ) {
         pid = processID
         self.state = state.text
@@ -48,6 +49,7 @@ package struct StatusReport: JSONText, Sendable {
         self.warnings = warnings
         self.device = device
         self.automaticLock = automaticLock
+        self.rekey = rekey
     }
 
     /// For a person.
@@ -61,7 +63,7 @@ package struct StatusReport: JSONText, Sendable {
             "protection:  \(holds.joined(separator: ", "))",
         ]
         if let locks = automaticLock.text { lines.append("locks:       \(locks)") }
-        lines += device.lines
+        lines += device.lines + rekey.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         lines += warnings.map { "warning:     \($0)" }
         return lines.joined(separator: "\n")

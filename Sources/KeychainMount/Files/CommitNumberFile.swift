@@ -1,4 +1,3 @@
-import Foundation
 package import Keychain
 import Logging
 import Synchronization
@@ -18,29 +17,15 @@ package final class CommitNumberFile: CommitNumberKeeper {
     }
 
     /// `commit-number.` and the store's identifier in hexadecimal.
-    package func path(for store: [UInt8]) -> String {
-        let digits = store.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        return directory + "/commit-number." + digits.joined()
-    }
+    package func path(for store: [UInt8]) -> String { StateFile.path("commit-number", store, in: directory) }
 
     package func kept(for store: [UInt8]) -> [UInt8]? {
-        let file: FileDescriptor
-        do {
-            file = try FileDescriptor.open(
-                FilePath(path(for: store)), .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
-        } catch Errno.noSuchFileOrDirectory {
-            return nil
-        } catch {
-            return []
-        }
-        defer { try? file.close() }
-        let handle = FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false)
-        return [UInt8]((try? handle.read(upToCount: Self.byteLimit)) ?? Data())
+        StateFile.contents(of: path(for: store), limit: Self.byteLimit)
     }
 
     package func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) {
         do throws(Errno) {
-            try write(record, for: store)
+            try StateFile.write(record, to: path(for: store), in: directory)
             hasFailed.store(false, ordering: .relaxed)
         } catch {
             if !hasFailed.exchange(true, ordering: .relaxed) {
@@ -50,17 +35,5 @@ package final class CommitNumberFile: CommitNumberKeeper {
             }
             throw error == .noSpace ? .diskFull : .io(-error.rawValue)
         }
-    }
-
-    private func write(_ record: [UInt8], for store: [UInt8]) throws(Errno) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw Errno(within: error)
-        }
-        let draft = try DraftFile(for: path(for: store))
-        try draft.write(record)
-        try draft.replace()
     }
 }

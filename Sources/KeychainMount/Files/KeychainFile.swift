@@ -63,7 +63,8 @@ package struct KeychainFile: Sendable {
         do throws(KeychainError) {
             let keys = try KeyRing(
                 store: store, device: device,
-                keeper: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory))
+                keeper: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
+                rekeyKeeper: isBackup ? nil : RekeyFile(directory: locations.stateDirectory))
             let keychain = try Keychain(store: store, keys: keys, clock: { KeychainDate(SystemClock.now()) })
             return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)
         } catch {

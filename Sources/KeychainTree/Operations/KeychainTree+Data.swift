@@ -187,9 +187,7 @@ extension KeychainTree {
         // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
         guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
         let hasRoom = try keychain.hasRoom(for: count, longest: options.valueLimit) { () throws(Errno) in
-            let statistics = try host.statistics()
-            let available = statistics.availableBlocks.multipliedReportingOverflow(by: statistics.blockSize)
-            return available.overflow ? .max : available.partialValue
+            try host.statistics().availableBytes
         }
         guard hasRoom else { throw .noSpace }
     }

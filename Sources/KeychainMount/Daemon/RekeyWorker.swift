@@ -1,0 +1,47 @@
+import FileSystemCore
+import Foundation
+import Fuse
+import Keychain
+import KeychainTree
+import Logging
+import SystemPackage
+
+/// The thread that seals every item anew under new keys when a rekey is asked for, or was under way (contract, L5).
+struct RekeyWorker {
+    let keychain: Keychain
+    let host: StoreHost
+    let log: Logger
+
+    /// Runs until the keychain is closed.
+    func start() {
+        Thread.detachNewThread { [self] in
+            keychain.rekeyInBackground(hasRoom: hasRoom, report: tell, afterwards: ProcessMemory.wipeStack)
+        }
+    }
+
+    /// As for a commit: what others need to delete, or to empty the log, is left to them.
+    private func hasRoom(for count: Int) -> Bool {
+        do throws(Errno) {
+            return try keychain.hasRoom(for: count, longest: TreeOptions.defaultValueLimit) { () throws(Errno) in
+                try host.statistics().availableBytes
+            }
+        } catch {
+            return true
+        }
+    }
+
+    private func tell(_ progress: RekeyProgress) {
+        let counts: Logger.Metadata = ["items": "\(progress.done)", "of": "\(progress.total)"]
+        switch progress.phase {
+        case .finished where progress.left > 0:
+            log.warning("rekey: items that do not open keep old keys", metadata: ["items": "\(progress.left)"])
+        case .finished: log.info("rekey: every item is sealed under new keys", metadata: counts)
+        case .waiting(.interactionNotAllowed): log.info("rekey: goes on after the next unlock", metadata: counts)
+        case .waiting(.notAvailable): break
+        case .waiting(let error):
+            log.warning(
+                "rekey: stopped; it tries again", metadata: counts.merging(["errno": "\(error.errno.rawValue)"]) { $1 })
+        case .idle, .running: break
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import SystemPackage
+
+/// Small files of mode 0600 beside the device key, one per store and purpose; each is replaced whole.
+enum StateFile {
+    /// The purpose, and the store's identifier in hexadecimal.
+    static func path(_ purpose: String, _ store: [UInt8], in directory: String) -> String {
+        let digits = store.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        return directory + "/" + purpose + "." + digits.joined()
+    }
+
+    /// Its first `limit` bytes; nil if there is none, empty if it cannot be read.
+    static func contents(of path: String, limit: Int) -> [UInt8]? {
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+        } catch Errno.noSuchFileOrDirectory {
+            return nil
+        } catch {
+            return []
+        }
+        defer { try? file.close() }
+        let handle = FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false)
+        return [UInt8]((try? handle.read(upToCount: limit)) ?? Data())
+    }
+
+    /// Durable when it returns. The directory is made if there is none.
+    static func write(_ contents: [UInt8], to path: String, in directory: String) throws(Errno) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Errno(within: error)
+        }
+        let draft = try DraftFile(for: path)
+        try draft.write(contents)
+        try draft.replace()
+    }
+
+    /// What is not there is no error. A crash may bring it back.
+    static func remove(_ path: String) throws(Errno) {
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch CocoaError.fileNoSuchFile {
+            return
+        } catch {
+            throw Errno(within: error)
+        }
+    }
+}

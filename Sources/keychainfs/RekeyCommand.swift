@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import KeychainMount
+
+struct Rekey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Give a mounted keychain new keys, and seal every item anew under them.",
+        discussion: """
+            Who has an older copy of the keychain and a slot that was removed or changed since has old keys. After a rekey \
+            they open no item of the keychain, old or new; the older copy they open as ever.
+
+            Asks for the passphrase, or takes what else unlocks it. The daemon does the work while the keychain is in use; ^C ends the display, not the \
+            work. A lock stops it, and it goes on after the next unlock; so it does after a crash. A rekey that is under way \
+            is not started again but shown.
+
+            Exit codes: 0 done; 10 wrong passphrase; 14 somebody else has just started one; 17 not mounted; 19 the disk is \
+            full (it goes on when there is room); 21 items that are damaged could not be sealed anew; 22 read-only; \
+            23 locked (it goes on after the next unlock); 130 interrupted (it goes on).
+            """)
+
+    @OptionGroup var mountPoint: MountPointArgument
+    @OptionGroup var unlocking: UnlockOptions
+    @Flag(help: "The result as JSON, for scripts.")
+    var json = false
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            let result = try RekeyFollower(mountPoint: mountPoint.path).run(
+                unlocking: unlocking.source, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
+                say: Report.message)
+            try Report.result(
+                json ? result.jsonText : "\(result.done) items are sealed under new keys; the old keys are removed.")
+            guard result.left == 0 else {
+                throw Failure(
+                    .damaged,
+                    """
+                    \(result.left) items are damaged and could not be sealed anew: the old keys of their classes had to stay. \
+                    'keychainfs check' lists them; restore or remove them, and run 'keychainfs rekey' again.
+                    """)
+            }
+        }
+    }
+
+    private static func draw(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+}

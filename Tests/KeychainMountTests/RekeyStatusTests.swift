@@ -1,0 +1,88 @@
+import Foundation
+import Keychain
+import Synchronization
+import Testing
+
+@testable import KeychainMount
+
+@Suite("a rekey under way, as it is kept and shown")
+struct RekeyStatusTests {
+    private let state = StateDirectory()
+    private let store = [UInt8](0..<16)
+
+    @Test("L5: one file of mode 0600 per store, there as long as the rekey is")
+    func file() throws {
+        let file = RekeyFile(directory: state.path + "/a")
+        #expect(file.rekeyGeneration(of: store) == nil)
+        try file.keep(rekeyGeneration: nil, of: store)
+        try file.keep(rekeyGeneration: 4_000_000_000, of: store)
+        #expect(file.rekeyGeneration(of: store) == 4_000_000_000)
+        #expect(file.rekeyGeneration(of: [UInt8](repeating: 1, count: 16)) == nil)
+        #expect(try state.mode(of: "a/rekey.000102030405060708090a0b0c0d0e0f") == 0o600)
+        try file.keep(rekeyGeneration: nil, of: store)
+        #expect(file.rekeyGeneration(of: store) == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state.path + "/a").isEmpty)
+    }
+
+    @Test("L5: a note that nobody can read is one all the same; one that cannot be written is an error")
+    func unreadable() throws {
+        let file = RekeyFile(directory: state.path)
+        try FileManager.default.createDirectory(atPath: file.path(for: store), withIntermediateDirectories: true)
+        #expect(file.rekeyGeneration(of: store) == 0)
+        #expect(throws: KeychainError.self) { try file.keep(rekeyGeneration: 1, of: store) }
+        let text = RekeyFile(directory: state.path + "/text")
+        try text.keep(rekeyGeneration: 1, of: store)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: text.path(for: store)))
+        #expect(text.rekeyGeneration(of: store) == 0)
+    }
+
+    private func status(
+        _ phase: RekeyProgress.Phase, done: Int = 0, total: Int = 0, left: Int = 0
+    ) -> StatusReport.Rekey {
+        var progress = RekeyProgress()
+        (progress.phase, progress.done, progress.total, progress.left) = (phase, done, total, left)
+        return StatusReport.Rekey(progress)
+    }
+
+    @Test("L5: status tells each phase, and says nothing where there is nothing to say")
+    func phases() {
+        #expect(status(.idle).lines.isEmpty && !status(.idle).isUnderWay)
+        #expect(status(.running, done: 3, total: 9).lines == ["rekey:       3 of 9 items"])
+        let waiting = status(.waiting(.interactionNotAllowed), done: 3, total: 9)
+        #expect(waiting.reason == "unlock" && waiting.isUnderWay)
+        #expect(waiting.lines == ["rekey:       waiting (unlock), 3 of 9 items"])
+        #expect(status(.waiting(.diskFull)).reason == "disk-full")
+        #expect(status(.waiting(.readOnly)).reason == "read-only")
+        #expect(status(.waiting(.io(5))).reason == "error")
+        #expect(status(.finished, done: 9, total: 9).lines.isEmpty)
+        #expect(status(.finished, done: 8, total: 9, left: 1).lines.count == 1)
+    }
+
+    @Test("L5: the bar fills from nothing to all, and does not trap on odd numbers")
+    func bar() {
+        let none = String(repeating: ".", count: 30)
+        #expect(RekeyDisplay.bar(status(.running, total: 7)) == "[\(none)]   0 %  0 of 7 items")
+        let half = RekeyDisplay.bar(status(.running, done: 5, total: 10))
+        #expect(half.hasPrefix("[###############...............]  50 %"))
+        let all = String(repeating: "#", count: 30)
+        #expect(RekeyDisplay.bar(status(.running, done: 10, total: 10)) == "[\(all)] 100 %  10 of 10 items")
+        #expect(RekeyDisplay.bar(status(.running)).hasPrefix("[\(all)] 100 %"))
+        #expect(RekeyDisplay.bar(status(.running, done: 12, total: 10)).hasPrefix("[\(all)] 100 %"))
+    }
+
+    @Test("L5: a terminal gets one line over and over, a file a line every ten seconds")
+    func display() {
+        let drawn = Mutex<[String]>([])
+        let draw: @Sendable (String) -> Void = { text in drawn.withLock { $0.append(text) } }
+        let start = Date(timeIntervalSince1970: 0)
+        var file = RekeyDisplay(isTerminal: false, draw: draw)
+        for second in 0...20 { file.show(status(.running, total: 5), now: start.addingTimeInterval(Double(second))) }
+        file.end()
+        #expect(drawn.withLock { $0 } == Array(repeating: "keychainfs: rekey: 0 of 5 items\n", count: 3))
+        drawn.withLock { $0 = [] }
+        var terminal = RekeyDisplay(isTerminal: true, draw: draw)
+        terminal.show(status(.running, total: 5))
+        terminal.end()
+        #expect(drawn.withLock { $0.first?.hasPrefix("\r[") == true && $0.last == "\n" })
+    }
+}

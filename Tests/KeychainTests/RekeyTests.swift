@@ -1,0 +1,327 @@
+import Foundation
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import Testing
+
+@testable import Keychain
+
+/// Keeps the note of a rekey as a device does, from one opening of a store to the next.
+private final class Notes: RekeyKeeper {
+    let generation = Mutex<Int64?>(nil)
+
+    func rekeyGeneration(of store: [UInt8]) -> Int64? { generation.withLock { $0 } }
+    func keep(rekeyGeneration: Int64?, of store: [UInt8]) { generation.withLock { $0 = rekeyGeneration } }
+    var isEmpty: Bool { generation.withLock { $0 == nil } }
+}
+
+/// A keychain in memory that notes its rekeys; unlocked.
+private struct Safe {
+    let store: InMemoryRecordStore
+    let keychain: Keychain
+    let notes: Notes
+
+    init(_ records: InMemoryRecords, _ notes: Notes = Notes(), device: UInt8 = 1, isReadOnly: Bool = false) throws {
+        store = InMemoryRecordStore(records, isReadOnly: isReadOnly)
+        self.notes = notes
+        let ring = try KeyRing(store: store, device: Bench.device(device), rekeyKeeper: notes)
+        keychain = try Keychain(store: store, keys: ring) { .sample }
+        try unlock()
+    }
+
+    /// As it is after a crash: what is in the store and beside it.
+    func reopened() throws -> Safe { try Safe(store.records, notes) }
+
+    func unlock() throws { try keychain.keys.unlock(passphrase: SecretBytes(text: "correct")) }
+
+    func start(_ passphrase: String = "correct") throws {
+        try keychain.startRekey { () throws(KeychainError) in
+            let secret = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(text: passphrase) }
+            return try keychain.keys.userKey(passphrase: secret)
+        }
+    }
+}
+
+extension Safe {
+    /// With the vault's items and their contents.
+    func expectItems(_ items: [Item], sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for item in items {
+            let found = try #require(try keychain.itemWithSecret(id: item.id), sourceLocation: sourceLocation)
+            #expect(found.item == item, sourceLocation: sourceLocation)
+            let contents: [UInt8]? = item.secretCount == nil ? nil : [1, 2, 3]
+            #expect(try found.secret?.all() == contents, sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Whether nothing is left of the first generation.
+    func expectRekeyed(_ generation: Int64 = 2, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let records = store.records
+        #expect(records.itemRecords.values.allSatisfy { $0.generation == generation }, sourceLocation: sourceLocation)
+        #expect(
+            records.classKeyRecords.allSatisfy { $0.purpose == .alwaysLookup || $0.generation == generation },
+            sourceLocation: sourceLocation)
+        #expect(records.userKeyRecords.isEmpty, sourceLocation: sourceLocation)
+        #expect(try keychain.verifyRows() == nil, sourceLocation: sourceLocation)
+        #expect(notes.isEmpty, sourceLocation: sourceLocation)
+        #expect(keychain.rekeyProgress.phase == .finished, sourceLocation: sourceLocation)
+    }
+}
+
+extension Vault {
+    /// Items of every class, more than one transaction seals anew, one of them without contents.
+    fileprivate func filled() throws -> [Item] {
+        var items: [Item] = []
+        for number in 0..<Keychain.rekeyPageSize + 4 {
+            let protection = Protection.allCases[number % Protection.allCases.count]
+            items.append(try add("item \(number)", protection))
+        }
+        let empty = item("none")
+        items.append(try keychain.change { (change) throws(KeychainError) in try change.save(empty) })
+        return items
+    }
+}
+
+@Suite("rekey")
+struct RekeyTests {
+    @Test("L5: every item lies under new keys, is what it was, and the old keys are gone")
+    func everything() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        let old = safe.store.records
+        let oldKey = try safe.keychain.keys.userKey(passphrase: SecretBytes(text: "correct"))
+        try safe.start()
+        try safe.keychain.rekey()
+        try safe.expectRekeyed()
+        try safe.expectItems(items)
+        #expect(safe.keychain.rekeyProgress.done == items.count && safe.keychain.rekeyProgress.total == items.count)
+        let again = try safe.reopened()
+        try again.expectItems(items)
+        // The keys of an older copy, whoever has them.
+        let store = try #require(old.storeRecord).identifier
+        let keys = try WrappingKeys(user: oldKey, generation: 1, device: Bench.device(), store: store)
+        for record in safe.store.records.classKeyRecords where record.wrapping != .deviceKey {
+            #expect(throws: CryptoError.authenticationFailed) { _ = try keys.unwrap(record).count }
+        }
+        let former = try Bench(copying: old)
+        try former.unlock()
+        for row in safe.store.records.itemRecords.values {
+            #expect(throws: KeychainError.decode) { try former.items.open(row) }
+        }
+    }
+
+    @Test("L5: ended between any two transactions, it goes on after the next unlock")
+    func interrupted() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        // After the new keys; after one page; after two; after the old keys are gone, but for the note.
+        for pages in 0...3 {
+            let safe = try Safe(vault.bench.store.records)
+            try safe.start()
+            let old = try safe.keychain.keys.oldGenerations()
+            var after = RowID.none
+            for _ in 0..<min(pages, 2) {
+                after = try #require(try safe.keychain.rekeyPage(of: old, after: after)).last
+            }
+            if pages == 3 { #expect(try safe.keychain.keys.removeKeys(of: old) == 0) }
+            let next = try safe.reopened()
+            #expect(next.keychain.rekeyProgress.phase == .waiting(.interactionNotAllowed))
+            try next.expectItems(items)
+            try next.keychain.rekey()
+            try next.expectRekeyed()
+            try next.expectItems(items)
+        }
+    }
+
+    @Test("L5: ended before the new keys were committed, there is none to go on with")
+    func notBegun() throws {
+        let vault = try Vault()
+        let safe = try Safe(vault.bench.store.records)
+        safe.notes.keep(rekeyGeneration: 2, of: [])
+        let next = try safe.reopened()
+        let writes = next.store.writeCount
+        try next.keychain.rekey()
+        #expect(next.notes.isEmpty && next.keychain.rekeyProgress.phase == .idle && next.store.writeCount == writes)
+        try next.start()
+    }
+
+    @Test("L5, F9: without room it stops, and goes on from there")
+    func diskFull() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        try safe.start()
+        safe.store.failNextWrite(with: .diskFull)
+        #expect(throws: KeychainError.diskFull) { try safe.keychain.rekey() }
+        try safe.expectItems(items)
+        #expect(throws: KeychainError.diskFull) { try safe.keychain.rekey { _ in false } }
+        #expect(!safe.notes.isEmpty)
+        try safe.keychain.rekey()
+        try safe.expectRekeyed()
+        try safe.expectItems(items)
+    }
+
+    @Test("L2, L5: a lock stops it; after the unlock the worker goes on to the end")
+    func lockedMeanwhile() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        let keychain = safe.keychain
+        try safe.start()
+        safe.store.afterNextWrite { keychain.lock() }
+        let reports = Mutex<[RekeyProgress.Phase]>([])
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            keychain.rekeyInBackground { progress in
+                reports.withLock { $0.append(progress.phase) }
+                if progress.phase == .finished { keychain.keys.rekeying.close() }
+            }
+            done.signal()
+        }
+        try safe.unlockWhenStopped()
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        #expect(reports.withLock { $0 } == [.waiting(.interactionNotAllowed), .finished])
+        try safe.expectRekeyed()
+        try safe.expectItems(items)
+    }
+
+    @Test("S4, L5: what does not open keeps the keys of its class, and is told")
+    func damaged() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        let row = try #require(items.first { $0.protection == .whenUnlocked }).id
+        var records = safe.store.records
+        records.secrets[row]?[0] ^= 1
+        safe.store.records = records
+        try safe.start()
+        try safe.keychain.rekey()
+        #expect(safe.keychain.rekeyProgress.left == 1 && safe.keychain.rekeyProgress.done == items.count - 1)
+        let old = safe.store.records.classKeyRecords.filter { $0.generation == 1 && $0.purpose != .alwaysLookup }
+        #expect(old.map(\.purpose) == [.protection(.whenUnlocked)])
+        // Its metadata is readable as before (S4).
+        #expect(try safe.keychain.item(id: row) != nil)
+        try safe.expectItems(items.filter { $0.id != row })
+        // Once it is gone, the next one leaves nothing.
+        try safe.keychain.change { (change) throws(KeychainError) in try change.deleteItem(row) }
+        try safe.start()
+        try safe.keychain.rekey()
+        try safe.expectRekeyed(3)
+    }
+
+    @Test("L6, S3: another device's items and keys stay as they are, and open there")
+    func otherDevice() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let second = try Safe(vault.bench.store.records, device: 2)
+        let own = try second.keychain.change { [vault] (change) throws(KeychainError) in
+            var item = vault.item("theirs", .whenUnlockedThisDeviceOnly)
+            item.id = RowID(rawValue: 5000)
+            item.secretCount = 3
+            return try change.save(item, secret: Contents(bytes: [1, 2, 3]))
+        }
+        let first = try Safe(second.store.records)
+        try first.start()
+        try first.keychain.rekey()
+        #expect(first.keychain.rekeyProgress.left == 0)
+        try first.expectItems(items)
+        // The past user key is what the other device still needs; afterwards nobody does.
+        #expect(first.store.records.userKeyRecords.keys.sorted() == [1])
+        let there = try Safe(first.store.records, device: 2)
+        try there.expectItems([own] + items.filter { !$0.protection.isThisDeviceOnly })
+        let back = try Safe(there.store.records)
+        try back.start()
+        try back.keychain.rekey()
+        #expect(back.store.records.userKeyRecords.keys.sorted() == [2])
+    }
+
+    @Test("F3, L2: an open descriptor goes on reading, until a lock; then nothing of the old keys is left")
+    func openDescriptor() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        let item = try #require(items.first { $0.protection == .whenUnlocked })
+        let always = try #require(items.first { $0.protection == .always })
+        let open = try #require(try safe.keychain.itemWithSecret(id: item.id)?.secret)
+        let stays = try #require(try safe.keychain.itemWithSecret(id: always.id)?.secret)
+        try safe.start()
+        try safe.keychain.rekey()
+        #expect(try open.all() == [1, 2, 3])
+        safe.keychain.lock()
+        #expect(throws: KeychainError.interactionNotAllowed) { try open.all() }
+        #expect(try stays.all() == [1, 2, 3])
+        safe.keychain.close()
+        #expect(throws: KeychainError.interactionNotAllowed) { try stays.all() }
+    }
+
+    @Test("H2: keys that nobody reads by are wiped with the rekey, not with the lock")
+    func oldKeysInMemory() throws {
+        let vault = try Vault()
+        _ = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        weak let old = try safe.keychain.keys.currentKeys(for: .whenUnlocked).secret
+        #expect(old != nil)
+        try safe.start()
+        try safe.keychain.rekey()
+        #expect(old == nil)
+    }
+
+    @Test("L5: what is committed under the old keys behind the pass is found by a second one")
+    func lateCommit() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        let late = try #require(safe.store.records.itemRecords[items[0].id])
+        let secret = safe.store.records.secrets[late.id]
+        try safe.start()
+        let store = safe.store
+        store.afterNextWrite {
+            var records = store.records
+            try? records.put(late, secret: secret)
+            store.records = records
+        }
+        try safe.keychain.rekey()
+        #expect(store.records.itemRecords[late.id]?.generation == 2)
+        #expect(store.records.classKeyRecords.allSatisfy { $0.purpose == .alwaysLookup || $0.generation == 2 })
+        try safe.expectItems(items)
+    }
+
+    @Test("L5: an item added while locked is sealed under the new keys as well")
+    func addedWhileLocked() throws {
+        let vault = try Vault()
+        vault.keychain.lock()
+        let item = try vault.add("later", .whenUnlockedUnlessOpen)
+        let safe = try Safe(vault.bench.store.records)
+        try safe.start()
+        try safe.keychain.rekey()
+        let record = try #require(safe.store.records.itemRecords[item.id])
+        #expect(record.ephemeral == nil && record.generation == 2)
+        try safe.expectRekeyed()
+    }
+
+    @Test("L5: wrong passphrase, locked, read-only, twice: nothing is started")
+    func refusals() throws {
+        let vault = try Vault()
+        let safe = try Safe(vault.bench.store.records)
+        #expect(throws: KeychainError.authFailed) { try safe.start("wrong") }
+        #expect(safe.notes.isEmpty && safe.keychain.rekeyProgress.phase == .idle)
+        safe.store.failNextWrite(with: .diskFull)
+        #expect(throws: KeychainError.diskFull) { try safe.start() }
+        #expect(safe.notes.isEmpty && safe.store.records.storeRecord?.userKeyGeneration == 1)
+        safe.keychain.lock()
+        #expect(throws: KeychainError.interactionNotAllowed) { try safe.start() }
+        try safe.unlock()
+        try safe.start()
+        #expect(throws: KeychainError.inUse(processID: 0)) { try safe.start() }
+        let readOnly = try Safe(vault.bench.store.records, isReadOnly: true)
+        #expect(throws: KeychainError.readOnly) { try readOnly.start() }
+    }
+}
+
+extension Safe {
+    /// After the lock has stopped the worker.
+    fileprivate func unlockWhenStopped() throws {
+        for _ in 0..<10_000 where keychain.rekeyProgress.phase != .waiting(.interactionNotAllowed) { usleep(1000) }
+        try unlock()
+    }
+}
