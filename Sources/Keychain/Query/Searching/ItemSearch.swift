@@ -23,6 +23,8 @@ struct ItemSearch {
         switch try SearchSpace(query, in: keychain) {
         case .rows(let ids):
             try visit(ListedRows(store: keychain.store, ids: ids[...]), areNamed: true, body)
+        case .listed(let ids):
+            try visit(ListedRows(store: keychain.store, ids: ids[...]), areNamed: false, body)
         case .directories(let ids) where ids.count <= SearchSpace.mergedLimit:
             try visit(MergedRows(keychain.store, directories: ids), areNamed: false, body)
         case .directories(let ids):

@@ -2,11 +2,14 @@
 enum SearchSpace: Hashable, Sendable {
     /// The rows of names that were looked up, rising.
     case rows([RowID])
+    /// Rows that may match, rising.
+    case listed([RowID])
     case directories([RowID])
     case containers(Set<RowID>)
 
     /// Directories whose rows are read side by side; of more than these all rows are gone through.
     static let mergedLimit = 64
+    private static let listedLimit = 512
 
     /// Looks up what the query names, and goes through directories where it names a part of what they stand for.
     init(_ query: ItemQuery, in keychain: Keychain) throws(KeychainError) {
@@ -36,17 +39,28 @@ enum SearchSpace: Hashable, Sendable {
         self = .rows(rows.sorted())
     }
 
-    /// The few directories that a small group has are named one by one: what other groups hold then costs nothing.
+    /// What a small group holds is named row by row, at one moment: what other groups hold then costs nothing, and an item
+    /// that moves meanwhile is not missed.
     private static func all(in containers: Set<RowID>, _ keychain: Keychain) throws(KeychainError) -> SearchSpace {
+        let rows = try keychain.store.read { (reader) throws(KeychainError) in try few(in: containers, reader) }
+        return rows.map { .listed($0.sorted()) } ?? .containers(containers)
+    }
+
+    /// Nil if there are many directories or rows.
+    private static func few(
+        in containers: Set<RowID>, _ reader: any RecordReader
+    ) throws(KeychainError) -> [RowID]? {
         var directories: [RowID] = []
-        for container in containers.sorted() {
-            let room = mergedLimit + 1 - directories.count
-            directories += try keychain.store.read { (reader) throws(KeychainError) in
-                try reader.directoryIDs(parent: container, after: .none, limit: room)
-            }
-            if directories.count > mergedLimit { return .containers(containers) }
+        for container in containers {
+            directories += try reader.directoryIDs(parent: container, after: .none, limit: mergedLimit + 1)
+            guard directories.count <= mergedLimit else { return nil }
         }
-        return .directories(directories)
+        var rows: [RowID] = []
+        for directory in directories {
+            rows += try reader.itemIDs(directory: directory, after: .none, limit: listedLimit + 1)
+            guard rows.count <= listedLimit else { return nil }
+        }
+        return rows
     }
 
     private static func rows(
