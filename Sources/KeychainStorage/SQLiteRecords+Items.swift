@@ -12,6 +12,7 @@ extension SQLiteRecords {
     static let itemByTag = itemSelect + " tag = ?"
     static let itemByAlwaysTag = itemSelect + " always_tag = ?"
     static let itemsOfDirectory = itemSelect + " directory = ? AND id > ? ORDER BY id LIMIT ?"
+    static let itemsInOrder = itemSelect + " id > ? ORDER BY id LIMIT ?"
     static let itemWithSecret = """
         SELECT \(itemColumns), \(ciphertext) FROM item WHERE id = ?
         """
@@ -36,6 +37,16 @@ extension SQLiteRecords {
             "SELECT id FROM item WHERE directory = ? AND id > ? ORDER BY id LIMIT ?",
             [directory.rawValue, after.rawValue, max(0, limit)]
         ) { try $0.rowID(0) }
+    }
+
+    func items(after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+        try rows(Self.itemsInOrder, [after.rawValue, max(0, limit)], Self.item)
+    }
+
+    func itemIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try rows("SELECT id FROM item WHERE id > ? ORDER BY id LIMIT ?", [after.rawValue, max(0, limit)]) {
+            try $0.rowID(0)
+        }
     }
 
     func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {

@@ -85,8 +85,9 @@ struct SchemaTests {
             SQLiteRecords.itemByID, SQLiteRecords.itemByTag, SQLiteRecords.itemByAlwaysTag,
             SQLiteRecords.itemsOfDirectory, SQLiteRecords.directoryByID,
             SQLiteRecords.directoryByTag, SQLiteRecords.directoryByAlwaysTag, SQLiteRecords.directoriesOfParent,
-            SQLiteRecords.itemHeadByID, SQLiteRecords.itemHeadsInOrder, SQLiteRecords.alwaysItem,
-            SQLiteRecords.ephemeralItems, SQLiteRecords.directoryHeadByID, SQLiteRecords.directoryHeadsInOrder,
+            SQLiteRecords.itemHeadByID, SQLiteRecords.itemHeadsInOrder, SQLiteRecords.itemsInOrder,
+            SQLiteRecords.alwaysItem, SQLiteRecords.ephemeralItems, SQLiteRecords.directoryHeadByID,
+            SQLiteRecords.directoryHeadsInOrder,
             SQLiteRecords.alwaysDirectory,
         ])
     func plans(_ sql: String) throws {

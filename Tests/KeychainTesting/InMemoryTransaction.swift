@@ -49,6 +49,15 @@ final class InMemoryTransaction: RecordWriter {
         try items(directory: directory, after: after, limit: limit).map(\.id)
     }
 
+    func items(after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+        let ids = records.itemRecords.keys.filter { $0 > after }.sorted().prefix(limit)
+        return ids.compactMap { records.itemRecords[$0] }
+    }
+
+    func itemIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try items(after: after, limit: limit).map(\.id)
+    }
+
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
         try directories(parent: parent, after: after, limit: limit).map(\.id)
     }

@@ -173,6 +173,14 @@ extension DigestingWriter {
         try base.itemIDs(directory: directory, after: after, limit: limit)
     }
 
+    func items(after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+        try base.items(after: after, limit: limit)
+    }
+
+    func itemIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try base.itemIDs(after: after, limit: limit)
+    }
+
     func itemHead(id: RowID) throws(KeychainError) -> ItemHead? { try base.itemHead(id: id) }
 
     func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead] {

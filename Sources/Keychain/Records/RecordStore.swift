@@ -31,6 +31,10 @@ package protocol RecordReader {
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord]
     /// Their ids alone: tells the rows of a listing in which one does not decode.
     func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID]
+    /// Of all items: those whose id is greater than `after`, in the order of ids, at most `limit`.
+    func items(after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord]
+    /// Their ids alone, as above.
+    func itemIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID]
     /// An item and the ciphertext of its secret, as ``secret(of:)`` gives it, in one look-up.
     func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])?
     /// Without reading the ciphertexts.

@@ -127,7 +127,7 @@ package struct Change {
 }
 
 /// What an item without a secret leaves in the place of another one's.
-private struct EmptySecret: SecretSource {
+struct EmptySecret: SecretSource {
     let secretCount = 0
 
     func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int { 0 }

@@ -165,13 +165,6 @@ struct ItemXattrs {
     }
 }
 
-/// An item's whole primary key: what its path is made of.
-struct ItemPlace: Hashable, Sendable {
-    let account: AttributeValue
-    let service: ServiceKey
-    let container: ContainerKey
-}
-
 extension ContainerKey {
     /// The same key with access group or synchronizable changed.
     fileprivate func setting(_ key: AttributeKey, to value: AttributeValue) -> ContainerKey {
@@ -182,23 +175,5 @@ extension ContainerKey {
         default: break
         }
         return container
-    }
-}
-
-extension ServiceKey {
-    /// The same key with one attribute changed; a default value is "not set".
-    func setting(_ key: AttributeKey, to value: AttributeValue) -> ServiceKey {
-        guard case .internet(var service) = self else { return .generic(service: value) }
-        switch key {
-        case .server: service.server = value
-        case .protocol: service.protocol = value
-        case .port:
-            if case .number(let port) = value { service.port = port }
-        case .path: service.path = value
-        case .securityDomain: service.securityDomain = value
-        case .authenticationType: service.authenticationType = value
-        default: break
-        }
-        return .internet(service.normalized)
     }
 }

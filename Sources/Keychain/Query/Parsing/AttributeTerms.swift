@@ -1,0 +1,53 @@
+/// The attributes of a dictionary, each as its class takes it.
+struct AttributeTerms: Hashable, Sendable {
+    enum Synchronizable: Hashable, Sendable {
+        case only(Bool)
+        /// kSecAttrSynchronizableAny
+        case any
+    }
+
+    let itemClass: ItemClass
+    /// But for the two that follow.
+    private(set) var values: [AttributeKey: AttributeValue] = [:]
+    private(set) var synchronizable: Synchronizable?
+    private(set) var accessControl: AccessControl?
+
+    init(_ itemClass: ItemClass) { self.itemClass = itemClass }
+
+    /// Whether none is given that narrows a search.
+    var isEmpty: Bool {
+        values.isEmpty && accessControl == nil && (synchronizable == nil || synchronizable == .any)
+    }
+
+    /// kSecAttrAccessGroup, as UTF-8.
+    var accessGroup: [UInt8]? { values[.accessGroup]?.bytes }
+
+    /// The class that kSecAttrAccessible or kSecAttrAccessControl names.
+    var protection: Protection? { accessControl?.protection ?? values[.accessible].flatMap { Protection($0) } }
+
+    /// - Throws: `noSuchAttr` for what the class does not have, `param` for a value that it cannot hold.
+    mutating func add(_ code: String, _ value: QueryValue) throws(SecurityStatus) {
+        switch code {
+        case QueryKey.useDataProtectionKeychain: break
+        case QueryKey.appClip: throw .param
+        case QueryKey.synchronizable where value.string == QueryKey.synchronizableAny: synchronizable = .any
+        case QueryKey.synchronizable:
+            synchronizable = .only(try AttributeKey.synchronizable.coerced(value) == .number(1))
+        case QueryKey.accessControl:
+            guard case .accessControl(let control) = value, control.isSupported else { throw .param }
+            accessControl = control
+        default:
+            guard let attribute = AttributeKey.coded(code, in: itemClass) else { throw .noSuchAttr }
+            values[attribute] = try attribute.coerced(value)
+        }
+    }
+
+    /// Two attributes that name different protection classes: `param`.
+    func checkProtection() throws(SecurityStatus) {
+        guard let accessControl, let named = values[.accessible] else { return }
+        guard Protection(named) == accessControl.protection else { throw .param }
+    }
+
+    /// Attributes whose code has four characters are told from all other keys by that.
+    static func isAttribute(_ key: String) -> Bool { key.utf8.count == 4 }
+}

@@ -1,0 +1,57 @@
+/// What a dictionary asks for: the first argument of SecItemCopyMatching, SecItemUpdate and SecItemDelete, checked.
+struct ItemQuery: Hashable, Sendable {
+    enum Operation: Hashable, Sendable {
+        case copyMatching, update, delete
+    }
+
+    let attributes: AttributeTerms
+    /// ``Item/persistentReference``
+    let reference: [UInt8]?
+    let match: MatchFilter
+    let limit: MatchLimit
+    let returns: ReturnKeys
+    /// The groups that are searched; nil for all.
+    let groups: [[UInt8]]?
+
+    var itemClass: ItemClass { attributes.itemClass }
+
+    /// - Throws: `missingEntitlement` for a client without groups and for a group that is not the client's; else as
+    ///   ``QueryTerms``, and `param` for combinations that are not valid (reference 3.14).
+    init(_ dictionary: QueryDictionary, for operation: Operation, by client: QueryClient) throws(SecurityStatus) {
+        try client.check()
+        let terms = try QueryTerms(dictionary)
+        try Self.check(terms, for: operation)
+        attributes = terms.attributes
+        reference = terms.reference?.identifier
+        match = terms.match
+        limit = operation == .copyMatching ? terms.limit ?? .one : .all
+        returns = terms.returns
+        if let group = attributes.accessGroup {
+            try client.check(group)
+            groups = [group]
+        } else {
+            groups = client.visibleGroups
+        }
+    }
+
+    private static func check(_ terms: QueryTerms, for operation: Operation) throws(SecurityStatus) {
+        switch operation {
+        case .copyMatching:
+            guard terms.reference == nil || terms.attributes.isEmpty else { throw .param }
+        case .update, .delete:
+            // kSecMatchLimitAll, which Apple's older keychain asks for here, says what is done anyway.
+            guard terms.limit == nil || terms.limit == .all, !terms.hasMatchKeys, !terms.use.skipsAuthentication
+            else { throw .param }
+            if operation == .update, terms.hasReturnKeys { throw .param }
+        }
+    }
+
+    /// Which values of kSecAttrSynchronizable are searched.
+    var synchronizables: [Bool] {
+        switch attributes.synchronizable {
+        case .only(let flag): [flag]
+        case .any: [false, true]
+        case nil: reference == nil ? [false] : [false, true]
+        }
+    }
+}

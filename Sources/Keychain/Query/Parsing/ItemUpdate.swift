@@ -1,0 +1,30 @@
+/// What SecItemUpdate is asked to change: its second argument, checked.
+struct ItemUpdate: Hashable, Sendable {
+    let attributes: AttributeTerms
+    let hasData: Bool
+
+    /// - Throws: `noSuchAttr` for what is no attribute of the class, `param` for a value that it cannot hold,
+    ///   `missingEntitlement` for a group that is not the client's.
+    init(
+        _ dictionary: QueryDictionary, of itemClass: ItemClass, by client: QueryClient
+    ) throws(SecurityStatus) {
+        var attributes = AttributeTerms(itemClass)
+        var data = ValueData.none
+        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) {
+            if key == QueryKey.data {
+                data = ValueData(value)
+            } else if AttributeTerms.isAttribute(key) {
+                try attributes.add(key, value)
+            } else {
+                throw .noSuchAttr
+            }
+        }
+        guard data != .invalid, attributes.synchronizable != .any,
+            attributes.values[.tombstone] ?? .number(0) == .number(0)
+        else { throw .param }
+        try attributes.checkProtection()
+        if let group = attributes.accessGroup { try client.checkWriting(group) }
+        self.attributes = attributes
+        hasData = data == .given
+    }
+}

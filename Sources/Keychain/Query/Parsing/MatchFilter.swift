@@ -1,0 +1,60 @@
+/// The kSecMatch… keys but for the limit.
+///
+/// Certificates apart, Apple's data-protection keychain ignores the matches of subjects. Here they look at what a
+/// password has in a subject's place, its label.
+struct MatchFilter: Hashable, Sendable {
+    enum Subject: String, Hashable, Sendable {
+        case contains = "m_SubjectContains"
+        case startsWith = "m_SubjectStartsWith"
+        case endsWith = "m_SubjectEndsWith"
+        case whole = "m_SubjectWholeString"
+    }
+
+    /// kSecMatchCaseInsensitive: text attributes are compared without regard to case, the access group apart.
+    private(set) var isCaseInsensitive = false
+    /// kSecMatchHostOrSubdomainOfHost, as UTF-8.
+    private(set) var host: [UInt8]?
+    private(set) var subjects: [Subject: String] = [:]
+
+    /// - Throws: `param` for a value of a wrong type and for lists of items, `unimplemented` for what the class has no use
+    ///   for. Keys that nobody knows are ignored.
+    mutating func add(_ key: String, _ value: QueryValue, for itemClass: ItemClass) throws(SecurityStatus) {
+        if let subject = Subject(rawValue: key) {
+            subjects[subject] = try Self.string(value)
+            return
+        }
+        switch key {
+        case "m_CaseInsensitive": isCaseInsensitive = try Self.boolean(value)
+        case "m_DiacriticInsensitive", "m_WidthInsensitive":
+            if try Self.boolean(value) { throw .unimplemented }
+        case "m_HostOrSubdomainOfHost":
+            guard itemClass == .internetPassword else { throw .unimplemented }
+            host = Array(try Self.string(value).utf8)
+        case "m_Issuers", "m_Policy": throw .unimplemented
+        case "m_EmailAddressIfPresent": _ = try Self.string(value)
+        case "m_TrustedOnly": _ = try Self.boolean(value)
+        case "m_ValidOnDate": try Self.checkDate(value)
+        // Ignoring them would find more than was asked for.
+        case "m_ItemList", "m_SearchList": throw .param
+        default: break
+        }
+    }
+
+    private static func string(_ value: QueryValue) throws(SecurityStatus) -> String {
+        guard let string = value.string else { throw .param }
+        return string
+    }
+
+    private static func boolean(_ value: QueryValue) throws(SecurityStatus) -> Bool {
+        guard case .boolean(let flag) = value else { throw .param }
+        return flag
+    }
+
+    /// A date, or CFNull for now.
+    private static func checkDate(_ value: QueryValue) throws(SecurityStatus) {
+        switch value {
+        case .date, .null: break
+        default: throw .param
+        }
+    }
+}

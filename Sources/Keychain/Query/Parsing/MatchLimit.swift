@@ -1,0 +1,25 @@
+/// kSecMatchLimit: how many matches are wanted, and whether they come in an array.
+enum MatchLimit: Hashable, Sendable {
+    /// One, and not in an array: also the number 1.
+    case one
+    case count(Int)
+    case all
+
+    /// `param` for what is no limit.
+    init(_ value: QueryValue) throws(SecurityStatus) {
+        switch (value.string, value.integer) {
+        case ("m_LimitOne", _), (_, 1): self = .one
+        case ("m_LimitAll", _): self = .all
+        case (_, let number?) where number >= 0: self = .count(Int(clamping: number))
+        default: throw .param
+        }
+    }
+
+    var maximum: Int {
+        switch self {
+        case .one: 1
+        case .count(let count): count
+        case .all: .max
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import SecretCrypto
+
+extension QueryEngine {
+    /// SecItemAdd, of a dictionary without kSecValueData.
+    package func add(
+        _ dictionary: QueryDictionary, by client: QueryClient
+    ) throws(SecurityStatus) -> (result: QueryResult, changes: [ItemChange]) {
+        try add(dictionary, secret: EmptySecret(), by: client)
+    }
+
+    /// SecItemAdd: one item, in one transaction, with what it takes of groups and directories.
+    ///
+    /// - Parameter secret: what kSecValueData holds; not looked at if the dictionary has none.
+    /// - Throws: `duplicateItem`, and the item that is there stays as it is; `interactionNotAllowed` if its class is
+    ///   locked; else as reference 3.14 says.
+    package func add<Source: SecretSource & ~Copyable>(
+        _ dictionary: QueryDictionary, secret: borrowing Source, by client: QueryClient
+    ) throws(SecurityStatus) -> (result: QueryResult, changes: [ItemChange]) {
+        let new = try NewItem(dictionary, by: client)
+        try checkLength(of: secret, if: new.hasData)
+        do throws(KeychainError) {
+            let (match, changes) = try add(new, secret: secret, by: client)
+            return (try result(of: match, new.returns), changes)
+        } catch {
+            throw SecurityStatus(error)
+        }
+    }
+
+    func checkLength<Source: SecretSource & ~Copyable>(
+        of secret: borrowing Source, if isGiven: Bool
+    ) throws(SecurityStatus) {
+        guard !isGiven || secret.secretCount <= valueLimit else { throw .dataTooLarge }
+    }
+
+    private func add<Source: SecretSource & ~Copyable>(
+        _ new: NewItem, secret: borrowing Source, by client: QueryClient
+    ) throws(KeychainError) -> (ItemMatch, [ItemChange]) {
+        try keychain.change { (change) throws(KeychainError) in
+            let now = keychain.now()
+            let directory = try change.directory(of: new.place, file: client.directoryFacts(now))
+            let item = item(new, in: directory, by: client, now)
+            let name = CanonicalName(account: new.place.account)
+            let damaged = try change.vacate(name, in: directory.id, for: item.id)
+            let saved = new.hasData ? try change.save(item, secret: secret) : try change.save(item)
+            try change.touchDirectory(directory.id)
+            var changes = damaged.map { [ItemChange(row: $0, old: new.place, new: nil)] } ?? []
+            changes.append(ItemChange(row: saved.id, old: nil, new: new.place))
+            return (ItemMatch(item: saved, service: new.place.service, container: new.place.container), changes)
+        }
+    }
+
+    private func item(_ new: NewItem, in directory: Directory, by client: QueryClient, _ now: KeychainDate) -> Item {
+        let row = keychain.reserveRowID()
+        var item = Item(
+            id: row, directory: directory.id, protection: new.protection ?? directory.defaultProtection,
+            account: new.place.account, creationDate: now,
+            persistentReference: SecureRandom.bytes(MetadataCodec.referenceCount),
+            file: client.itemFacts(row, now))
+        item.set(new.attributes)
+        return item
+    }
+
+    /// What was asked for of the item that was added.
+    private func result(of match: ItemMatch, _ returns: ReturnKeys) throws(KeychainError) -> QueryResult {
+        var secret: SealedSecret?
+        if returns.contains(.data) { secret = try keychain.itemWithSecret(id: match.item.id)?.secret }
+        return entry(match, secret: secret, returns).map { .one($0) } ?? .none
+    }
+}

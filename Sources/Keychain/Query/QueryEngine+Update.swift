@@ -1,0 +1,89 @@
+extension QueryEngine {
+    /// SecItemUpdate, of a dictionary without kSecValueData.
+    package func update(
+        _ dictionary: QueryDictionary, to attributes: QueryDictionary, by client: QueryClient
+    ) throws(SecurityStatus) -> [ItemChange] {
+        try update(dictionary, to: attributes, secret: EmptySecret(), by: client)
+    }
+
+    /// SecItemUpdate: every item that matches, in one transaction, all or none.
+    ///
+    /// - Parameter secret: what kSecValueData holds; not looked at if `attributes` have none.
+    /// - Throws: `itemNotFound`, `interactionNotAllowed` if one that is locked may match, `duplicateItem` if another item
+    ///   has a key that one would get; else as reference 3.14 says.
+    package func update<Source: SecretSource & ~Copyable>(
+        _ dictionary: QueryDictionary, to attributes: QueryDictionary, secret: borrowing Source,
+        by client: QueryClient
+    ) throws(SecurityStatus) -> [ItemChange] {
+        let query = try ItemQuery(dictionary, for: .update, by: client)
+        let update = try ItemUpdate(attributes, of: query.itemClass, by: client)
+        try checkLength(of: secret, if: update.hasData)
+        do throws(KeychainError) {
+            return try apply(update, to: query, secret: secret, by: client)
+        } catch {
+            throw SecurityStatus(error)
+        }
+    }
+
+    private func apply<Source: SecretSource & ~Copyable>(
+        _ update: ItemUpdate, to query: ItemQuery, secret: borrowing Source, by client: QueryClient
+    ) throws(KeychainError) -> [ItemChange] {
+        let rows = try rows(of: query)
+        return try keychain.change { (change) throws(KeychainError) in
+            var changes: [ItemChange] = []
+            for row in rows {
+                guard let match = try change.match(row, query) else { continue }
+                let moved = try change.move(match, to: match.place.changed(by: update.attributes), client)
+                var item = moved.item
+                item.set(update.attributes)
+                if case .date(let date)? = update.attributes.values[.creationDate] { item.creationDate = date }
+                guard !moved.place.container.isSynchronizable || item.accessControlFlags == 0 else { throw .param }
+                if update.hasData {
+                    item.file.modificationTime = keychain.now()
+                    _ = try change.save(item, secret: secret)
+                } else {
+                    _ = try change.save(item)
+                }
+                changes += moved.changes
+            }
+            guard !changes.isEmpty else { throw .itemNotFound }
+            return changes
+        }
+    }
+
+    /// The rows of what matches now. What becomes of them is for the transaction that changes them to see.
+    private func rows(of query: ItemQuery) throws(KeychainError) -> [RowID] {
+        var rows: [RowID] = []
+        try forEachMatch(query) { (match) throws(KeychainError) in
+            rows.append(match.item.id)
+            return true
+        }
+        guard !rows.isEmpty else { throw .itemNotFound }
+        return rows
+    }
+}
+
+extension Change {
+    /// An item with another place, not saved yet: its directory is made and its name made free.
+    fileprivate func move(
+        _ match: ItemMatch, to place: ItemPlace, _ client: QueryClient
+    ) throws(KeychainError) -> (item: Item, place: ItemPlace, changes: [ItemChange]) {
+        var item = match.item
+        var changes = [ItemChange(row: item.id, old: match.place, new: place)]
+        item.account = place.account
+        let stays =
+            place.container == match.container
+            && CanonicalName(service: place.service) == CanonicalName(service: match.service)
+        if !stays {
+            item.directory = try directory(of: place, file: client.directoryFacts(keychain.now())).id
+        }
+        let name = CanonicalName(account: place.account)
+        guard !stays || name != CanonicalName(account: match.item.account) else { return (item, place, changes) }
+        if let damaged = try vacate(name, in: item.directory, for: item.id) {
+            changes.append(ItemChange(row: damaged, old: place, new: nil))
+        }
+        try touchDirectory(match.item.directory)
+        if !stays { try touchDirectory(item.directory) }
+        return (item, place, changes)
+    }
+}

@@ -1,0 +1,20 @@
+/// The four functions of Keychain Services on a keychain: what a dictionary asks for is found, added, changed, deleted
+/// with the semantics of Apple's data-protection keychain.
+///
+/// Can be used by several threads. Secrets go in as sources and come out sealed.
+package struct QueryEngine: Sendable {
+    let keychain: Keychain
+    /// The longest value of kSecValueData, in bytes.
+    let valueLimit: Int
+    let hints = ReferenceHints()
+
+    package init(keychain: Keychain, valueLimit: Int = 1 << 20) {
+        self.keychain = keychain
+        self.valueLimit = valueLimit
+        keychain.keys.watch { [weak hints] state in
+            if state != .unlocked { hints?.forget() }
+        }
+    }
+
+    func search(_ query: ItemQuery) -> ItemSearch { ItemSearch(query, in: keychain, hints: hints) }
+}

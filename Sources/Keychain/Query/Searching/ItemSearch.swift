@@ -1,0 +1,88 @@
+/// Finds the items of a query, in the order in which they were made.
+///
+/// Reads page by page and holds no transaction between pages; opens metadata only, and only of rows that may match.
+/// One that is locked and may match ends the whole search: `interactionNotAllowed`.
+struct ItemSearch {
+    let keychain: Keychain
+    let query: ItemQuery
+    private let hints: ReferenceHints
+    private var containers: [RowID: ContainerKey] = [:]
+
+    /// Directories whose rows are read side by side; of more than these the whole table is read.
+    private static let mergedLimit = 64
+
+    init(_ query: ItemQuery, in keychain: Keychain, hints: ReferenceHints) {
+        self.query = query
+        self.keychain = keychain
+        self.hints = hints
+    }
+
+    /// Calls `body` for what is found until it returns false.
+    mutating func run(_ body: (FoundRow) throws(KeychainError) -> Bool) throws(KeychainError) {
+        if let match = try matchOfHint() {
+            _ = try body(.match(match))
+            return
+        }
+        switch try SearchSpace(query, in: keychain) {
+        case .rows(let ids):
+            try visit(ListedRows(store: keychain.store, ids: ids[...]), areNamed: true, body)
+        case .directories(let ids) where ids.count <= Self.mergedLimit:
+            try visit(MergedRows(keychain.store, directories: ids), areNamed: false, body)
+        case .directories(let ids):
+            try visit(FilteredRows(keychain.store, directories: ids), areNamed: false, body)
+        case .containers(let ids):
+            try visit(FilteredRows(keychain.store, containers: ids), areNamed: false, body)
+        }
+    }
+
+    private mutating func visit(
+        _ rows: some RowSource, areNamed: Bool, _ body: (FoundRow) throws(KeychainError) -> Bool
+    ) throws(KeychainError) {
+        var rows = rows
+        while let row = try rows.next() {
+            guard let found = try look(at: row, isNamed: areNamed) else { continue }
+            guard try body(found) else { return }
+        }
+    }
+
+    private mutating func look(at row: SourceRow, isNamed: Bool) throws(KeychainError) -> FoundRow? {
+        guard case .record(let record) = row else { return damaged(row.id, isNamed) }
+        guard query.admits(record.protection) else { return nil }
+        if keychain.keys.isForeign(record.protection, generation: record.generation) {
+            return isNamed ? .foreign(row.id) : nil
+        }
+        do throws(KeychainError) {
+            return try match(keychain.itemEnvelope.open(record)).map { .match($0) }
+        } catch .decode {
+            return damaged(row.id, isNamed)
+        }
+    }
+
+    /// The item of a persistent reference, if it is where it was last seen: references are unique.
+    private mutating func matchOfHint() throws(KeychainError) -> ItemMatch? {
+        guard let reference = query.reference, let row = hints.row(of: reference) else { return nil }
+        var rows = ListedRows(store: keychain.store, ids: [row])
+        guard let row = try rows.next(), case .match(let match)? = try look(at: row, isNamed: false) else { return nil }
+        return match
+    }
+
+    /// Whether a damaged item is meant can be told only where nothing of its own was asked for.
+    private func damaged(_ row: RowID, _ isNamed: Bool) -> FoundRow? {
+        isNamed || !query.hasItemTerm ? .damaged(row) : nil
+    }
+
+    /// Nil for an item that the query does not ask for.
+    mutating func match(_ item: Item) throws(KeychainError) -> ItemMatch? {
+        guard query.admits(item), let directory = try keychain.directory(id: item.directory) else { return nil }
+        return query.match(item, in: directory, try container(directory.parent))
+    }
+
+    private mutating func container(_ row: RowID) throws(KeychainError) -> ContainerKey? {
+        if let known = containers[row] { return known }
+        let found = try keychain.store.read { [keychain] (reader) throws(KeychainError) in
+            try keychain.containerKey(row, reader)
+        }
+        containers[row] = found
+        return found
+    }
+}

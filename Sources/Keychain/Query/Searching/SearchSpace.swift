@@ -1,0 +1,120 @@
+/// Where the matches of a query can lie. Ids alone: 8 bytes for each directory that a query does not rule out.
+enum SearchSpace: Sendable {
+    /// The rows of names that were looked up, rising.
+    case rows([RowID])
+    case directories([RowID])
+    case containers(Set<RowID>)
+
+    private static let pageSize = 128
+
+    /// Looks up what the query names, and goes through directories where it names a part of what they stand for.
+    init(_ query: ItemQuery, in keychain: Keychain) throws(KeychainError) {
+        let plan = QueryPlan(query)
+        let containers = try Self.containers(of: query, in: keychain)
+        guard plan.service != nil || plan.account != nil || query.hasServiceTerm else {
+            self = .containers(try Self.rows(of: containers, keychain))
+            return
+        }
+        var directories: [RowID] = []
+        for container in containers {
+            if let service = plan.service {
+                let found = try Self.directory(of: service, in: container, keychain)
+                if query.admits(service), let found { directories.append(found) }
+            } else {
+                try Self.addDirectories(of: query, in: container, keychain, to: &directories)
+            }
+        }
+        guard let name = plan.account else {
+            self = .directories(directories)
+            return
+        }
+        var rows: [RowID] = []
+        for directory in directories {
+            if let row = try Self.row(named: name, in: directory, keychain) { rows.append(row) }
+        }
+        self = .rows(rows.sorted())
+    }
+
+    private static func rows(
+        of containers: [ContainerKey], _ keychain: Keychain
+    ) throws(KeychainError) -> Set<RowID> {
+        var rows: Set<RowID> = []
+        for key in containers {
+            if let container = try keychain.container(key) { rows.insert(container.id) }
+        }
+        return rows
+    }
+
+    private static func containers(
+        of query: ItemQuery, in keychain: Keychain
+    ) throws(KeychainError) -> [ContainerKey] {
+        let groups: [[UInt8]]
+        if let named = query.groups { groups = named } else { groups = try keychain.accessGroups() }
+        return groups.flatMap { group in
+            query.synchronizables.map {
+                ContainerKey(itemClass: query.itemClass, accessGroup: group, isSynchronizable: $0)
+            }
+        }
+    }
+
+    /// A damaged directory hides what lies in it, and nothing else (S4).
+    private static func directory(
+        of service: ServiceKey, in container: ContainerKey, _ keychain: Keychain
+    ) throws(KeychainError) -> RowID? {
+        do throws(KeychainError) {
+            return try keychain.directory(named: CanonicalName(service: service), in: container)?.id
+        } catch .decode {
+            return nil
+        }
+    }
+
+    private static func row(
+        named name: CanonicalName, in directory: RowID, _ keychain: Keychain
+    ) throws(KeychainError) -> RowID? {
+        do throws(KeychainError) {
+            return try keychain.row(named: name, in: directory)
+        } catch .decode {
+            return nil
+        }
+    }
+
+    private static func addDirectories(
+        of query: ItemQuery, in container: ContainerKey, _ keychain: Keychain, to directories: inout [RowID]
+    ) throws(KeychainError) {
+        guard let container = try keychain.container(container) else { return }
+        try keychain.forEachDirectory(in: container.id) { directory in
+            if case .service(let service) = directory.key, query.admits(service) { directories.append(directory.id) }
+        }
+    }
+}
+
+extension Keychain {
+    private static let directoryPageSize = 128
+
+    /// Every access group that has been made, and the default one.
+    func accessGroups() throws(KeychainError) -> [[UInt8]] {
+        var groups = [ContainerKey.defaultAccessGroup]
+        try forEachDirectory(in: .none) { directory in
+            if case .group(let name) = directory.key { groups.append(name) }
+        }
+        return groups
+    }
+
+    /// The directories of a parent but for damaged ones, in the order of their rows.
+    func forEachDirectory(in parent: RowID, _ body: (Directory) -> Void) throws(KeychainError) {
+        var after = RowID.none
+        while true {
+            let page = try directories(in: parent, after: after, limit: Self.directoryPageSize)
+            for entry in page {
+                switch entry {
+                case .available(let directory):
+                    body(directory)
+                    after = directory.id
+                case .damaged(let id): after = id
+                case .unavailable, .foreign: throw .interactionNotAllowed
+                }
+            }
+            guard page.count == Self.directoryPageSize else { return }
+        }
+    }
+}

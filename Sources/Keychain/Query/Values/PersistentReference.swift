@@ -1,0 +1,26 @@
+/// What kSecReturnPersistentRef gives and kSecValuePersistentRef takes: the class, and the 16 bytes of an item's life.
+package struct PersistentReference: Hashable, Sendable {
+    /// Four ASCII characters; nil in `itemClass` for a class of which there are no items here.
+    package let itemClass: ItemClass?
+    /// ``Item/persistentReference``.
+    package let identifier: [UInt8]
+
+    private static let codeCount = 4
+
+    init(_ itemClass: ItemClass, _ identifier: [UInt8]) {
+        self.itemClass = itemClass
+        self.identifier = identifier
+    }
+
+    /// Nil unless it is 20 bytes of that form.
+    init?(bytes: [UInt8]) {
+        guard bytes.count == Self.codeCount + MetadataCodec.referenceCount else { return nil }
+        let code = String(decoding: bytes.prefix(Self.codeCount), as: UTF8.self)
+        guard ["genp", "inet", "cert", "keys", "idnt"].contains(code) else { return nil }
+        itemClass = ItemClass.allCases.first { $0.code == code }
+        identifier = Array(bytes.dropFirst(Self.codeCount))
+    }
+
+    /// 20 bytes.
+    package var bytes: [UInt8] { Array((itemClass?.code ?? "").utf8) + identifier }
+}

@@ -1,0 +1,16 @@
+/// The keys of a dictionary that are no attributes (`SecItemConstants.c`), beside those that one type alone knows.
+enum QueryKey {
+    static let itemClass = "class"
+    static let data = "v_Data"
+    static let reference = "v_Ref"
+    static let persistentReference = "v_PersistentRef"
+    static let limit = "m_Limit"
+    /// kSecAttrSynchronizable, and the value that stands for both.
+    static let synchronizable = "sync"
+    static let synchronizableAny = "syna"
+    static let accessControl = "accc"
+    /// kSecUseDataProtectionKeychain: there is no other keychain.
+    static let useDataProtectionKeychain = "nleg"
+    /// The mark of app clips, which nobody may set.
+    static let appClip = "clip"
+}

@@ -1,0 +1,215 @@
+import Testing
+
+@testable import Keychain
+
+@Suite("SecItemAdd, reference 8.1")
+struct AddCases {
+    private let fixture: QueryFixture
+    private var client: EngineClient { fixture.client }
+
+    init() throws { fixture = try QueryFixture() }
+
+    @Test("8.1/1: the same internet password again is a duplicate, and the first one stays as it is")
+    func duplicate() {
+        let item: [String: Plain] = [
+            kSecClass: kSecClassInternetPassword, kSecAttrServer: "members.spamcop.net", kSecAttrAccount: "smith",
+            kSecAttrPort: 80, kSecAttrProtocol: "http", kSecAttrAuthenticationType: "dflt",
+        ]
+        #expect(client.add(item.with([kSecValueData: .bytes("passwd")])) == Answer(status: errSecSuccess))
+        let again = item.with([kSecValueData: .bytes("other"), kSecAttrLabel: "x"])
+        #expect(client.add(again) == Answer(status: errSecDuplicateItem))
+        #expect(client.data(item) == .bytes("passwd"))
+        #expect(client.attribute(kSecAttrLabel, item) == nil)
+        #expect(client.add(item.with([kSecAttrPort: 81])).status == errSecSuccess, "a key of its own")
+    }
+
+    @Test("8.1/3: without a return key there is no result")
+    func noResult() {
+        #expect(client.add(.generic("s", "a")) == Answer(status: errSecSuccess, result: nil))
+    }
+
+    @Test("8.1/4: with ReturnPersistentRef a reference, by which the item is found")
+    func persistentReference() throws {
+        let item = [String: Plain].generic("s", "a").with([kSecValueData: .bytes("x")])
+        let reference = try #require(client.add(item.with([kSecReturnPersistentRef: true])).result)
+        #expect(reference.bytes?.count == 20)
+        #expect(reference.bytes?.prefix(4) == Array("genp".utf8)[...])
+        #expect(client.data([kSecValuePersistentRef: reference]) == .bytes("x"))
+    }
+
+    @Test("8.1/5: each of the other return keys, and all of them together")
+    func results() throws {
+        func added(_ account: Plain, _ returns: [String: Plain]) -> Plain? {
+            client.add([String: Plain].generic("s", account).with([kSecValueData: .bytes("x")]).with(returns)).result
+        }
+        #expect(added("a", [kSecReturnData: true]) == .bytes("x"))
+        #expect(added("b", [kSecReturnRef: true]) == nil)
+        let attributes = try #require(added("c", [kSecReturnAttributes: true])).values
+        let expected: Set = ["acct", "svce", "agrp", "sync", "pdmn", "cdat", "mdat"]
+        #expect(Set(attributes.keys) == expected)
+        #expect(attributes[kSecAttrAccount] == "c" && attributes[kSecAttrSynchronizable] == 0)
+        let all: [String: Plain] = [
+            kSecReturnData: true, kSecReturnAttributes: true, kSecReturnRef: true, kSecReturnPersistentRef: true,
+        ]
+        let everything = try #require(added("d", all)).values
+        #expect(Set(everything.keys) == expected.union(["v_Data", "v_PersistentRef", "class"]))
+        #expect(everything[kSecValueData] == .bytes("x") && everything[kSecClass] == "genp")
+        #expect(added("e", [kSecReturnData: false]) == nil)
+    }
+
+    @Test("8.1/6: an attribute of another class")
+    func otherClass() {
+        #expect(
+            client.add([String: Plain].generic("s", "a").with([kSecAttrApplicationTag: "t"])).status == errSecNoSuchAttr
+        )
+        #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrService: "s"])).status == errSecNoSuchAttr)
+        #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrGeneric: "s"])).status == errSecNoSuchAttr)
+        #expect(client.count(.anyGeneric) == 0 && client.count(.anyInternet) == 0)
+    }
+
+    @Test("8.1/7: without kSecValueData, and with an empty one, which is not the same")
+    func noData() {
+        #expect(client.add(.generic("s", "a")).status == errSecSuccess)
+        #expect(client.add([String: Plain].generic("s", "b").with([kSecValueData: .data([])])).status == errSecSuccess)
+        #expect(client.data(.generic("s", "a")) == nil)
+        #expect(client.data(.generic("s", "b")) == .data([]))
+    }
+
+    @Test("8.1/8: a synchronizable item is found by true or Any only, and is another item than a local one")
+    func synchronizable() {
+        let item = [String: Plain].generic("s", "a")
+        let sync: [String: Plain] = [kSecAttrSynchronizable: true]
+        #expect(client.add(item.with(sync).with([kSecValueData: .bytes("x")])).status == errSecSuccess)
+        #expect(client.status(item) == errSecItemNotFound)
+        #expect(client.status(item.with([kSecAttrSynchronizable: false])) == errSecItemNotFound)
+        #expect(client.data(item.with(sync)) == .bytes("x"))
+        #expect(client.data(item.with([kSecAttrSynchronizable: 1])) == .bytes("x"))
+        #expect(client.data(item.with([kSecAttrSynchronizable: kSecAttrSynchronizableAny])) == .bytes("x"))
+        #expect(client.attribute(kSecAttrSynchronizable, item.with(sync)) == 1)
+        #expect(client.add(item).status == errSecSuccess)
+        #expect(client.count(.anyGeneric.with([kSecAttrSynchronizable: kSecAttrSynchronizableAny])) == 2)
+        #expect(client.add(item.with([kSecAttrSynchronizable: kSecAttrSynchronizableAny])).status == errSecParam)
+        #expect(client.delete(item.with(sync)) == errSecSuccess)
+        #expect(client.count(.anyGeneric.with([kSecAttrSynchronizable: kSecAttrSynchronizableAny])) == 1)
+    }
+
+    @Test("8.1/9: a password has no reference to be added by")
+    func valueReference() {
+        #expect(client.add([String: Plain].generic("s", "a").with([kSecValueRef: .object])).status == errSecParam)
+    }
+
+    @Test("8.1/10: the mark of app clips, in every call")
+    func appClip() {
+        let query = [String: Plain].generic("s", "a").with(["clip": 1])
+        #expect(client.add(query).status == errSecParam)
+        #expect(client.add(.generic("s", "a")).status == errSecSuccess)
+        #expect(client.status(query) == errSecParam && client.delete(query) == errSecParam)
+        #expect(client.update(.generic("s", "a"), ["clip": 1]) == errSecParam)
+    }
+
+    @Test("8.1/11: an access control that is none", arguments: ["ak", .null, 1, .data([1])] as [Plain])
+    func accessControlType(_ value: Plain) {
+        let item = [String: Plain].generic("s", "a").with([kSecAttrAccessControl: value])
+        #expect(client.add(item).status == errSecParam)
+    }
+
+    @Test("8.1/12: in the place of a damaged item")
+    func overDamaged() throws {
+        let item = [String: Plain].generic("s", "a")
+        #expect(client.add(item.with([kSecValueData: .bytes("old")])).status == errSecSuccess)
+        let row = try fixture.row(item)
+        try fixture.damage(item)
+        #expect(client.status(item) == errSecItemNotFound)
+        #expect(client.add(item.with([kSecValueData: .bytes("new")])).status == errSecSuccess)
+        #expect(client.data(item) == .bytes("new") && client.count(.anyGeneric) == 1)
+        #expect(fixture.client.changes.all.map(\.row).first == row)
+        #expect(fixture.client.changes.all.count == 2)
+    }
+
+    @Test("8.1/15: the empty port is 0, as on iOS")
+    func emptyPort() {
+        #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrPort: ""])).status == errSecSuccess)
+        #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrPort: 0])).status == errSecDuplicateItem)
+        #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrPort: "http"])).status == errSecParam)
+        #expect(client.attribute(kSecAttrPort, .internet("s", "a")) == 0)
+    }
+
+    @Test("8.1/16: clients without groups, groups of others, and that of tokens")
+    func entitlements() {
+        let item = [String: Plain].generic("s", "a")
+        #expect(client.entitled([]).add(item).status == errSecMissingEntitlement)
+        #expect(client.add(item.with([kSecAttrAccessGroup: "foreign"])).status == errSecMissingEntitlement)
+        let token = client.entitled(["com.apple.token", "*"])
+        #expect(token.add(item.with([kSecAttrAccessGroup: "com.apple.token"])).status == errSecMissingEntitlement)
+        #expect(client.entitled(["*"]).count(.anyGeneric) == 0)
+    }
+
+    @Test("8.1/17: the default group is the client's first")
+    func defaultGroup() {
+        let client = client.entitled(["com.example.one", "com.example.two"])
+        #expect(client.add(.generic("s", "a")).status == errSecSuccess)
+        #expect(client.attribute(kSecAttrAccessGroup, .generic("s", "a")) == "com.example.one")
+        #expect(self.client.entitled(["*"]).add(.generic("s", "b")).status == errSecSuccess)
+        #expect(self.client.attribute(kSecAttrAccessGroup, .generic("s", "b")) == "default")
+    }
+
+    @Test("1.4: WhenUnlocked unless the directory or the group say otherwise")
+    func defaultProtection() throws {
+        #expect(client.add(.generic("s", "a")).status == errSecSuccess)
+        #expect(client.attribute(kSecAttrAccessible, .generic("s", "a")) == "ak")
+        let push = client.entitled(["com.apple.apsd"])
+        #expect(push.add(.generic("s", "a")).status == errSecSuccess)
+        #expect(push.attribute(kSecAttrAccessible, .generic("s", "a")) == "dku")
+        try fixture.keychain.change { change throws(KeychainError) in
+            let container = ContainerKey(itemClass: .genericPassword)
+            let name = CanonicalName(service: .generic(service: .string("s")))
+            guard var directory = try change.directory(named: name, in: container) else { throw .itemNotFound }
+            directory.defaultProtection = .afterFirstUnlock
+            _ = try change.save(directory)
+        }
+        #expect(client.add(.generic("s", "b")).status == errSecSuccess)
+        #expect(client.attribute(kSecAttrAccessible, .generic("s", "b")) == "ck")
+    }
+
+    @Test("3.10: dates are the system's, match keys and text as data are refused, and so is too long a secret")
+    func bounds() throws {
+        let item = [String: Plain].generic("s", "a")
+        let dates: [String: Plain] = [kSecAttrCreationDate: .date(.sample), kSecAttrModificationDate: .date(.sample)]
+        #expect(client.add(item.with(dates)).status == errSecSuccess)
+        #expect(client.attribute(kSecAttrCreationDate, item) != .date(.sample))
+        #expect(client.attribute(kSecAttrModificationDate, item) != .date(.sample))
+        let other = [String: Plain].generic("s", "b")
+        #expect(client.add(other.with([kSecMatchLimit: kSecMatchLimitOne])).status == errSecParam)
+        #expect(client.add(other.with([kSecMatchCaseInsensitive: true])).status == errSecParam)
+        #expect(client.add(other.with([kSecValueData: "text"])).status == errSecParam)
+        #expect(client.add(other.without(kSecClass)).status == errSecParam)
+        let small = try QueryFixture(Bench(), valueLimit: 3).client
+        #expect(small.add(other.with([kSecValueData: .data([1, 2, 3])])).status == errSecSuccess)
+        #expect(small.update(other, [kSecValueData: .data([1, 2, 3, 4])]) == errSecDataTooLarge)
+        let long = [String: Plain].generic("s", "c").with([kSecValueData: .data([1, 2, 3, 4])])
+        #expect(small.add(long).status == errSecDataTooLarge)
+        let label = Plain.text(String(repeating: "x", count: 70_000))
+        #expect(client.add(other.with([kSecAttrLabel: label])).status == errSecDataTooLarge)
+        #expect(client.count(.anyGeneric) == 1)
+    }
+
+    @Test("an item is a file of the client's, in directories of its own; who looks elsewhere is told of it")
+    func file() throws {
+        let client = fixture.client.with(["g"])
+        let item = [String: Plain].internet("h", "a").with([kSecAttrPort: 22, kSecAttrSynchronizable: true])
+        #expect(client.add(item).status == errSecSuccess)
+        var service = InternetService(server: .string("h"))
+        service.port = 22
+        let container = ContainerKey(
+            itemClass: .internetPassword, accessGroup: Array("g".utf8), isSynchronizable: true)
+        let name = CanonicalName(service: .internet(service))
+        let directory = try #require(try fixture.keychain.directory(named: name, in: container))
+        let account = CanonicalName(account: .string("a"))
+        let found = try #require(try fixture.keychain.item(named: account, in: directory.id))
+        #expect(found.file.permissions == 0o600 && found.file.inode == UInt64(found.id.rawValue))
+        #expect(found.file.userID == 7 && found.file.groupID == 8 && directory.file.permissions == 0o700)
+        let place = ItemPlace(account: .string("a"), service: .internet(service), container: container)
+        #expect(client.changes.all == [ItemChange(row: found.id, old: nil, new: place)])
+        #expect(try fixture.keychain.check().isSound)
+    }
+}

@@ -1,0 +1,141 @@
+import Keychain
+import SecretCrypto
+import Synchronization
+
+/// The four functions answered by the engine itself.
+struct EngineClient: SecItemClient {
+    let engine: QueryEngine
+    var groups = ["default"]
+    /// What the last call changed.
+    let changes = LastChanges()
+
+    private var client: QueryClient {
+        QueryClient(accessGroups: groups.map { Array($0.utf8) }, userID: 7, groupID: 8)
+    }
+
+    func entitled(_ groups: [String]) -> any SecItemClient { with(groups) }
+
+    func with(_ groups: [String]) -> EngineClient {
+        var other = self
+        other.groups = groups
+        return other
+    }
+
+    func add(_ attributes: [String: Plain]) -> Answer {
+        answer { () throws(SecurityStatus) in
+            let (values, secret) = Self.split(attributes)
+            let added = try engine.add(values, secret: Contents(bytes: secret), by: client)
+            changes.set(added.changes)
+            return added.result
+        }
+    }
+
+    func copyMatching(_ query: [String: Plain]) -> Answer {
+        answer { () throws(SecurityStatus) in try engine.copyMatching(Self.split(query).values, by: client) }
+    }
+
+    func update(_ query: [String: Plain], _ attributes: [String: Plain]) -> Int32 {
+        answer { () throws(SecurityStatus) in
+            let (values, secret) = Self.split(attributes)
+            let found = try engine.update(
+                Self.split(query).values, to: values, secret: Contents(bytes: secret), by: client)
+            changes.set(found)
+            return .none
+        }.status
+    }
+
+    func delete(_ query: [String: Plain]) -> Int32 {
+        answer { () throws(SecurityStatus) in
+            changes.set(try engine.delete(Self.split(query).values, by: client))
+            return .none
+        }.status
+    }
+
+    private func answer(_ body: () throws(SecurityStatus) -> QueryResult) -> Answer {
+        do throws(SecurityStatus) {
+            let result = try body()
+            return Answer(status: 0, result: try Plain(result))
+        } catch {
+            return Answer(status: error.rawValue, result: nil)
+        }
+    }
+
+    /// Secrets go beside the dictionary.
+    private static func split(_ plain: [String: Plain]) -> (values: QueryDictionary, secret: [UInt8]) {
+        var values = plain.mapValues { QueryValue($0) }
+        guard case .data(let secret)? = plain[kSecValueData] else { return (values, []) }
+        values[kSecValueData] = .secret
+        return (values, secret)
+    }
+}
+
+final class LastChanges: Sendable {
+    private let state = Mutex<[ItemChange]>([])
+    var all: [ItemChange] { state.withLock { $0 } }
+    func set(_ changes: [ItemChange]) { state.withLock { $0 = changes } }
+}
+
+extension QueryValue {
+    fileprivate init(_ plain: Plain) {
+        self =
+            switch plain {
+            case .text(let text): .string(text)
+            case .data(let bytes): .data(bytes)
+            case .number(let number): .number(number)
+            case .real(let number): .real(number)
+            case .boolean(let flag): .boolean(flag)
+            case .date(let date): .date(date)
+            case .list(let values): .list(values.map { QueryValue($0) })
+            case .dictionary(let values): .dictionary(values.mapValues { QueryValue($0) })
+            case .accessControl(let control): .accessControl(control)
+            case .null: .null
+            case .object: .object
+            }
+    }
+}
+
+extension Plain {
+    fileprivate init?(_ result: QueryResult) throws(SecurityStatus) {
+        switch result {
+        case .none: return nil
+        case .one(let entry): self = try Plain(entry)
+        case .list(let entries):
+            var values: [Plain] = []
+            for entry in entries { values.append(try Plain(entry)) }
+            self = .list(values)
+        }
+    }
+
+    private init(_ entry: QueryEntry) throws(SecurityStatus) {
+        switch entry {
+        case .data(let secret): self = try Plain(secret)
+        case .persistentReference(let bytes): self = .data(bytes)
+        case .dictionary(let values, let secret):
+            var plain = values.mapValues { Plain($0) }
+            if let secret { plain[kSecValueData] = try Plain(secret) }
+            self = .dictionary(plain)
+        }
+    }
+
+    private init(_ secret: SealedSecret) throws(SecurityStatus) {
+        guard let bytes = try? secret.all() else { throw .interactionNotAllowed }
+        self = .data(bytes)
+    }
+
+    fileprivate init(_ value: QueryValue) {
+        self =
+            switch value {
+            case .text(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+            case .data(let bytes): .data(bytes)
+            case .number(let number): .number(number)
+            case .real(let number): .real(number)
+            case .boolean(let flag): .boolean(flag)
+            case .date(let date): .date(date)
+            case .list(let values): .list(values.map { Plain($0) })
+            case .dictionary(let values): .dictionary(values.mapValues { Plain($0) })
+            case .accessControl(let control): .accessControl(control)
+            case .null: .null
+            case .secret, .object: .object
+            }
+    }
+}

@@ -1,0 +1,54 @@
+import Keychain
+
+/// A value of a property list, secrets included: what a caller puts into a dictionary and gets back.
+enum Plain: Equatable, Sendable {
+    case text(String)
+    case data([UInt8])
+    case number(Int64)
+    case real(Double)
+    case boolean(Bool)
+    case date(KeychainDate)
+    case list([Plain])
+    case dictionary([String: Plain])
+    case accessControl(AccessControl)
+    case null
+    case object
+
+    subscript(key: String) -> Plain? {
+        guard case .dictionary(let values) = self else { return nil }
+        return values[key]
+    }
+
+    subscript(index: Int) -> Plain? {
+        guard case .list(let values) = self, values.indices.contains(index) else { return nil }
+        return values[index]
+    }
+
+    /// Of a list; nil for anything else.
+    var count: Int? {
+        guard case .list(let values) = self else { return nil }
+        return values.count
+    }
+
+    var bytes: [UInt8]? {
+        guard case .data(let bytes) = self else { return nil }
+        return bytes
+    }
+
+    var values: [String: Plain] {
+        guard case .dictionary(let values) = self else { return [:] }
+        return values
+    }
+
+    static func bytes(_ text: String) -> Plain { .data(Array(text.utf8)) }
+}
+
+extension Plain: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByArrayLiteral
+{
+    init(stringLiteral value: String) { self = .text(value) }
+    init(integerLiteral value: Int64) { self = .number(value) }
+    init(booleanLiteral value: Bool) { self = .boolean(value) }
+    init(floatLiteral value: Double) { self = .real(value) }
+    init(arrayLiteral elements: Plain...) { self = .list(elements) }
+}
