@@ -19,7 +19,7 @@ struct KeychainFS: ParsableCommand {
         subcommands: [
             Create.self, Mount.self, Unmount.self, Lock.self, Unlock.self, Status.self, Show.self, Check.self,
             Backup.self, Restore.self, Slot.self, Rekey.self, DoctorCommand.self,
-            Guard.self, MountHelperCommand.self,
+            Guard.self, Ask.self, MountHelperCommand.self,
         ])
 
     /// mount(8) does not name a command.

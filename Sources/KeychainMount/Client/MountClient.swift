@@ -6,26 +6,34 @@ import SystemPackage
 package struct MountClient: Sendable {
     private let mountPoint: String
 
-    /// No answer is longer than this.
-    private static let answerLimit = 1 << 20
+    /// A key derivation of the highest cost, on a busy machine.
+    package static let limit = Duration.seconds(600)
+    /// For commands that look at every row.
+    package static let longLimit = Duration.seconds(86_400)
 
     package init(mountPoint: String) {
         self.mountPoint = mountPoint
     }
 
+    /// Within seconds, or it fails.
     package func status() throws(Failure) -> StatusReport {
-        let file = try open("status", .readOnly)
-        defer { try? file.close() }
+        let answer: [UInt8]
+        do throws(ControlExchange.Failed) {
+            answer = try ControlExchange(mountPoint: mountPoint, file: .status, limit: .zero).ask([UInt8]().rawSpan)
+        } catch {
+            throw failure(error)
+        }
         do {
-            return try StatusReport(json: try Self.answer(from: file))
+            return try StatusReport(json: answer)
         } catch {
             throw Failure(.failure, "\(mountPoint) gives no status that this version understands.")
         }
     }
 
-    /// Runs a command of `.keychainfs/control`; returns its answer.
-    package func run(_ command: String) throws(Failure) -> [UInt8] {
-        try send(try Self.message(command, count: 0))
+    /// Runs a command of `.keychainfs/control`; returns its answer. Fails after `limit`, or soon when the daemon does not
+    /// even tell its status.
+    package func run(_ command: String, limit: Duration = Self.limit) throws(Failure) -> [UInt8] {
+        try send(try Self.message(command, count: 0), limit: limit)
     }
 
     /// The same, with secret input after the command; one write, straight from locked memory.
@@ -38,7 +46,7 @@ package struct MountClient: Sendable {
         let end = message.count - secret.count
         var output = message.mutableBytes
         _ = output.write(secret.bytes, at: end)
-        return try send(message, meaning)
+        return try send(message, limit: Self.limit, meaning)
     }
 
     package func unlock(with secret: borrowing UnlockSecret, acceptingRollback: Bool) throws(Failure) {
@@ -64,37 +72,37 @@ package struct MountClient: Sendable {
     }
 
     private func send(
-        _ message: borrowing SecretBytes, _ meaning: (Errno) -> Failure? = { _ in nil }
+        _ message: borrowing SecretBytes, limit: Duration, _ meaning: (Errno) -> Failure? = { _ in nil }
     ) throws(Failure) -> [UInt8] {
-        let file = try open("control", .readWrite)
-        defer { try? file.close() }
-        do {
-            try message.write(to: file.rawValue)
-            return try Self.answer(from: file)
+        do throws(ControlExchange.Failed) {
+            return try ControlExchange(mountPoint: mountPoint, file: .control, limit: limit).ask(message.bytes)
         } catch {
-            let errno = (error as? Errno) ?? (error as? CryptoError)?.errno
-            throw errno.flatMap(meaning) ?? refusal(errno)
+            if case .refused(let errno) = error, let failure = meaning(errno) { throw failure }
+            throw failure(error)
         }
     }
 
-    private static func answer(from file: FileDescriptor) throws -> [UInt8] {
-        let answer = try SecretBytes.read(from: file.rawValue, limit: answerLimit)
-        return [UInt8](copying: answer.bytes)
-    }
-
-    private func open(_ name: String, _ mode: FileDescriptor.AccessMode) throws(Failure) -> FileDescriptor {
-        do {
-            return try FileDescriptor.open(
-                FilePath(mountPoint).appending(".keychainfs").appending(name), mode, options: .closeOnExec)
-        } catch Errno.permissionDenied {
-            throw Failure(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
-        } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
-            throw Failure(.notMounted, "No keychain is mounted at \(mountPoint). Mount one with 'keychainfs mount'.")
-        } catch Errno.socketNotConnected {
-            throw Failure(
-                .notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
-        } catch {
-            throw Failure(.failure, "The keychain at \(mountPoint) does not answer: \(error).")
+    private func failure(_ error: ControlExchange.Failed) -> Failure {
+        switch error {
+        case .atOpen(.permissionDenied):
+            Failure(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
+        case .atOpen(.noSuchFileOrDirectory), .atOpen(.notDirectory):
+            Failure(.notMounted, "No keychain is mounted at \(mountPoint). Mount one with 'keychainfs mount'.")
+        case .atOpen(.socketNotConnected):
+            Failure(.notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
+        case .atOpen(let errno): Failure(.failure, "The keychain at \(mountPoint) does not answer: \(errno).")
+        case .refused(let errno): refusal(errno)
+        case .silent:
+            Failure(
+                .noAnswer,
+                """
+                The daemon of \(mountPoint) does not answer. If it was stopped, let it go on ('kill -CONT PID'); if it hangs, \
+                end it with 'kill -KILL PID', and its guard takes the mount away. 'pgrep -af keychainfs' shows its PID.
+                """)
+        case .noHelper(let errno):
+            Failure(
+                .failure,
+                "No process can be started to ask the daemon: \(errno). Limits of this shell ('ulimit -a') may be why.")
         }
     }
 
@@ -132,11 +140,5 @@ package struct MountClient: Sendable {
                 "The keychain at \(mountPoint) refused the command (\(errno.map(String.init(describing:)) ?? "unknown error"))."
             )
         }
-    }
-}
-
-extension CryptoError {
-    fileprivate var errno: Errno? {
-        if case .io(let code) = self { Errno(rawValue: code) } else { nil }
     }
 }

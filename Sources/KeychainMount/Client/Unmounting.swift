@@ -13,9 +13,15 @@ package struct Unmounting: Sendable {
 
     package func run() throws(Failure) {
         guard let type = MountedKeychains.type(at: mountPoint) else { throw notMounted }
-        if type == MountedKeychains.type, (try? StaleMount.clean(at: mountPoint, type: type)) == true { return }
         // Of another type: a keychain's daemon answers, or it is none.
-        let daemon = try MountClient(mountPoint: mountPoint).status().pid
+        let daemon: Int32
+        do throws(Failure) {
+            daemon = try MountClient(mountPoint: mountPoint).status().pid
+        } catch  where error.exitCode == .notMounted && type == MountedKeychains.type {
+            // Not before: a daemon that does not answer would hold that question up.
+            guard (try? StaleMount.clean(at: mountPoint, type: type)) == true else { throw error }
+            return
+        }
         let connection = connection(at: mountPoint)
         do throws(FuseError) {
             try Session.unmount(at: mountPoint)

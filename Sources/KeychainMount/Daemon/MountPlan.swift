@@ -87,7 +87,7 @@ package struct MountPlan: Sendable {
 
     /// What can be told before the passphrase is asked for.
     private func checkPlace() throws(Failure) {
-        _ = try? StaleMount.clean(at: mountPoint, type: options.type)
+        try cleanStale()
         do throws(MountPointError) {
             _ = try MountPoint(at: mountPoint)
         } catch {
@@ -107,6 +107,18 @@ package struct MountPlan: Sendable {
     }
 
     /// Nil for a keychain that is to be mounted without unlocking.
+    /// H4. Whether a daemon is dead is asked of the mount: not before it is known that something answers.
+    private func cleanStale() throws(Failure) {
+        guard MountedKeychains.type(at: mountPoint) == options.type else { return }
+        do throws(Failure) {
+            _ = try MountClient(mountPoint: mountPoint).status()
+        } catch  where error.exitCode == .noAnswer {
+            throw error
+        } catch {
+            _ = try? StaleMount.clean(at: mountPoint, type: options.type)
+        }
+    }
+
     private func keychainSecret(_ source: UnlockSource, _ say: (String) -> Void) throws(Failure) -> UnlockSecret? {
         guard !file.exists else {
             if options.startsLocked { return nil }

@@ -76,7 +76,7 @@ package struct KeychainFile: Sendable {
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
     package func check(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
         guard let mountPoint else { return try check(try openToLook(), unlocking: source, say: say) }
-        let answer = try MountClient(mountPoint: mountPoint).run("check")
+        let answer = try MountClient(mountPoint: mountPoint).run("check", limit: MountClient.longLimit)
         guard let result = try? CheckAnswer(json: answer) else {
             throw Failure(
                 .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")

@@ -1,0 +1,60 @@
+# L4: every wait has a bound. Whatever asks a daemon that is stopped, or hangs over a request that it has taken, ends with exit
+# code 30 and says what to do; it leaves no process that cannot be killed, and goes on when the daemon does.
+. "${0%/*}/lib.sh"
+create_keychain; mount_keychain
+D="$MNT/generic-passwords/s"; mkdir "$D"; printf s3cret > "$D/a"
+pid=$(daemon)
+trap 'code=$?; kill -CONT "$pid" 2> /dev/null || true; cleanup $code' EXIT
+# bounded COMMAND...: ends with 30 within 40 s, in a pipe too, which a process left behind would hold open.
+bounded() {
+    local code=0 said start=$SECONDS
+    said=$(timeout -s KILL 40 "$@" 2>&1 < /dev/null) || code=$?
+    expect 30 "$code" "'$*' of a daemon that does not answer ($said)"
+    [ $((SECONDS - start)) -le 35 ] || fail "'$*' took $((SECONDS - start)) s"
+    [[ $said == *"does not answer"*"kill -CONT"* ]] || fail "'$*' said: $said"
+}
+no_helpers() { ! pgrep -u "$(id -u)" -f "keychainfs ask .*$MNT" > /dev/null; }
+kill -STOP "$pid"
+# At the same time: they do not wait for each other.
+for command in "status" "status --json" "lock" "unlock" "unmount"; do
+    bounded "$KEYCHAINFS" $command "$MNT" & jobs+=($!)
+done
+bounded "$KEYCHAINFS" check & jobs+=($!)
+bounded "$KEYCHAINFS" slot list "$MNT" & jobs+=($!)
+bounded "$KEYCHAINFS" mount --keychain "$CASE_DIR/other" --create "$MNT" & jobs+=($!)
+for job in "${jobs[@]}"; do wait "$job" || fail "one of them is not bounded"; done
+[ ! -e "$CASE_DIR/other" ] || fail "a keychain was made"
+no_helpers || fail "processes left behind"
+is_mounted || fail "an unmount that failed has unmounted"
+kill -CONT "$pid"
+expect unlocked "$(status state)" "a daemon that goes on: nothing that was given up has been done"
+expect s3cret "$(cat "$D/a")" "and its items"
+
+# It has taken the request and hangs: the kernel lets nobody go who waits for that answer. A key derivation is long enough.
+"$KEYCHAINFS" unmount "$MNT"; rm "$KEYCHAIN"; "$KEYCHAINFS" create; mount_keychain; pid=$(daemon); "$KEYCHAINFS" lock "$MNT"
+mkfifo "$CASE_DIR/fifo"; bounded "$KEYCHAINFS" unlock --passphrase-file "$CASE_DIR/fifo" "$MNT" & job=$!
+cat "$PASSPHRASE" > "$CASE_DIR/fifo"; sleep 0.5; kill -STOP "$pid"
+wait "$job" || fail "an unlock that was taken"
+kill -CONT "$pid"; wait_until 60 no_helpers
+
+# It stops for a moment only: who waits gets the answer.
+"$KEYCHAINFS" unlock "$MNT"
+kill -STOP "$pid"; (sleep 2; kill -CONT "$pid") & "$KEYCHAINFS" lock "$MNT"; wait $!
+expect locked "$(status state)" "a lock of a daemon that was slow"
+"$KEYCHAINFS" unlock "$MNT"
+
+# ^C and SIGTERM end a command that waits, at once.
+kill -STOP "$pid"
+"$KEYCHAINFS" status "$MNT" > /dev/null 2>&1 & client=$!; sleep 1; kill -TERM "$client"
+start=$SECONDS; wait "$client" || true; [ $((SECONDS - start)) -le 3 ] || fail "SIGTERM waited"
+kill -CONT "$pid"
+wait_until 10 no_helpers
+unmount_keychain
+
+# Nothing of ours: exit code 17, at once.
+for place in "$MNT" "$CASE_DIR" "$PASSPHRASE" "$CASE_DIR/none" /proc; do
+    for command in lock unlock status unmount; do
+        expect_code 17 "$KEYCHAINFS" $command "$place" > "$CASE_DIR/said"
+        grep -q "$place" "$CASE_DIR/said" || fail "'$command $place' does not name it: $(cat "$CASE_DIR/said")"
+    done
+done
