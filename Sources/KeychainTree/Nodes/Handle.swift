@@ -6,11 +6,10 @@ import SystemPackage
 
 /// What an open descriptor refers to.
 enum Handle: Sendable {
-    /// Read-only: one value, that of its open, still sealed (F3). Nil for an item without a secret. `cuts`: the file's at the
-    /// open.
-    case reader(ItemFile, SealedSecret?, cuts: Int)
+    /// Read-only: one value, that of its open, still sealed (F3). Nil for an item without a secret.
+    case reader(ItemFile, SealedSecret?, FilePast)
     /// Read-only, of a name that was not committed yet at its open.
-    case snapshotReader(ItemFile, StagedSnapshot, cuts: Int)
+    case snapshotReader(ItemFile, StagedSnapshot, FilePast)
     case writer(Writer)
     case control(ControlHandle)
     case directory(ListingHandle)
@@ -33,6 +32,14 @@ enum Handle: Sendable {
         case .control, .directory: 0
         }
     }
+}
+
+/// What a file had been through when a descriptor was opened.
+struct FilePast: Sendable {
+    /// ``ItemFile/State/cuts``
+    let cuts: Int
+    /// ``ItemFile/closings``
+    let closings: Int
 }
 
 /// An open descriptor that can write.

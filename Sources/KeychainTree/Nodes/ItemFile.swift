@@ -12,6 +12,9 @@ final class ItemFile: Sendable {
     let state: Mutex<State>
     /// To be noted without the lock of ``state``.
     let staleness = Staleness()
+    /// How often a lock has closed it: descriptors for reading from before answer ENOKEY, be it that their value is sealed
+    /// under the class that the item had then.
+    let closings = Atomic<Int>(0)
 
     struct State {
         /// That of the file.

@@ -50,12 +50,13 @@ extension KeychainTree {
     /// EBADF for what cannot be read, EINVAL for what holds no value.
     private func copySource(_ id: HandleID) throws(Errno) -> Handle {
         let handle = try handle(id)
+        try checkNotClosed(handle)
         switch handle {
         case .control, .directory: throw .invalidArgument
         case .writer(let writer) where !writer.flags.isReadable: throw .badFileDescriptor
         case .writer: break
-        case .reader(let file, let secret, let cuts): try checkUncut(file, secret?.count ?? 0, cuts)
-        case .snapshotReader(let file, let snapshot, let cuts): try checkUncut(file, snapshot.contents.count, cuts)
+        case .reader(let file, let secret, let past): try checkUncut(file, secret?.count ?? 0, past.cuts)
+        case .snapshotReader(let file, let snapshot, let past): try checkUncut(file, snapshot.contents.count, past.cuts)
         }
         return handle
     }

@@ -15,6 +15,7 @@ extension KeychainTree {
         let handle = try handle(id)
         if handle.itemFile != nil { noteUse() }
         if owner == nil, let file = handle.itemFile { file.state.withLock { $0.mayHavePages = true } }
+        try checkNotClosed(handle)
         switch handle {
         case .directory: throw .isDirectory
         case .control(let handle):
@@ -37,6 +38,15 @@ extension KeychainTree {
             guard writer.flags.isReadable else { throw .badFileDescriptor }
             let slab = try readShared(writer, offset: offset, size: size)
             body(&request, slab.bytes)
+        }
+    }
+
+    /// ENOKEY for a descriptor for reading from before a lock that has closed its file (L2).
+    func checkNotClosed(_ handle: Handle) throws(Errno) {
+        switch handle {
+        case .reader(let file, _, let past), .snapshotReader(let file, _, let past):
+            guard file.closings.load(ordering: .acquiring) == past.closings else { throw .noKey }
+        case .writer, .control, .directory: break
         }
     }
 

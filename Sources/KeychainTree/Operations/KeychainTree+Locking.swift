@@ -22,7 +22,9 @@ extension KeychainTree {
     package func forgetUnavailable() -> [Notification] {
         listings.drop()
         let files = table.withLock { $0.allItems() }
-        for file in files { file.state.withLock { forgetUnavailable(&$0) } }
+        for file in files where file.state.withLock({ forgetUnavailable(&$0) }) {
+            file.closings.add(1, ordering: .releasing)
+        }
         let inodes = table.withLock { $0.allItemNodes() }.map { Notification.inode($0, pages: true) }
         return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes + [.finishedCalls]
     }
@@ -42,15 +44,20 @@ extension KeychainTree {
         try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
     }
 
-    private func forgetUnavailable(_ state: inout ItemFile.State) {
-        guard let item = state.item else { return state.keptValue = nil }
-        guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return }
+    /// Whether the file is closed to those who have it open.
+    private func forgetUnavailable(_ state: inout ItemFile.State) -> Bool {
+        guard let item = state.item else {
+            state.keptValue = nil
+            return state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
+        }
+        guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return false }
         state.keptValue = nil
         if state.hasUncommitted { state.losses += 1 }
         state.staging = nil
         if state.isPending { _ = detachPending(&state) }
         // A detached file has its item nowhere else: of it stays what fstat(2) shows after the next unlock, no name.
         state.item = state.isDetached ? item.withoutAttributes : nil
+        return true
     }
 
     /// Every name that the kernel may remember: for kernels that cannot be told to ask again for all.

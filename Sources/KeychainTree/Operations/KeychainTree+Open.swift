@@ -148,15 +148,17 @@ extension KeychainTree {
     private func openForReading(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
         let handle = try file.state.withLock { (state) throws(Errno) in
             let handle: Handle
+            // Before anything is looked at: a lock that comes meanwhile closes this one too.
+            let past = FilePast(cuts: state.cuts, closings: file.closings.load(ordering: .acquiring))
             if state.readsStaged, let staging = state.staging {
                 _ = try item(of: &state)
-                handle = .snapshotReader(file, try snapshot(of: staging), cuts: state.cuts)
+                handle = .snapshotReader(file, try snapshot(of: staging), past)
             } else if state.isDetached {
                 _ = try item(of: &state)
                 try checkValueKept(state)
-                handle = .reader(file, state.detachedSecret, cuts: state.cuts)
+                handle = .reader(file, state.detachedSecret, past)
             } else {
-                handle = .reader(file, try committedSecret(&state), cuts: state.cuts)
+                handle = .reader(file, try committedSecret(&state), past)
             }
             state.openCount += 1
             return handle

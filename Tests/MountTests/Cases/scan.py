@@ -1,12 +1,15 @@
 # Looks into all memory of a process: which of the canaries on standard input (`NAME<tab>TEXT` lines) lie there, as UTF-8,
 # UTF-16 or raw hex. Usage: scan.py PID; prints a line for each that is found. Fails if it cannot look.
-import sys
+# `prefix:NAME<tab>TEXT` prints what follows TEXT instead, up to the next byte that is no letter, digit or hyphen, UTF-8 only.
+import re, sys
 
 pid = int(sys.argv[1])
-wanted = []
+wanted, prefixes = [], []
 for line in sys.stdin.read().splitlines():
     name, text = line.split("\t", 1)
-    if name.startswith("hex:"):
+    if name.startswith("prefix:"):
+        prefixes.append(re.compile(re.escape(text.encode()) + rb"([A-Za-z0-9-]{1,100})"))
+    elif name.startswith("hex:"):
         wanted.append((name, bytes.fromhex(text)))
     else:
         wanted.append((name, text.encode()))
@@ -31,9 +34,12 @@ with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", buffering
                 raise SystemExit(f"{fields[0]} {name} cannot be read: {error}")
             if not block: break
             total += len(block)
+            window = rest + block
             for what, pattern in wanted:
-                if pattern in rest + block:
+                if pattern in window:
                     found.add(f"{what} in {name or 'anonymous memory'} {fields[0]} {fields[1]}")
+            for pattern in prefixes:
+                found.update(match.decode() for match in pattern.findall(window))
             rest = block[-4096:]
             position += len(block)
 assert total > 1 << 20, f"only {total} bytes were looked at"

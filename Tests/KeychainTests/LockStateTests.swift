@@ -1,0 +1,110 @@
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+/// Section 4: the three states, every event in each of them, and which keys come and go with it.
+@Suite("lock states") struct LockStateTests {
+    enum Event: CaseIterable {
+        case unlock, wrongPassphrase, damagedKeys, fullDisk, lock, lockTwice, close, reopen
+    }
+
+    static let all: [LockState] = [.beforeFirstUnlock, .unlocked, .locked]
+    static let transitions = all.flatMap { state in Event.allCases.map { (state, $0) } }
+
+    @Test("L1: as a value: what an unlock and a lock make of each state, and what each permits")
+    func value() {
+        let unlocked = Self.all.map(\.unlocking), locked = Self.all.map(\.locking)
+        #expect(unlocked == [.unlocked, .unlocked, .unlocked])
+        #expect(locked == [.beforeFirstUnlock, .locked, .locked])
+        #expect(Self.all.map(\.isAfterFirstUnlock) == [false, true, true])
+        #expect(Self.all.map { $0.permits(.always) } == [true, true, true])
+        #expect(Self.all.map { $0.permits(.firstUnlock) } == [false, true, true])
+        #expect(Self.all.map { $0.permits(.unlocked) } == [false, true, false])
+    }
+
+    /// Of a key ring: what the event leads to; nil where the ring is closed for good.
+    private static func next(_ state: LockState, _ event: Event) -> LockState? {
+        switch event {
+        case .unlock: .unlocked
+        case .wrongPassphrase, .damagedKeys: state
+        // Nothing has to be written but by a new device: an unlock goes on without room.
+        case .fullDisk: .unlocked
+        case .lock, .lockTwice: state == .beforeFirstUnlock ? .beforeFirstUnlock : .locked
+        case .close: nil
+        case .reopen: .beforeFirstUnlock
+        }
+    }
+
+    private static func bench(in state: LockState) throws -> Bench {
+        let bench = try Bench(unlocked: state != .beforeFirstUnlock)
+        if state == .locked { bench.ring.lock() }
+        #expect(bench.ring.state == state)
+        return bench
+    }
+
+    /// What of a ring can be used.
+    private static func usable(_ ring: KeyRing) -> Set<Protection> {
+        Set(Protection.allCases.filter { ring.isAvailable($0) })
+    }
+
+    private static func permitted(in state: LockState) -> Set<Protection> {
+        Set(Protection.allCases.filter { state.permits($0.availability) })
+    }
+
+    @Test(
+        "L1: each event in each state leads where it should; class keys appear and vanish with it",
+        arguments: transitions)
+    func transition(_ state: LockState, _ event: Event) throws {
+        var bench = try Self.bench(in: state)
+        switch event {
+        case .unlock: try bench.unlock()
+        case .wrongPassphrase: #expect(throws: KeychainError.authFailed) { try bench.unlock("wrong") }
+        case .damagedKeys:
+            try bench.store.write { (writer) throws(KeychainError) in
+                var record = try writer.store()
+                record.masterKeys.ciphertext[0] ^= 1
+                try writer.put(record)
+            }
+            // Of an unlocked one the passphrase alone is verified.
+            if state == .unlocked {
+                try bench.unlock()
+            } else {
+                #expect(throws: KeychainError.decode) { try bench.unlock() }
+            }
+        case .fullDisk:
+            bench.store.failNextWrite(with: .diskFull)
+            try bench.unlock()
+        case .lock: bench.ring.lock()
+        case .lockTwice:
+            bench.ring.lock()
+            bench.ring.lock()
+        case .close: bench.ring.close()
+        case .reopen: bench = try Bench(copying: bench.store.records)
+        }
+        guard let next = Self.next(state, event) else {
+            #expect(Self.usable(bench.ring).isEmpty)
+            #expect(throws: KeychainError.notAvailable) { try bench.unlock() }
+            bench.ring.lock()
+            bench.ring.close()
+            #expect(Self.usable(bench.ring).isEmpty)
+            return
+        }
+        #expect(bench.ring.state == next)
+        #expect(Self.usable(bench.ring) == Self.permitted(in: next))
+        #expect(((try? bench.ring.masterKeys()) != nil) == next.isAfterFirstUnlock)
+        #expect((try? bench.ring.alwaysKeys()) != nil)
+        // UnlessOpen: what is added while locked needs the public key alone, which comes with the first unlock.
+        let adding = (try? bench.ring.currentKeys(for: .whenUnlockedUnlessOpen))?.publicKey
+        #expect((adding != nil) == next.isAfterFirstUnlock)
+    }
+
+    @Test("L1: an unlock that fails leaves a ring that the right passphrase still opens", arguments: all)
+    func afterFailure(_ state: LockState) throws {
+        let bench = try Self.bench(in: state)
+        for _ in 0..<3 { #expect(throws: KeychainError.authFailed) { try bench.unlock("wrong") } }
+        try bench.unlock()
+        #expect(bench.ring.state == .unlocked && Self.usable(bench.ring) == Set(Protection.allCases))
+    }
+}
