@@ -40,6 +40,34 @@ import Testing
         #expect(try mount.scan(mount.guardian(of: daemon), all) == [])
     }
 
+    @Test(
+        "H2, L5: after a rekey no key of before is in memory, of whatever class, nor the user key and slot keys",
+        arguments: Account.isRoot ? Account.available : [])
+    func rekeyed(_ account: Account) throws {
+        let passphrase = "canary \(UUID().uuidString)"
+        let mount = try ScannedMount(account, passphrase: passphrase)
+        defer { mount.remove() }
+        try mount.run("create", "--kdf", "test")
+        let old = try KeyMaterial(environment: mount.environment, passphrase: passphrase)
+        try mount.run("mount", mount.mountPoint)
+        defer { _ = try? mount.run("unmount", mount.mountPoint) }
+        let daemon = try mount.daemon()
+        try use(mount)
+        let all = Set(Protection.allCases)
+        #expect(try mount.scan(daemon, old.wanted(all)) == old.wanted(all).keys.sorted())
+        try mount.run("rekey", mount.mountPoint)
+        #expect(try mount.scan(daemon, old.wanted(all)) == [])
+        #expect(try mount.scan(daemon, old.passing) == [])
+        try mount.run("unmount", mount.mountPoint)
+        let new = try KeyMaterial(environment: mount.environment, passphrase: passphrase)
+        try mount.run("mount", mount.mountPoint)
+        let next = try mount.daemon()
+        #expect(try mount.scan(next, new.wanted(all)) == new.wanted(all).keys.sorted())
+        try mount.run("rekey", mount.mountPoint)
+        #expect(try mount.scan(next, new.wanted(all)) == [])
+        #expect(try mount.scan(next, new.passing) == [])
+    }
+
     /// An item of each class, written and read, so that every key has been used.
     private func use(_ mount: ScannedMount) throws {
         for protection in Protection.allCases {

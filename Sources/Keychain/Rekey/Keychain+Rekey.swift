@@ -4,7 +4,7 @@ package import SecretCrypto
 /// keys go (contract, L5). What was interrupted goes on after the next unlock, whatever interrupted it.
 extension Keychain {
     /// Items of one transaction, at most: whoever waits for the store waits for no more than that.
-    static let rekeyPageSize = 32
+    static let rekeyPageSize = 16
     /// Bytes of contents of one transaction, from which on no further item is added to it.
     private static let rekeyPageBytes = 256 * 1024
     /// Milliseconds between two transactions.

@@ -98,15 +98,16 @@ while [ "$rounds" -lt 20 ]; do
     follower=
     if [ "$(notes)" = 0 ]; then
         "$KEYCHAINFS" rekey "$MNT" > /dev/null 2>&1 & follower=$!
+        wait_until 20 eval '[ "$(notes)" = 1 ]'
     fi
-    sleep "$(python3 -I -c 'import random; print(random.uniform(0, 0.3))')"
+    sleep "$(python3 -I -c 'import random; print(random.uniform(0, 0.1))')"
     kill -9 "$pid"
     [ -z "$follower" ] || wait "$follower" || true
     [ "$(notes)" = 0 ] || interrupted=$((interrupted + 1))
     wait_until 15 eval '! is_mounted'
 done
 echo "$interrupted of $rounds kills came in the middle of a rekey"
-[ "$interrupted" -ge 5 ] || fail "only $interrupted kills came in the middle of a rekey"
+[ "$interrupted" -ge 10 ] || fail "only $interrupted kills came in the middle of a rekey"
 mount_keychain
 same_items "after 20 kills"
 # What is still under way goes on by itself; and one that nothing interrupts.
