@@ -56,16 +56,31 @@ package struct ItemEnvelope: Sendable {
 
     /// Opens a row.
     package func open(_ record: ItemRecord) throws(KeychainError) -> Item {
+        let plaintext = try plaintext(of: record)
+        return try item(of: plaintext.bytes, record)
+    }
+
+    /// Opens a row if `bytes` lie somewhere in its metadata; nil if not, which is told without making an item of them.
+    package func open(_ record: ItemRecord, containing bytes: [UInt8]) throws(KeychainError) -> Item? {
+        let plaintext = try plaintext(of: record)
+        return plaintext.bytes.contains(bytes) ? try item(of: plaintext.bytes, record) : nil
+    }
+
+    /// The padded metadata of a row.
+    private func plaintext(of record: ItemRecord) throws(KeychainError) -> SecretBytes {
         let keys = try keys(of: record)
         guard (record.alwaysTag != nil) == (record.protection.availability == .always) else { throw .decode }
         let bound = RowBinding(record, store: ring.storeID)
             .metadata(
                 version: record.version, tag: record.tag, alwaysTag: record.alwaysTag, secretSeals: record.secretSeals)
-        let plaintext = try keys.metadataKey(bound).using { (key) throws(CryptoError) in
+        return try keys.metadataKey(bound).using { (key) throws(CryptoError) in
             try record.metadata.openPadded(key: key, bound: bound)
         }
+    }
+
+    private func item(of plaintext: RawSpan, _ record: ItemRecord) throws(KeychainError) -> Item {
         let item = try MetadataCodec.decode(
-            plaintext.bytes, id: record.id, directory: record.directory, version: record.version,
+            plaintext, id: record.id, directory: record.directory, version: record.version,
             protection: record.protection)
         guard record.secretSeals.count == SecretChunks.count(for: item.secretCount) else { throw .decode }
         return item

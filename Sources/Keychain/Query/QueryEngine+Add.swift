@@ -20,7 +20,7 @@ extension QueryEngine {
         try checkLength(of: secret, if: new.hasData)
         do throws(KeychainError) {
             let (match, changes) = try add(new, secret: secret, by: client)
-            return (try result(of: match, new.returns), changes)
+            return (result(of: match, new.returns), changes)
         } catch {
             throw SecurityStatus(error)
         }
@@ -60,10 +60,10 @@ extension QueryEngine {
         return item
     }
 
-    /// What was asked for of the item that was added.
-    private func result(of match: ItemMatch, _ returns: ReturnKeys) throws(KeychainError) -> QueryResult {
-        var secret: SealedSecret?
-        if returns.contains(.data) { secret = try keychain.itemWithSecret(id: match.item.id)?.secret }
+    /// What was asked for of the item that was added. One that was added while locked does not give its secret back, and the
+    /// call has succeeded all the same.
+    private func result(of match: ItemMatch, _ returns: ReturnKeys) -> QueryResult {
+        let secret = returns.contains(.data) ? try? keychain.itemWithSecret(id: match.item.id)?.secret : nil
         return entry(match, secret: secret, returns).map { .one($0) } ?? .none
     }
 }

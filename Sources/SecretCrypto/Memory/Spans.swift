@@ -20,6 +20,18 @@ extension RawSpan {
         @_lifetime(copy self)
         get { unsafe _unsafeView(as: UInt8.self) }
     }
+
+    /// Whether `part` lies somewhere in the bytes; an empty one does. The time it takes depends on both.
+    package func contains(_ part: [UInt8]) -> Bool {
+        guard part.count <= byteCount else { return false }
+        let octets = octets
+        for start in 0...byteCount - part.count {
+            var same = 0
+            while same < part.count, octets[start + same] == part[same] { same += 1 }
+            if same == part.count { return true }
+        }
+        return false
+    }
 }
 
 extension MutableRawSpan {

@@ -37,6 +37,48 @@ struct LockedQueryTests {
         #expect(client.add(taken).status == errSecInteractionNotAllowed)
     }
 
+    @Test("S5: what the query names is looked up: locked items that lie elsewhere are not met")
+    func plans() {
+        let first: [String: Plain] = [kSecAttrAccessible: "ck", kSecValueData: .bytes("x")]
+        #expect(client.add([String: Plain].generic("t", "a").with(first)).status == errSecSuccess)
+        let ssh = [String: Plain].internet("h", "a").with([kSecAttrPort: 22])
+        #expect(client.add(ssh.with(first)).status == errSecSuccess)
+        #expect(client.add(.internet("other", "a")).status == errSecSuccess)
+        fixture.keychain.lock()
+        let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
+        #expect(client.copyMatching(.anyGeneric.with(all).with([kSecAttrService: "t"])).result == [.bytes("x")])
+        #expect(client.copyMatching(.anyGeneric.with(all).with([kSecAttrAccount: "a"])).result == [.bytes("x")])
+        #expect(client.copyMatching(.anyInternet.with(all).with([kSecAttrServer: "h"])).result == [.bytes("x")])
+        let port = client.copyMatching(.anyInternet.with(all).with([kSecAttrServer: "h", kSecAttrAccount: "a"]))
+        #expect(port.result == [.bytes("x")])
+        #expect(client.status(.anyInternet.with(all).with([kSecAttrAccount: "a"])) == errSecInteractionNotAllowed)
+        let anyCase: [String: Plain] = [kSecAttrAccount: "A", kSecMatchCaseInsensitive: true]
+        #expect(client.status(.anyGeneric.with(anyCase)) == errSecInteractionNotAllowed)
+    }
+
+    @Test("3.9: entry by entry: what came before a locked item is void")
+    func entries() throws {
+        let me = QueryClient(accessGroups: [Array("default".utf8)], userID: 0, groupID: 0)
+        let all: QueryDictionary = [
+            "class": .string("genp"), "m_Limit": .string("m_LimitAll"), "r_PersistentRef": .boolean(true),
+        ]
+        var count = 0
+        #expect(try client.engine.copyMatching(all, by: me) { _ in count += 1 })
+        #expect(count == 3)
+        let one = all.filter { $0.key != "m_Limit" }
+        #expect(try !client.engine.copyMatching(one, by: me) { _ in count += 1 })
+        #expect(count == 4)
+        // The last one added: those before it are given first.
+        #expect(client.delete(.generic("s", "unlocked")) == errSecSuccess)
+        #expect(client.add(.generic("s", "unlocked")).status == errSecSuccess)
+        fixture.keychain.lock()
+        count = 0
+        #expect(throws: SecurityStatus.interactionNotAllowed) {
+            _ = try client.engine.copyMatching(all, by: me) { _ in count += 1 }
+        }
+        #expect(count == 2)
+    }
+
     @Test("H2: a lock forgets where persistent references were; they are found again afterwards")
     func hints() throws {
         let reference = try #require(client.reference(.generic("s", "unlocked")))
@@ -79,7 +121,7 @@ struct LockedQueryTests {
         fixture.keychain.lock()
         let item = [String: Plain].generic("s", "later")
         let secret: [String: Plain] = [kSecAttrAccessible: "cuo", kSecValueData: .bytes("y")]
-        #expect(client.add(item.with(secret)).status == errSecSuccess)
+        #expect(client.add(item.with(secret).with([kSecReturnData: true])) == Answer(status: errSecSuccess))
         #expect(client.status(item) == errSecInteractionNotAllowed)
         try fixture.bench.unlock()
         #expect(client.data(item) == .bytes("y"))

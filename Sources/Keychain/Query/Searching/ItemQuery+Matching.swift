@@ -39,6 +39,16 @@ extension ItemQuery {
         }
     }
 
+    /// Bytes that the metadata of every match have somewhere: most items are told from that, before anything is made of
+    /// them. Nil if there are none that could be looked for.
+    var trace: [UInt8]? {
+        if let reference { return reference }
+        guard !match.isCaseInsensitive else { return nil }
+        let values = attributes.values.filter { $0.key == .account || $0.key.definition.role == .caller }
+        let texts = values.compactMap(\.value.bytes) + match.subjects.values.map { Array($0.utf8) }
+        return texts.max { $0.count < $1.count }
+    }
+
     /// kSecMatchHostOrSubdomainOfHost: the server is the host, or ends in a dot and the host.
     private func isHostAdmitted(_ service: ServiceKey) -> Bool {
         guard let host = match.host else { return true }

@@ -52,10 +52,17 @@ struct ItemSearch {
             return isNamed ? .foreign(row.id) : nil
         }
         do throws(KeychainError) {
-            return try match(keychain.itemEnvelope.open(record)).map { .match($0) }
+            guard let item = try open(record) else { return nil }
+            return try match(item).map { .match($0) }
         } catch .decode {
             return damaged(row.id, isNamed)
         }
+    }
+
+    /// Nil for an item of which the metadata alone tell that it does not match.
+    private func open(_ record: ItemRecord) throws(KeychainError) -> Item? {
+        guard let trace = query.trace else { return try keychain.itemEnvelope.open(record) }
+        return try keychain.itemEnvelope.open(record, containing: trace)
     }
 
     /// The item of a persistent reference, if it is where it was last seen: references are unique.
