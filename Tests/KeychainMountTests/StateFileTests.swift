@@ -93,6 +93,34 @@ struct StateFileTests {
         #expect(try state.mode(of: "device.key") == 0o600)
     }
 
+    @Test("L6: a device key that systemd passes is used, never made, and has 32 bytes; numbers stay where they are")
+    func credential() throws {
+        let directory = state.path + "/credentials"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let locations = Locations(environment: [
+            "HOME": state.path, "XDG_STATE_HOME": state.path, "CREDENTIALS_DIRECTORY": directory,
+        ])
+        #expect(locations.deviceKeyCredential == nil)
+        #expect(locations.deviceKey == state.path + "/keychainfs/device.key")
+        let path = directory + "/keychainfs.device-key"
+        let bytes = [UInt8](0..<32)
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        #expect(locations.deviceKey == path && locations.stateDirectory == state.path + "/keychainfs")
+        let key = try DeviceKeyFile(locations).read()
+        let isThat = key.isEqual(to: try SecretBytes(copying: bytes.rawSpan))
+        #expect(isThat)
+        #expect(state.names == ["credentials"])
+        for wrong in [[], [UInt8](0..<31), [UInt8](0..<33)] as [[UInt8]] {
+            try Data(wrong).write(to: URL(fileURLWithPath: path))
+            #expect {
+                _ = try DeviceKeyFile(locations).read().count
+            } throws: { ($0 as? Failure)?.message.contains("32 bytes") == true }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(wrong))
+        }
+        // Not a relative one.
+        #expect(Locations(environment: ["HOME": "/h", "CREDENTIALS_DIRECTORY": "c"]).deviceKeyCredential == nil)
+    }
+
     @Test("S1: a draft gets a name that is free, and takes none that is not; unpublished it leaves nothing")
     func drafts() throws {
         try FileManager.default.createDirectory(atPath: state.path, withIntermediateDirectories: true)

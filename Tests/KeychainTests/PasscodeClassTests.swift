@@ -107,6 +107,18 @@ struct PasscodeClassTests {
         #expect(throws: KeychainError.self) { try later.items.open(passcode) }
     }
 
+    @Test("in a locked keychain they go as well")
+    func removalWhileLocked() throws {
+        let (bench, passcode, _) = try filled()
+        let authority = try bench.ring.root(of: keyFile())
+        bench.ring.lock()
+        let change = try bench.ring.removeSlot(1, authorizedBy: authority, deletesPasscodeItems: true)
+        #expect(change.deletedItems == 1 && bench.ring.state == .locked)
+        try bench.ring.unlock(with: keyFile())
+        #expect(bench.store.records.itemRecords[passcode.id] == nil)
+        #expect(!bench.ring.isAvailable(Self.passcode) && bench.ring.isAvailable(.whenUnlocked))
+    }
+
     @Test("added while locked the class comes back locked")
     func comesBackLocked() throws {
         let (bench, _, _) = try filled()

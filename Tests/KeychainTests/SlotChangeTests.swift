@@ -1,5 +1,7 @@
+import Dispatch
 import KeychainTesting
 import SecretCrypto
+import Synchronization
 import Testing
 
 @testable import Keychain
@@ -276,6 +278,30 @@ struct SlotChangeTests {
         try readOnly.unlock("second")
         #expect(throws: KeychainError.readOnly) {
             try readOnly.ring.addSlot(keyFile(), authorizedBy: root(readOnly, "second"))
+        }
+    }
+
+    @Test("L5: of two who remove each other's slot at once one comes too late")
+    func race() throws {
+        for _ in 0..<10 {
+            let bench = try Bench()
+            _ = try bench.ring.addSlot(secret("second"), authorizedBy: root(bench))
+            let done = Mutex<[KeychainError?]>([])
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                let own = index == 0 ? "correct" : "second"
+                let outcome: KeychainError?
+                do throws(KeychainError) {
+                    let passphrase = try KeychainError.translating { () throws(CryptoError) in
+                        try SecretBytes(text: own)
+                    }
+                    let authority = try bench.ring.root(of: UnlockSecret(passphrase: passphrase))
+                    _ = try bench.ring.removeSlot(index == 0 ? 2 : 1, authorizedBy: authority)
+                    outcome = nil
+                } catch { outcome = error }
+                done.withLock { $0.append(outcome) }
+            }
+            #expect(Set(done.withLock { $0 }) == [nil, .authFailed])
+            #expect(bench.store.records.slotRecords.count == 1)
         }
     }
 

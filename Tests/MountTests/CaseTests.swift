@@ -9,9 +9,14 @@ import Testing
         let file: URL
         let account: Account
         /// `# needs: StoreFormat`: fixtures and vectors of the store format.
-        var needsStoreFormat: Bool {
-            (try? String(contentsOf: file, encoding: .utf8))?.contains("# needs: StoreFormat") == true
+        var needsStoreFormat: Bool { needs("StoreFormat") }
+        /// `# needs: share`: what is installed besides the program.
+        var needsShare: Bool { needs("share") }
+
+        private func needs(_ what: String) -> Bool {
+            (try? String(contentsOf: file, encoding: .utf8))?.contains("# needs: \(what)\n") == true
         }
+
         var testDescription: String { "\(file.deletingPathExtension().lastPathComponent) \(account.testDescription)" }
     }
 
@@ -58,6 +63,9 @@ import Testing
         _ = try directory.add(Self.lockingPage)
         if test.needsStoreFormat {
             _ = try directory.add(Self.folder.appendingPathComponent("../../StoreFormat").standardizedFileURL)
+        }
+        if test.needsShare {
+            _ = try directory.add(Self.folder.appendingPathComponent("../../../share").standardizedFileURL)
         }
         let program = try directory.add(Self.program)
         let result = try Command.run(

@@ -7,6 +7,7 @@ import Logging
 import SecretCrypto
 import Synchronization
 import SystemPackage
+import SystemServices
 
 /// The process that serves one mount.
 struct MountDaemon {
@@ -165,6 +166,7 @@ struct MountDaemon {
         do throws(Errno) {
             try Signals.onEnding { [log] number in
                 log.notice("ending", metadata: ["signal": "\(number)"])
+                ServiceNotification.stopping.send()
                 do throws(FuseError) {
                     try session.unmount()
                 } catch .busy {

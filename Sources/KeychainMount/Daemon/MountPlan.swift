@@ -2,6 +2,7 @@ import Foundation
 import Fuse
 import Keychain
 import SecretCrypto
+import SystemServices
 
 /// One mount from the command line to its end: what `keychainfs mount` does.
 package struct MountPlan: Sendable {
@@ -44,7 +45,8 @@ package struct MountPlan: Sendable {
         if isForeground {
             Signals.block()
             LogTarget.standardError.start()
-            try MountDaemon(self).serve(with: secret) {}
+            try MountDaemon(self).serve(with: secret) { ServiceNotification.ready.send() }
+            ServiceNotification.stopping.send()
         } else {
             try startDaemon(secret)
         }

@@ -120,14 +120,17 @@ package struct Doctor: Sendable {
         guard permissions(locations.deviceKey) != nil else {
             return .init("device-key", .ok, "There is no device key yet; the first keychain makes it.")
         }
-        if let problem = DeviceKeyFile(path: locations.deviceKey).problem() {
+        if let problem = DeviceKeyFile(locations).problem() {
             return .init("device-key", .problem, problem, "It is a file of 32 bytes; keychains know this device by it.")
+        }
+        if locations.deviceKeyCredential != nil {
+            return .init("device-key", .ok, "The device key comes from a systemd credential.")
         }
         return privateFile("device-key", locations.deviceKey, "The device key")
     }
 
     private var state: Diagnosis.Finding {
-        let directory = FilePath(locations.deviceKey).removingLastComponent().string
+        let directory = locations.stateDirectory
         guard let permissions = permissions(directory) else {
             return .init("state-directory", .ok, "There is no state directory yet.")
         }

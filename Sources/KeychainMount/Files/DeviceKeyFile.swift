@@ -6,9 +6,17 @@ import SystemPackage
 package struct DeviceKeyFile: Sendable {
     private static let byteCount = 32
     private let path: FilePath
+    /// Passed by systemd: it is never made.
+    private let isCredential: Bool
 
-    package init(path: String) {
+    package init(path: String, isCredential: Bool = false) {
         self.path = FilePath(path)
+        self.isCredential = isCredential
+    }
+
+    /// The key of this device as it is passed or kept.
+    package init(_ locations: Locations) {
+        self.init(path: locations.deviceKey, isCredential: locations.deviceKeyCredential != nil)
     }
 
     /// Whether there is anything of that name.
@@ -17,6 +25,8 @@ package struct DeviceKeyFile: Sendable {
     /// The key; made when first asked for.
     package func read() throws(Failure) -> SecretBytes {
         if let key = try existing() { return key }
+        // It was there a moment ago.
+        guard !isCredential else { throw unusable("cannot be read any more.") }
         try create()
         guard let key = try existing() else { throw unusable("cannot be made.") }
         return key
@@ -57,6 +67,7 @@ package struct DeviceKeyFile: Sendable {
             guard key.count == Self.byteCount else { throw CryptoError.invalidParameter }
             return key
         } catch {
+            if isCredential { throw unusable("is no credential for a device key, which has exactly 32 bytes.") }
             throw unusable(
                 "is damaged. Put back a copy of it; or move it away to go on with a new one, which opens no item that is bound to this device (ThisDeviceOnly)."
             )

@@ -26,7 +26,7 @@ package struct KeychainFile: Sendable {
 
     /// The same with what is there already. Leaves nothing behind if it fails.
     package func create(passphrase: borrowing SecretBytes, cost: Argon2id.Cost) throws(Failure) {
-        let device = try DeviceKeyFile(path: locations.deviceKey).read()
+        let device = try DeviceKeyFile(locations).read()
         do throws(StoreOpenError) {
             let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
                 try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
@@ -45,7 +45,7 @@ package struct KeychainFile: Sendable {
     ///
     /// `isBackup`: it may be older than what this device has seen.
     func open(isReadOnly: Bool, isBackup: Bool = false) throws(Failure) -> OpenedKeychain {
-        let deviceFile = DeviceKeyFile(path: locations.deviceKey)
+        let deviceFile = DeviceKeyFile(locations)
         let hadDeviceKey = deviceFile.exists
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
@@ -130,7 +130,7 @@ package struct KeychainFile: Sendable {
 
     /// L6: says so before a lost device key is replaced.
     func tellDeviceKey(_ say: (String) -> Void) {
-        guard !DeviceKeyFile(path: locations.deviceKey).exists else { return }
+        guard !DeviceKeyFile(locations).exists else { return }
         say(
             """
             warning: there is no device key at \(locations.deviceKey). Items of this keychain that are bound to a device \

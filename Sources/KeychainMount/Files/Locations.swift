@@ -16,8 +16,16 @@ package struct Locations: Sendable {
     /// `~/Keychain`
     package var mountPoint: String { home + "/Keychain" }
 
-    /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs/device.key`
-    package var deviceKey: String { stateDirectory + "/device.key" }
+    /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs/device.key`, or the credential that stands for it.
+    package var deviceKey: String { deviceKeyCredential ?? stateDirectory + "/device.key" }
+
+    /// `$CREDENTIALS_DIRECTORY/keychainfs.device-key`, if there is one: systemd passes it to a service
+    /// (`LoadCredential=`, systemd.exec(5)).
+    package var deviceKeyCredential: String? {
+        guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else { return nil }
+        let path = directory + "/keychainfs.device-key"
+        return (try? FileManager.default.attributesOfItem(atPath: path)) == nil ? nil : path
+    }
 
     /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs`: what belongs to this device, and to no backup of the keychain.
     package var stateDirectory: String { directory("XDG_STATE_HOME", ".local/state") + "/keychainfs" }

@@ -1,0 +1,45 @@
+# A service: tells systemd when it is ready and when it ends (sd_notify(3)); the unit is one that systemd takes.
+# needs: share
+. "${0%/*}/lib.sh"
+create_keychain
+cat > "$CASE_DIR/notify.py" <<'P'
+"""Runs a command as systemd does: prints what it says on its notification socket; at READY=1 does the rest of argv[2]."""
+import os, signal, socket, subprocess, sys
+path, check = sys.argv[1], sys.argv[2]
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+listener.bind("\0" + path[1:] if path.startswith("@") else path)
+listener.settimeout(60)
+service = subprocess.Popen(sys.argv[3:], env=dict(os.environ, NOTIFY_SOCKET=path))
+print(listener.recv(4096).decode(), flush=True)
+subprocess.run(["bash", "-c", check], check=True)
+service.send_signal(signal.SIGTERM)
+print(listener.recv(4096).decode(), flush=True)
+print("ended", service.wait(60), flush=True)
+P
+for place in "$CASE_DIR/notify" "@keychainfs-test-$$"; do
+    # Ready is when it can be used, and not before.
+    said=$(python3 -I "$CASE_DIR/notify.py" "$place" "'$KEYCHAINFS' status '$MNT' | grep -q '^state: *before'" \
+        "$KEYCHAINFS" mount --foreground --locked "$MNT" 2> "$CASE_DIR/log") || fail "$(cat "$CASE_DIR/log")"
+    expect "READY=1 STOPPING=1 ended 0" "$(echo $said)" "what the service manager is told through $place"
+    if is_mounted; then fail "still mounted"; fi
+    rm -f "$CASE_DIR/notify"
+done
+# Nobody who listens, or no socket at all, is no reason to fail.
+for place in "$CASE_DIR/none" nonsense "" "$(printf '/%.0s' {1..200})"; do
+    NOTIFY_SOCKET="$place" "$KEYCHAINFS" mount --foreground "$MNT" 2> /dev/null & pid=$!
+    wait_until 30 is_mounted; wait_until 30 "$KEYCHAINFS" status "$MNT" > /dev/null; kill "$pid"; wait "$pid" || fail "'$place'"
+done
+
+# The unit, with this program in the place of the installed one.
+if [ "$(id -u)" = 0 ]; then exit 0; fi
+mkdir -p "$HOME/units"; sed "s|/usr/local/bin/keychainfs|$KEYCHAINFS|" "$CASE_DIR/share/systemd/user/keychainfs@.service" \
+    > "$HOME/units/keychainfs@login.service"
+export XDG_RUNTIME_DIR="$CASE_DIR/run"; mkdir -m 700 "$XDG_RUNTIME_DIR"
+said=$(systemd-analyze --user verify "$HOME/units/keychainfs@login.service" 2>&1) || fail "systemd-analyze: $said"
+[[ $said != *keychainfs@* ]] || fail "systemd-analyze: $said"
+# Its command, as systemd would run it.
+command=$(sed -n 's/^ExecStart=//p' "$HOME/units/keychainfs@login.service")
+command=${command//'${KEYCHAIN}'/"$KEYCHAIN"}; command=${command//'${MOUNTPOINT}'/"$MNT"}
+said=$(python3 -I "$CASE_DIR/notify.py" "$CASE_DIR/notify" "'$KEYCHAINFS' unlock '$MNT'" $command 2> "$CASE_DIR/log") ||
+    fail "$(cat "$CASE_DIR/log")"
+expect "READY=1 STOPPING=1 ended 0" "$(echo $said)" "the unit's command"
