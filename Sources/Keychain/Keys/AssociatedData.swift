@@ -36,14 +36,14 @@ package struct AssociatedData: Hashable, Sendable {
     }
 
     /// This, followed by numbers.
-    package func adding(_ numbers: Int64...) -> AssociatedData {
+    package consuming func adding(_ numbers: Int64...) -> AssociatedData {
         var longer = self
         for number in numbers { longer.append(number) }
         return longer
     }
 
     /// This, followed by a part.
-    package func adding(part: [UInt8]?) -> AssociatedData {
+    package consuming func adding(part: [UInt8]?) -> AssociatedData {
         var longer = self
         longer.append(part: part)
         return longer

@@ -48,7 +48,7 @@ struct ItemSearch {
     private mutating func look(at row: SourceRow, isNamed: Bool) throws(KeychainError) -> FoundRow? {
         guard case .record(let record) = row else { return damaged(row.id, isNamed) }
         guard query.admits(record.protection) else { return nil }
-        if keychain.keys.isForeign(record.protection, generation: record.generation) {
+        if isForeign(record) {
             return isNamed ? .foreign(row.id) : nil
         }
         do throws(KeychainError) {
@@ -57,6 +57,11 @@ struct ItemSearch {
         } catch .decode {
             return damaged(row.id, isNamed)
         }
+    }
+
+    private func isForeign(_ record: ItemRecord) -> Bool {
+        record.protection.isThisDeviceOnly
+            && keychain.keys.isForeign(record.protection, generation: record.generation)
     }
 
     /// Nil for an item of which the metadata alone tell that it does not match.

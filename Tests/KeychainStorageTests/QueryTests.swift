@@ -1,0 +1,66 @@
+import GRDB
+import Keychain
+import Testing
+
+@testable import KeychainStorage
+
+@Suite("Queries on a file")
+struct QueryTests {
+    private let me = QueryClient(accessGroups: [Array("default".utf8)], userID: 0, groupID: 0)
+    private let all: QueryDictionary = [
+        "class": .string("genp"), "m_Limit": .string("m_LimitAll"), "r_Attributes": .boolean(true),
+    ]
+
+    private func accounts(_ vault: StoredVault, _ query: QueryDictionary) throws -> [QueryValue?] {
+        let engine = QueryEngine(keychain: vault.keychain)
+        guard case .list(let entries) = try engine.copyMatching(query, by: me) else { return [] }
+        return entries.map { entry in
+            if case .dictionary(let values, _) = entry { values["acct"] } else { nil }
+        }
+    }
+
+    @Test("3.2: more items than pages hold, in the order of creation; a label is found among them")
+    func pages() throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        let engine = QueryEngine(keychain: vault.keychain)
+        for number in 0..<300 {
+            let item: QueryDictionary = [
+                "class": .string("genp"), "svce": .string("s\(number % 7)"), "acct": .string("\(number)"),
+                "labl": .string("l\(number)"),
+            ]
+            #expect(try engine.add(item, by: me).changes.count == 1)
+        }
+        #expect(try accounts(vault, all) == (0..<300).map { .string("\($0)") })
+        let labelled = all.merging(["labl": .string("l250")]) { $1 }
+        #expect(try accounts(vault, labelled) == [.string("250")])
+        let service = all.merging(["svce": .string("s3")]) { $1 }
+        #expect(try accounts(vault, service) == (0..<300).filter { $0 % 7 == 3 }.map { .string("\($0)") })
+        #expect(try engine.delete(service.filter { !$0.key.hasPrefix("r_") }, by: me).count == 43)
+        #expect(try accounts(vault, all).count == 257)
+        #expect(try vault.isSound)
+    }
+
+    @Test(
+        "S4: a row whose columns are not those of one hides no other",
+        arguments: ["tag = X'01'", "protection = 99", "metadata_seal = X'00'"])
+    func damagedColumns(_ change: String) throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        for account in ["a", "b", "c"] { try vault.add(account, [1]) }
+        let damaged = try vault.add("d", [1])
+        try vault.add("e", [1])
+        vault.close()
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        try queue.write {
+            try $0.execute(sql: "UPDATE item SET \(change) WHERE id = ?", arguments: [damaged.id.rawValue])
+        }
+        try queue.close()
+        let again = try StoredVault(opening: scratch.keychain, directory: vault.directory)
+        defer { again.close() }
+        let others = ["a", "b", "c", "e"].map { QueryValue.string($0) }
+        #expect(try accounts(again, all) == others)
+        #expect(try accounts(again, all.merging(["svce": .string("mail")]) { $1 }) == others)
+    }
+}
