@@ -1,0 +1,43 @@
+import Keychain
+import SecretCrypto
+import Testing
+
+/// What a rekey asks of a store (contract, L5).
+@Suite("S7: rows by their keys, for every store", .serialized)
+struct KeyGenerationRecordsTests {
+    @Test("L5: items by the keys that they lie under: exactly those, counted and in order")
+    func keyGenerations() throws {
+        for kind in StoreKind.allCases {
+            let (store, keep) = try kind.make()
+            defer { withExtendedLifetime(keep) { store.close() } }
+            let rows: [(Int64, Protection, Int64)] = [
+                (4, .whenUnlocked, 1), (5, .whenUnlocked, 2), (6, .afterFirstUnlock, 1), (7, .whenUnlocked, 1),
+                (8, .afterFirstUnlock, 2), (9, .always, 1),
+            ]
+            try store.write { writer throws(KeychainError) in
+                for (id, protection, generation) in rows {
+                    do {
+                        var item = try Samples.item(id, protection: protection)
+                        item.generation = generation
+                        try writer.put(item, secret: [1])
+                    } catch { throw .param }
+                }
+            }
+            let wanted: Set = [
+                KeyGeneration(.whenUnlocked, 1), KeyGeneration(.afterFirstUnlock, 2), KeyGeneration(.always, 7),
+            ]
+            try store.read { reader throws(KeychainError) in
+                #expect(
+                    try reader.itemCounts(of: wanted) == [
+                        KeyGeneration(.whenUnlocked, 1): 2, KeyGeneration(.afterFirstUnlock, 2): 1,
+                    ])
+                #expect(try reader.itemCounts(of: []).isEmpty)
+                let all = try reader.itemIDs(of: wanted, after: .none, limit: 9)
+                #expect(all.map(\.rawValue) == [4, 7, 8])
+                #expect(try reader.itemIDs(of: wanted, after: all[0], limit: 1).map(\.rawValue) == [7])
+                #expect(try reader.itemIDs(of: wanted, after: all[2], limit: 9).isEmpty)
+                #expect(try reader.itemIDs(of: [], after: .none, limit: 9).isEmpty)
+            }
+        }
+    }
+}
