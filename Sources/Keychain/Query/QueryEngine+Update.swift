@@ -33,18 +33,7 @@ extension QueryEngine {
             var changes: [ItemChange] = []
             for row in rows {
                 guard let match = try change.match(row, query) else { continue }
-                let moved = try change.move(match, to: match.place.changed(by: update.attributes), client)
-                var item = moved.item
-                item.set(update.attributes)
-                if case .date(let date)? = update.attributes.values[.creationDate] { item.creationDate = date }
-                guard !moved.place.container.isSynchronizable || item.accessControlFlags == 0 else { throw .param }
-                if update.hasData {
-                    item.file.modificationTime = keychain.now()
-                    _ = try change.save(item, secret: secret)
-                } else {
-                    _ = try change.save(item)
-                }
-                changes += moved.changes
+                changes += try change.apply(update, to: match, secret: secret, client)
             }
             guard !changes.isEmpty else { throw .itemNotFound }
             return changes
@@ -64,6 +53,24 @@ extension QueryEngine {
 }
 
 extension Change {
+    /// Changes one item; returns what that has changed.
+    fileprivate func apply<Source: SecretSource & ~Copyable>(
+        _ update: ItemUpdate, to match: ItemMatch, secret: borrowing Source, _ client: QueryClient
+    ) throws(KeychainError) -> [ItemChange] {
+        let (moved, place, changes) = try move(match, to: match.place.changed(by: update.attributes), client)
+        var item = moved
+        item.set(update.attributes)
+        if case .date(let date)? = update.attributes.values[.creationDate] { item.creationDate = date }
+        guard !place.container.isSynchronizable || item.accessControlFlags == 0 else { throw .param }
+        if update.hasData {
+            item.file.modificationTime = keychain.now()
+            _ = try save(item, secret: secret)
+        } else {
+            _ = try save(item)
+        }
+        return changes
+    }
+
     /// An item with another place, not saved yet: its directory is made and its name made free.
     fileprivate func move(
         _ match: ItemMatch, to place: ItemPlace, _ client: QueryClient

@@ -8,9 +8,6 @@ struct ItemSearch {
     private let hints: ReferenceHints
     private var containers: [RowID: ContainerKey] = [:]
 
-    /// Directories whose rows are read side by side; of more than these the whole table is read.
-    private static let mergedLimit = 64
-
     init(_ query: ItemQuery, in keychain: Keychain, hints: ReferenceHints) {
         self.query = query
         self.keychain = keychain
@@ -26,7 +23,7 @@ struct ItemSearch {
         switch try SearchSpace(query, in: keychain) {
         case .rows(let ids):
             try visit(ListedRows(store: keychain.store, ids: ids[...]), areNamed: true, body)
-        case .directories(let ids) where ids.count <= Self.mergedLimit:
+        case .directories(let ids) where ids.count <= SearchSpace.mergedLimit:
             try visit(MergedRows(keychain.store, directories: ids), areNamed: false, body)
         case .directories(let ids):
             try visit(FilteredRows(keychain.store, directories: ids), areNamed: false, body)

@@ -1,18 +1,19 @@
 /// Where the matches of a query can lie. Ids alone: 8 bytes for each directory that a query does not rule out.
-enum SearchSpace: Sendable {
+enum SearchSpace: Hashable, Sendable {
     /// The rows of names that were looked up, rising.
     case rows([RowID])
     case directories([RowID])
     case containers(Set<RowID>)
 
-    private static let pageSize = 128
+    /// Directories whose rows are read side by side; of more than these all rows are gone through.
+    static let mergedLimit = 64
 
     /// Looks up what the query names, and goes through directories where it names a part of what they stand for.
     init(_ query: ItemQuery, in keychain: Keychain) throws(KeychainError) {
         let plan = QueryPlan(query)
         let containers = try Self.containers(of: query, in: keychain)
         guard plan.service != nil || plan.account != nil || query.hasServiceTerm else {
-            self = .containers(try Self.rows(of: containers, keychain))
+            self = try Self.all(in: try Self.rows(of: containers, keychain), keychain)
             return
         }
         var directories: [RowID] = []
@@ -33,6 +34,19 @@ enum SearchSpace: Sendable {
             if let row = try Self.row(named: name, in: directory, keychain) { rows.append(row) }
         }
         self = .rows(rows.sorted())
+    }
+
+    /// The few directories that a small group has are named one by one: what other groups hold then costs nothing.
+    private static func all(in containers: Set<RowID>, _ keychain: Keychain) throws(KeychainError) -> SearchSpace {
+        var directories: [RowID] = []
+        for container in containers.sorted() {
+            let room = mergedLimit + 1 - directories.count
+            directories += try keychain.store.read { (reader) throws(KeychainError) in
+                try reader.directoryIDs(parent: container, after: .none, limit: room)
+            }
+            if directories.count > mergedLimit { return .containers(containers) }
+        }
+        return .directories(directories)
     }
 
     private static func rows(
