@@ -25,6 +25,7 @@ extension KeychainError {
         case .slotRefused(.lastSlot): .notPermitted
         case .slotRefused(.passcodeItems): .directoryNotEmpty
         case .slotRefused(.sharedCost): .operationNotSupported
+        case .slotRefused(.sameSecret): .fileExists
         // ESTALE: what answers is older than what was seen before.
         case .rolledBack, .untrustedCommitNumber: .staleNFSFileHandle
         case .staleItem, .notAKeychain, .unknownFormat, .unacceptableCost, .io: .ioError

@@ -28,8 +28,8 @@ struct Rekey: ParsableCommand {
             let result = try RekeyFollower(mountPoint: mountPoint.path).run(
                 unlocking: unlocking.source, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
                 say: Report.message)
-            try Report.result(
-                json ? result.jsonText : "\(result.done) items are sealed under new keys; the old keys are removed.")
+            let rest = result.left == 0 ? "; the old keys are removed" : ""
+            try Report.result(json ? result.jsonText : "\(result.done) items are sealed under new keys\(rest).")
             guard result.left == 0 else {
                 throw Failure(
                     .damaged,

@@ -13,8 +13,8 @@ struct PasscodeClassTests {
         UnlockSecret(passphrase: try SecretBytes(text: passphrase))
     }
 
-    private func keyFile() throws -> UnlockSecret {
-        try UnlockSecret(keyFile: SecretBytes(copying: [UInt8](repeating: 7, count: 64).rawSpan))
+    private func keyFile(_ fill: UInt8 = 7) throws -> UnlockSecret {
+        try UnlockSecret(keyFile: SecretBytes(copying: [UInt8](repeating: fill, count: 64).rawSpan))
     }
 
     /// A passphrase in slot 1, a key file in slot 2, items of the class and of another.
@@ -35,7 +35,7 @@ struct PasscodeClassTests {
             try bench.ring.removeSlot(1, authorizedBy: authority)
         }
         #expect(throws: KeychainError.slotRefused(.passcodeItems)) {
-            try bench.ring.changeSlot(1, to: keyFile(), authorizedBy: authority)
+            try bench.ring.changeSlot(1, to: keyFile(8), authorizedBy: authority)
         }
         #expect(bench.store.records.slotRecords == before.slotRecords)
         #expect(try bench.contents(passcode) == [1])

@@ -286,6 +286,44 @@ struct RekeyTests {
         try safe.expectItems(items)
     }
 
+    @Test("L5: keys that a slot change has replaced meanwhile are old ones, too")
+    func slotChangedMeanwhile() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        let ring = safe.keychain.keys
+        let root = try ring.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct")))
+        _ = try ring.addSlot(UnlockSecret(passphrase: SecretBytes(text: "second")), authorizedBy: root)
+        try safe.start()
+        safe.store.afterNextWrite { try? Self.removeSecondSlot(ring) }
+        try safe.keychain.rekey()
+        try safe.expectRekeyed(3)
+        try safe.expectItems(items)
+    }
+
+    private static func removeSecondSlot(_ ring: KeyRing) throws {
+        _ = try ring.removeSlot(
+            2, authorizedBy: ring.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct"))))
+    }
+
+    @Test("L2, L5: with the last passphrase slot an open descriptor of WhenPasscodeSet ends, whatever keys it reads by")
+    func passcodeDescriptor() throws {
+        let vault = try Vault()
+        let items = try vault.filled()
+        let safe = try Safe(vault.bench.store.records)
+        let ring = safe.keychain.keys
+        let root = try ring.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct")))
+        let file = try UnlockSecret(keyFile: SecretBytes(copying: [UInt8](repeating: 7, count: 64).rawSpan))
+        _ = try ring.addSlot(file, authorizedBy: root)
+        let item = try #require(items.first { $0.protection == .whenPasscodeSetThisDeviceOnly })
+        let open = try #require(try safe.keychain.itemWithSecret(id: item.id)?.secret)
+        try safe.start()
+        try safe.keychain.rekey()
+        #expect(try open.all() == [1, 2, 3])
+        _ = try ring.removeSlot(1, authorizedBy: ring.root(of: file), deletesPasscodeItems: true)
+        #expect(throws: KeychainError.interactionNotAllowed) { try open.all() }
+    }
+
     @Test("L5: an item added while locked is sealed under the new keys as well")
     func addedWhileLocked() throws {
         let vault = try Vault()

@@ -221,6 +221,41 @@ struct SlotChangeTests {
         #expect(try isSound(bench))
     }
 
+    @Test("L5: each slot has a secret of its own: what opens another one is refused, nothing is changed")
+    func sameSecret() throws {
+        let bench = try Bench()
+        _ = try bench.ring.addSlot(secret("second"), authorizedBy: root(bench))
+        _ = try bench.ring.addSlot(keyFile(), authorizedBy: root(bench))
+        let before = bench.store.records.slotRecords
+        #expect(throws: KeychainError.slotRefused(.sameSecret)) {
+            try bench.ring.addSlot(secret("second"), authorizedBy: root(bench))
+        }
+        #expect(throws: KeychainError.slotRefused(.sameSecret)) {
+            try bench.ring.addSlot(keyFile(), authorizedBy: root(bench))
+        }
+        // `slot change 2 --kdf` by who knows the passphrase of slot 1, at a cost that the store has.
+        #expect(throws: KeychainError.slotRefused(.sameSecret)) {
+            try bench.ring.changeSlot(2, to: secret("correct"), cost: .cheap, authorizedBy: root(bench))
+        }
+        #expect(bench.store.records.slotRecords == before)
+        _ = try bench.ring.changeSlot(2, to: secret("second"), cost: .cheap, authorizedBy: root(bench, "second"))
+        #expect(try opens(bench, secret("second")))
+    }
+
+    @Test("L5: a forged slot at the end of all numbers makes no new slot take the place of another")
+    func forgedNumber() throws {
+        let bench = try Bench()
+        var records = bench.store.records
+        var forged = try #require(records.slotRecords[1])
+        forged.id = ClassKeyRecord.numbers.upperBound - 1
+        records.slotRecords[forged.id] = forged
+        bench.store.records = records
+        _ = try bench.ring.addSlot(secret("second"), authorizedBy: root(bench))
+        _ = try bench.ring.addSlot(keyFile(), authorizedBy: root(bench))
+        for passphrase in ["correct", "second"] { #expect(try opens(bench, secret(passphrase))) }
+        #expect(try opens(bench, keyFile()))
+    }
+
     @Test("L5: an authority that was derived at another cost, or whose slot has gone, is none any more")
     func staleAuthority() throws {
         let bench = try Bench()

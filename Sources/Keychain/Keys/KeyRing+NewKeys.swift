@@ -68,15 +68,20 @@ extension KeyRing {
     /// that the last passphrase slot has taken with it.
     func install(_ table: KeyTable) throws(KeychainError) {
         let isClosed = transition.withLock { _ in
-            let (useless, isClosed) = current.withLock { state in
-                guard !state.isClosed else { return (table.opened { _ in true }, true) }
-                let withheld = state.table.withhold(table.withheld)
+            let (useless, retired, isClosed) = current.withLock { state -> ([ClassKeys], [RevocableSecret], Bool) in
+                guard !state.isClosed else { return (table.opened { _ in true }, [], true) }
+                let places = table.withheld
+                let withheld = state.table.withhold(places)
+                let retired = state.retired.inUse { purpose in places.contains { $0.purpose == purpose } }
                 state.table.merge(table)
-                return (withheld + (state.lock == .unlocked ? [] : state.table.opened { $0 == .unlocked }), false)
+                let locked = state.lock == .unlocked ? [] : state.table.opened { $0 == .unlocked }
+                return (withheld + locked, retired, false)
             }
             for keys in useless { keys.revoke() }
+            for secret in retired { secret.revoke() }
             return isClosed
         }
         if isClosed { throw .notAvailable }
+        rekeying.keysRenewed()
     }
 }

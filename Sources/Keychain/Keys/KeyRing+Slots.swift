@@ -19,7 +19,8 @@ package struct SlotChange: Hashable, Sendable {
 extension KeyRing {
     /// Adds a slot; of a passphrase at the cost that the store has.
     ///
-    /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed`; `inUse` if somebody has changed the cost
+    /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed`; `slotRefused` for a secret that opens a slot
+    ///   already; `inUse` if somebody has changed the cost
     ///   meanwhile; `decode` if rows of keys are damaged; and what the store throws. Nothing is changed then.
     package func addSlot(
         _ new: borrowing UnlockSecret, authorizedBy root: borrowing SlotRoot
@@ -27,7 +28,8 @@ extension KeyRing {
         let newRoot = try self.root(of: new)
         let (id, table) = try changeSlots(by: root) { (edit) throws(KeychainError) -> (Int64, KeyTable?) in
             guard newRoot.fits(edit.records.store) else { throw .inUse(processID: 0) }
-            let id = edit.freeID
+            try edit.checkUnused(newRoot)
+            let id = try edit.freeID()
             let hadPassphrase = try edit.records.hasPassphrase(userKey: edit.userKey)
             try edit.put(newRoot, id: id)
             guard newRoot.kind == .passphrase, !hadPassphrase else { return (id, nil) }
@@ -56,7 +58,11 @@ extension KeyRing {
         return try changeSlots(by: root, deletesPasscodeItems: deletesPasscodeItems) { (edit) throws(KeychainError) in
             guard edit.records.store.hasSameCost(as: present) else { throw .inUse(processID: 0) }
             guard edit.records.slots.contains(where: { $0.id == id }) else { throw .itemNotFound }
-            if !raised.hasSameCost(as: present) { try edit.raiseCost(to: raised, for: id) }
+            if raised.hasSameCost(as: present) {
+                try edit.checkUnused(newRoot, besides: id)
+            } else {
+                try edit.raiseCost(to: raised, for: id)
+            }
             try edit.put(newRoot, id: id)
             return SlotChange(id: id)
         }

@@ -53,7 +53,7 @@ extension KeyRing {
     ) throws(KeychainError) {
         let userKey = try SlotOpening.userKey(
             root: root, kind: kind, slots: records.slots, store: records.store)
-        guard state != .unlocked else { return tellWatchers(.unlocked) }
+        guard state != .unlocked else { return transition.withLock { _ in tellWatchers() } }
         let master = try KeychainError.unwrapped(records.store, userKey: userKey)
         if state == .beforeFirstUnlock {
             try admit(records.store, master: master, acceptingRollback: acceptingRollback)
@@ -120,10 +120,10 @@ extension KeyRing {
             verification.unlocked()
             rewrapping.unlocked()
             rekeying.unlocked()
+            tellWatchers()
             return false
         }
         if isClosed { throw .notAvailable }
-        tellWatchers(.unlocked)
     }
 }
 

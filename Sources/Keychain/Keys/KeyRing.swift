@@ -78,15 +78,15 @@ package final class KeyRing: Sendable {
         transition.withLock { _ in
             let (keys, retired) = current.withLock { state in
                 state.lock = state.lock.locking
-                return (state.table.opened { $0 == .unlocked }, state.retired.inUse { $0 == .unlocked })
+                return (state.table.opened { $0 == .unlocked }, state.retired.inUse { $0.availability == .unlocked })
             }
             verification.locked()
             rewrapping.locked()
             rekeying.locked()
             for key in keys { key.revoke() }
             for secret in retired { secret.revoke() }
+            tellWatchers()
         }
-        tellWatchers(state)
         // Who keeps it says if it cannot; a lock is done all the same.
         try? keepCommitNumber()
         store.eraseSoon()

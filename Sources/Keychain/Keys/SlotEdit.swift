@@ -20,9 +20,27 @@ struct SlotEdit: ~Copyable {
         self.userKey = userKey
     }
 
-    /// For a new slot: above all that are.
-    var freeID: Int64 {
-        (records.slots.map(\.id).filter(ClassKeyRecord.numbers.contains).max() ?? 0) + 1
+    /// For a new slot: above all that are; where somebody has written a number from the end of the range, the first that
+    /// none has.
+    ///
+    /// - Throws: `decode` if there is none.
+    func freeID() throws(KeychainError) -> Int64 {
+        let used = Set(records.slots.map(\.id))
+        let next = (used.filter(ClassKeyRecord.numbers.contains).max() ?? 0) + 1
+        if ClassKeyRecord.numbers.contains(next) { return next }
+        guard let free = ClassKeyRecord.numbers.first(where: { !used.contains($0) }) else { throw .decode }
+        return free
+    }
+
+    /// `slotRefused` for a secret that opens a slot besides that one.
+    func checkUnused(_ root: borrowing SlotRoot, besides id: Int64? = nil) throws(KeychainError) {
+        let others = records.slots.filter { $0.id != id }
+        do throws(KeychainError) {
+            _ = try SlotOpening.userKey(root: root.bytes, kind: root.kind, slots: others, store: records.store).count
+        } catch .authFailed {
+            return
+        }
+        throw .slotRefused(.sameSecret)
     }
 
     /// Writes a slot of that id, in whose place whatever.

@@ -6,4 +6,6 @@ package enum SlotRefusal: Hashable, Sendable {
     case passcodeItems
     /// The cost of a guess can be raised only while there is one passphrase slot: all of them share it.
     case sharedCost
+    /// The secret opens another slot already: to remove or change one of the two would take nothing from who has it.
+    case sameSecret
 }

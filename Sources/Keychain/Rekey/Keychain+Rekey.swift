@@ -70,8 +70,15 @@ extension Keychain {
     func rekey(hasRoom: (Int) -> Bool = { _ in true }) throws(KeychainError) {
         guard try keys.hasRekeyBegun() else {
             try keys.rekeyKeeper?.keep(rekeyGeneration: nil, of: keys.storeID)
-            return keys.rekeying.finished(isIdle: true)
+            return keys.rekeying.wasNone()
         }
+        // Keys that a slot change replaces meanwhile are old ones too: then it goes on.
+        while try !rekeyOnce(hasRoom: hasRoom) {}
+    }
+
+    /// From wherever it is to where nothing lies under the keys that are old now; false if keys have been renewed meanwhile.
+    private func rekeyOnce(hasRoom: (Int) -> Bool) throws(KeychainError) -> Bool {
+        let renewals = keys.rekeying.renewals
         let old = try keys.oldGenerations()
         let total = try store.read { (reader) throws(KeychainError) in
             try reader.itemCounts(of: old).values.reduce(0, +)
@@ -87,7 +94,7 @@ extension Keychain {
             // What was sealed before the new keys were there can have been committed behind the pass.
             if left <= damaged { break }
         }
-        try endRekey(left: left)
+        return try endRekey(left: left, renewals)
     }
 
     /// Every item that lies under old keys and opens, once. Returns how many do not open.
@@ -128,16 +135,20 @@ extension Keychain {
     }
 
     /// The old keys are gone: with the log goes what of them is left in the store's files (contract, S8).
-    private func endRekey(left: Int) throws(KeychainError) {
+    private func endRekey(left: Int, _ renewals: Int) throws(KeychainError) -> Bool {
+        guard keys.rekeying.renewals == renewals else { return false }
         cache.dropAll()
         do throws(KeychainError) {
             try store.emptyLog()
         } catch {
             store.eraseSoon()
         }
+        let begun = keys.rekeyKeeper?.rekeyGeneration(of: keys.storeID)
         try keys.rekeyKeeper?.keep(rekeyGeneration: nil, of: keys.storeID)
         keys.rekeying.note { $0.left = left }
-        keys.rekeying.finished()
+        if keys.rekeying.finished(since: renewals) { return true }
+        try keys.rekeyKeeper?.keep(rekeyGeneration: begun, of: keys.storeID)
+        return false
     }
 }
 

@@ -33,6 +33,8 @@ final class Rekeying: Sendable {
         /// Whether there was an unlock since the last attempt began.
         var isUnlockedAnew = false
         var isClosed = false
+        /// How often keys have been renewed, by a slot change or a rekey.
+        var renewals = 0
         var progress = RekeyProgress()
     }
 
@@ -92,11 +94,26 @@ final class Rekeying: Sendable {
         state.withLock { change(&$0.progress) }
     }
 
-    /// It is done; `isIdle`: there was none to be done.
-    func finished(isIdle: Bool = false) {
+    var renewals: Int { state.withLock { $0.renewals } }
+
+    /// What was sealed before is sealed under old keys.
+    func keysRenewed() { state.withLock { $0.renewals += 1 } }
+
+    /// It is done, unless keys have been renewed since ``renewals`` was that number: then false.
+    func finished(since renewals: Int) -> Bool {
+        state.withLock { state in
+            guard state.renewals == renewals else { return false }
+            state.isWanted = false
+            state.progress.phase = .finished
+            return true
+        }
+    }
+
+    /// There was none to be done.
+    func wasNone() {
         state.withLock { state in
             state.isWanted = false
-            state.progress.phase = isIdle ? .idle : .finished
+            state.progress.phase = .idle
         }
     }
 

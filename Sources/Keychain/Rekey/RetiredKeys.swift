@@ -4,7 +4,7 @@ import SecretCrypto
 /// (contract, F3): a lock takes them away like all others, and with the last descriptor they are wiped.
 struct RetiredKeys {
     private struct Key {
-        let availability: Protection.Availability
+        let purpose: KeyPurpose
         weak var secret: RevocableSecret?
     }
 
@@ -14,13 +14,13 @@ struct RetiredKeys {
         keys.removeAll { $0.secret == nil }
         for old in classKeys {
             for secret in [old.metadata, old.secret, old.exchange] {
-                keys.append(Key(availability: old.purpose.availability, secret: secret))
+                keys.append(Key(purpose: old.purpose, secret: secret))
             }
         }
     }
 
     /// Those that are still used, of the classes that the condition asks for.
-    func inUse(where condition: (Protection.Availability) -> Bool) -> [RevocableSecret] {
-        keys.compactMap { condition($0.availability) ? $0.secret : nil }
+    func inUse(where condition: (KeyPurpose) -> Bool) -> [RevocableSecret] {
+        keys.compactMap { condition($0.purpose) ? $0.secret : nil }
     }
 }

@@ -40,7 +40,6 @@ final class AutomaticLock: Sendable {
     func start() {
         guard policy.hasTimes else { return }
         keychain.keys.watch { [weak self] in self?.note($0) }
-        note(keychain.keys.state)
         Thread.detachNewThread { [self] in run() }
     }
 
@@ -62,14 +61,15 @@ final class AutomaticLock: Sendable {
 
     private func run() {
         while !state.withLock({ $0.hasEnded }) {
-            let deadline = deadline
+            let unlocked = state.withLock { $0.unlocked }
+            let deadline = unlocked.flatMap { policy.deadline(unlocked: $0, lastUse: lastUse()) }
             guard let deadline, deadline.moment <= Alarm.now else {
                 alarm.wait(until: deadline?.moment)
                 continue
             }
             lock(deadline.reason)
             // Whoever has unlocked it meanwhile has all the time again.
-            note(keychain.keys.state)
+            state.withLock { if $0.unlocked == unlocked { $0.unlocked = nil } }
         }
     }
 }

@@ -36,6 +36,11 @@ extension Failure {
                 .slotRefused,
                 "All passphrase slots share their cost, and the other passphrases are not known here. Remove those slots, "
                     + "raise it, and add them again.")
+        case .sameSecret:
+            self.init(
+                .slotRefused,
+                "That secret opens another slot of the keychain already; nothing was changed. Give each slot a secret of its "
+                    + "own.")
         }
     }
 }
@@ -48,6 +53,7 @@ extension KeychainError {
         case .notPermitted: self = .slotRefused(.lastSlot)
         case .directoryNotEmpty: self = .slotRefused(.passcodeItems)
         case .operationNotSupported: self = .slotRefused(.sharedCost)
+        case .fileExists: self = .slotRefused(.sameSecret)
         case .resourceBusy: self = .inUse(processID: 0)
         case .readOnlyFileSystem: self = .readOnly
         case Errno(rawValue: 126): self = .interactionNotAllowed
