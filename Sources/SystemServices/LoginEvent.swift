@@ -9,6 +9,8 @@ public enum LoginEvent: String, CaseIterable, Sendable {
 /// Whether the login manager can be heard.
 public enum LoginConnection: Hashable, Sendable {
     case connected
+    /// It is heard, and grants no inhibitor: what it says of a suspend may come too late. The reason, for a log.
+    case withoutDelay(String)
     /// The reason, for a log. It is tried again until it succeeds, unless there is nobody to try.
     case unreachable(String)
 }

@@ -56,9 +56,9 @@ public final class LoginWatch: Sendable {
         }
         while !hasEnded.load(ordering: .relaxed) {
             do throws(Errno) {
-                try serve(isFirst: known == nil) {
+                try serve(isFirst: known == nil) { connection in
                     delay = Self.delays.first
-                    tell(.connected)
+                    tell(connection)
                 }
             } catch LoginBus.noPackage {
                 return tell(.unreachable("libsystemd.so.0 is not installed"))
@@ -72,12 +72,11 @@ public final class LoginWatch: Sendable {
     }
 
     /// One connection, from its beginning to its end. `isFirst`: a screen that is locked at the start is nothing new.
-    private func serve(isFirst: Bool, ready: () -> Void) throws(Errno) {
+    private func serve(isFirst: Bool, tell: (LoginConnection) -> Void) throws(Errno) {
         let bus = try LoginBus(address: address)
         try bus.watch(events)
         var inhibitor = Inhibitor()
-        try catchUp(bus, &inhibitor, isFirst: isFirst)
-        ready()
+        tell(try catchUp(bus, &inhibitor, isFirst: isFirst))
         while !hasEnded.load(ordering: .relaxed) {
             guard let signal = try bus.next() else {
                 bus.wait(alarm)
@@ -87,27 +86,36 @@ public final class LoginWatch: Sendable {
             case .sleep:
                 onEvent(.suspend)
                 inhibitor.release()
-            case .wake: try inhibit(bus, &inhibitor)
+            case .wake: tell(inhibit(bus, &inhibitor))
             case .sessionLock: onEvent(.screen)
-            case .ownerNew: try catchUp(bus, &inhibitor, isFirst: false)
+            case .ownerNew: tell(try catchUp(bus, &inhibitor, isFirst: false))
             case .ownerLost: throw .connectionReset
             }
         }
     }
 
     /// What may have happened while nobody listened.
-    private func catchUp(_ bus: borrowing LoginBus, _ inhibitor: inout Inhibitor, isFirst: Bool) throws(Errno) {
-        try inhibit(bus, &inhibitor)
+    private func catchUp(
+        _ bus: borrowing LoginBus, _ inhibitor: inout Inhibitor, isFirst: Bool
+    ) throws(Errno) -> LoginConnection {
+        let connection = inhibit(bus, &inhibitor)
         if events.contains(.suspend), try bus.isPreparing {
             onEvent(.suspend)
             inhibitor.release()
         }
         if events.contains(.screen), !isFirst, try bus.isLocked { onEvent(.screen) }
+        return connection
     }
 
-    private func inhibit(_ bus: borrowing LoginBus, _ inhibitor: inout Inhibitor) throws(Errno) {
-        guard events.contains(.suspend) else { return }
-        inhibitor.hold(try bus.inhibitSleep(who: Self.who, why: purpose))
+    /// Who is refused it hears what happens all the same: a lock that comes late is better than none.
+    private func inhibit(_ bus: borrowing LoginBus, _ inhibitor: inout Inhibitor) -> LoginConnection {
+        guard events.contains(.suspend) else { return .connected }
+        do throws(Errno) {
+            inhibitor.hold(try bus.inhibitSleep(who: Self.who, why: purpose))
+            return .connected
+        } catch {
+            return .withoutDelay("\(error)")
+        }
     }
 }
 

@@ -19,7 +19,7 @@ struct Lock: ParsableCommand {
     @OptionGroup var mountPoint: MountPointArgument
 
     func run() throws {
-        try reporting { () throws(Failure) in _ = try MountClient(mountPoint: mountPoint.path).run("lock") }
+        try reporting { () throws(Failure) in try MountClient(mountPoint: mountPoint.path).lock() }
     }
 }
 

@@ -70,6 +70,9 @@ struct UnlockOptions: ParsableArguments {
         if passphrase.file != nil { throw ValidationError("--key-file and --passphrase-file exclude each other.") }
     }
 
+    /// Whether an option says what to unlock with.
+    var isNamed: Bool { keyFile != nil || recovery || passphrase.file != nil }
+
     /// Read once. The variable is about passphrases alone: a recovery key is in no file unless somebody says so.
     var source: UnlockSource {
         if let keyFile { return .keyFile(KeyFile(path: Locations.absolute(keyFile))) }

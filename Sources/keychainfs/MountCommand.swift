@@ -41,6 +41,12 @@ struct Mount: ParsableCommand {
     @Option(name: .customLong("secret-kind"), help: .private)
     var secretKind: String?
 
+    func validate() throws {
+        if locked, unlocking.isNamed {
+            throw ValidationError("--locked unlocks nothing: leave out --passphrase-file, --key-file and --recovery.")
+        }
+    }
+
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let options = try MountOptionList(options + locks.mountOptions + (locked ? ["locked"] : []))

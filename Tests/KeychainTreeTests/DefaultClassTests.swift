@@ -106,4 +106,24 @@ import Testing
         try shell.mkdir("generic-passwords/t")
         #expect(throws: Errno.noKey) { try shell.put("generic-passwords/t/a", "x") }
     }
+
+    @Test("L1, X5: no name gets another default while locked, be it with a directory that comes to it")
+    func renamedWhileLocked() throws {
+        for name in ["plain", "other", "open"] { try shell.mkdir("generic-passwords/" + name) }
+        try shell.setxattr("generic-passwords/open", key, "Always")
+        _ = fixture.tree.lock()
+        for target in ["other", "new"] {
+            #expect(throws: Errno.noKey) { try shell.rename("generic-passwords/open", "generic-passwords/" + target) }
+        }
+        for (from, to) in [("open", "other"), ("other", "open")] {
+            #expect(throws: Errno.noKey) {
+                try shell.rename("generic-passwords/" + from, "generic-passwords/" + to, .exchange)
+            }
+        }
+        #expect(try shell.getxattr("generic-passwords/other", key) == "WhenUnlocked")
+        try shell.rename("generic-passwords/plain", "generic-passwords/other")
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        try shell.rename("generic-passwords/open", "generic-passwords/other")
+        #expect(try shell.getxattr("generic-passwords/other", key) == "Always")
+    }
 }

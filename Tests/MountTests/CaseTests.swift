@@ -89,10 +89,12 @@ struct WorkDirectory {
         guard result.code == 0 else { throw CommandError(message: result.output) }
     }
 
-    /// A hard link where possible, else a copy.
+    /// A copy. Made by another process: a program that this one has open for writing while another test forks cannot be
+    /// run until that child has run its own (ETXTBSY).
     func add(_ file: URL) throws -> String {
         let copy = path + "/" + file.lastPathComponent
-        try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+        let result = try Command.run(["cp", "-R", "--preserve=mode", file.path, copy])
+        guard result.code == 0 else { throw CommandError(message: result.output) }
         return copy
     }
 

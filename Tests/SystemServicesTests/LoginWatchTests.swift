@@ -43,6 +43,9 @@ private final class Journal: Sendable {
     func add(_ entry: Entry) { entries.withLock { $0.append(entry) } }
 
     var connections: Int { entries.withLock { $0.filter { $0 == .connection(.connected) }.count } }
+    var undelayed: Int {
+        entries.withLock { $0.filter { if case .connection(.withoutDelay) = $0 { true } else { false } }.count }
+    }
     var failures: Int {
         entries.withLock { $0.filter { if case .connection(.unreachable) = $0 { true } else { false } }.count }
     }
@@ -112,6 +115,23 @@ private final class Journal: Sendable {
         end(watch)
         #expect(try bus.run("inhibitors") == "0")
         #expect(journal.count(.suspend) == 2 && journal.count(.screen) == 0)
+    }
+
+    @Test("L4: who is refused an inhibitor hears of suspend and screen all the same, and says so")
+    func refused() throws {
+        try bus.run("bus")
+        try bus.run("logind")
+        try bus.run("refuse")
+        try bus.run("session", "c1", "\(getuid())")
+        let watch = try watch([.suspend, .screen])
+        #expect(journal.wait { journal.undelayed == 1 })
+        try bus.run("sleep", "true")
+        #expect(journal.wait { journal.count(.suspend) == 1 })
+        try bus.run("sleep", "false")
+        try bus.run("lock", "c1")
+        #expect(journal.wait { journal.count(.screen) == 1 })
+        end(watch)
+        #expect(journal.failures == 0 && journal.connections == 0 && journal.undelayed == 1)
     }
 
     @Test("L4: a session of this user that is locked, by signal or hint; nobody else's, and no unlocked one")

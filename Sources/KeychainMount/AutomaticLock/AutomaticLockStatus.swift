@@ -11,6 +11,8 @@ package struct AutomaticLockStatus: Codable, Sendable {
     package let remaining: Int64?
     /// Whether the login manager, which tells the events, can be heard; nil: nobody wants to, or not tried yet.
     package let hearsLoginManager: Bool?
+    /// Whether a suspend waits for the lock; nil likewise, or where none is to.
+    package let delaysSuspend: Bool?
 
     init(_ policy: LockPolicy, remaining: Duration?, connection: LoginConnection?) {
         after = policy.afterUse?.components.seconds
@@ -18,7 +20,8 @@ package struct AutomaticLockStatus: Codable, Sendable {
         events = LoginEvent.allCases.filter(policy.events.contains).map(\.rawValue)
         // Rounded up: what is due is due in some part of a second.
         self.remaining = remaining.map { max(0, ($0 + .nanoseconds(999_999_999)).components.seconds) }
-        hearsLoginManager = connection.map { $0 == .connected }
+        hearsLoginManager = connection.map { if case .unreachable = $0 { false } else { true } }
+        delaysSuspend = policy.events.contains(.suspend) ? connection.map { $0 == .connected } : nil
     }
 
     /// For a person; nil if nothing is set.
@@ -34,7 +37,10 @@ package struct AutomaticLockStatus: Codable, Sendable {
 
     /// What the user should know.
     var warning: String? {
-        guard hearsLoginManager == false else { return nil }
+        guard hearsLoginManager == false else {
+            guard delaysSuspend == false else { return nil }
+            return "the login manager (logind) grants no inhibitor: on a suspend the keychain may be locked too late"
+        }
         return "the login manager (logind) cannot be reached: the keychain does not lock on suspend or screen lock"
     }
 }

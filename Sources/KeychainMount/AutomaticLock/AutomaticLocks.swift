@@ -61,6 +61,10 @@ final class AutomaticLocks: Sendable {
     private func tell(_ connection: LoginConnection) {
         switch connection {
         case .connected: log.info("the login manager says when to lock")
+        case .withoutDelay(let reason):
+            log.warning(
+                "the login manager refuses to hold up a suspend: the lock may come after it",
+                metadata: ["reason": "\(reason)"])
         case .unreachable(let reason):
             log.warning(
                 "the login manager cannot be reached: no lock on suspend or screen lock until it can",

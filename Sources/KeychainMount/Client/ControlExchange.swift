@@ -10,7 +10,7 @@ import SystemServices
 package struct ControlExchange: Sendable {
     /// The control file that is written to and read.
     package enum File: String, Sendable {
-        case status, control
+        case status, control, lock
     }
 
     enum Failed: Error {
@@ -50,7 +50,7 @@ package struct ControlExchange: Sendable {
     }
 
     private var daemonAnswers: Bool {
-        guard file == .control else { return false }
+        guard file != .status else { return false }
         let question = ControlExchange(mountPoint: mountPoint, file: .status, limit: .zero)
         return (try? question.ask([UInt8]().rawSpan)) != nil
     }

@@ -36,6 +36,16 @@ package struct MountClient: Sendable {
         try send(try Self.message(command, count: 0), limit: limit)
     }
 
+    /// Locks, whatever other commands the daemon is at.
+    package func lock() throws(Failure) {
+        let message = Array("lock\n".utf8)
+        do throws(ControlExchange.Failed) {
+            _ = try ControlExchange(mountPoint: mountPoint, file: .lock, limit: Self.limit).ask(message.rawSpan)
+        } catch {
+            throw failure(error)
+        }
+    }
+
     /// The same, with secret input after the command; one write, straight from locked memory.
     ///
     /// `meaning`: what an errno means in this command; nil for what it means in all.
@@ -91,6 +101,8 @@ package struct MountClient: Sendable {
         case .atOpen(.socketNotConnected):
             Failure(.notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
         case .atOpen(let errno): Failure(.failure, "The keychain at \(mountPoint) does not answer: \(errno).")
+        case .refused(.socketNotConnected), .refused(.connectionAbort), .refused(.operationNotSupportedByDevice):
+            Failure(.notMounted, "The daemon of \(mountPoint) has ended meanwhile: nothing is mounted there any more.")
         case .refused(let errno): refusal(errno)
         case .silent:
             Failure(

@@ -37,8 +37,9 @@ package struct MountOptionList: Hashable, Sendable {
                 throw Self.unknown(parts[0])
             }
         }
-        guard !startsLocked || passphraseFile == nil else {
-            throw Failure(.usage, "'locked' asks for no passphrase: leave out 'passphrase_file=', or 'locked'.")
+        guard !startsLocked || (passphraseFile == nil && keyFile == nil) else {
+            throw Failure(
+                .usage, "'locked' unlocks nothing: leave out 'passphrase_file=' and 'key_file=', or 'locked'.")
         }
     }
 

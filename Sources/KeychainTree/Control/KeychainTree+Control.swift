@@ -1,5 +1,6 @@
 import FileSystemCore
 import Keychain
+import SecretCrypto
 import Synchronization
 import SystemPackage
 
@@ -20,10 +21,12 @@ extension KeychainTree {
 
     /// One write is one command; its answer replaces what the descriptor reads.
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
-        guard handle.file == .control else { throw .badFileDescriptor }
+        guard handle.file != .status else { throw .badFileDescriptor }
         try checkOwner(request.caller)
         do {
-            let answer = try commands.run(data, on: self, request: &request)
+            let command = Array("lock".utf8)
+            let answer = try commands.run(
+                handle.file == .lock ? command.rawSpan : data, on: self, request: &request)
             handle.set(answer)
         } catch {
             throw error.errno

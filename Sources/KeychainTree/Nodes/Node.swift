@@ -81,6 +81,9 @@ enum ControlFile: String, CaseIterable, Sendable {
     case status
     /// Write: a command; then read: its answer.
     case control
+    /// Write: locks, whatever is written. Commands queue on ``control`` in the kernel, which lets one writer of a file in at
+    /// a time; a lock waits for none of them (contract, L2).
+    case lock
 }
 
 /// A service directory that the kernel knows.

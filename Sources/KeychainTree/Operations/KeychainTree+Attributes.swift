@@ -235,7 +235,7 @@ extension KeychainTree {
         let (type, permissions): (FileType, UInt32) =
             switch node.content {
             case .controlFile(.status): (.regular, 0o400)
-            case .controlFile(.control): (.regular, 0o600)
+            case .controlFile(.control), .controlFile(.lock): (.regular, 0o600)
             default: (.directory, 0o700)
             }
         let time = Timestamp(started)

@@ -232,10 +232,12 @@ extension KeychainTree {
         try names.withLock { (_) throws(Errno) in
             var source = try existingDirectory(from, place.key)
             try checkAvailable(source.id)
+            try checkDefault(of: source, in: newPlace)
             let target = try optional { () throws(Errno) in try existingDirectory(to, newPlace.key) }
             if flags == .exchange {
                 guard let target else { throw .noSuchFileOrDirectory }
                 try checkAvailable(target.id)
+                try checkDefault(of: target, in: place)
                 return try exchangeDirectories(source, target, place, newPlace)
             }
             guard let target else {
@@ -280,6 +282,14 @@ extension KeychainTree {
         let (known, other) = table.withLock { ($0.service(first.id), $0.service(second.id)) }
         known?.move(to: newPlace)
         other?.move(to: place)
+    }
+
+    /// A name gets the default class of the directory that comes to it. While not unlocked no default is changed: ENOKEY for
+    /// any other than that of a new directory there.
+    private func checkDefault(of directory: Directory, in place: ClassDirectory) throws(Errno) {
+        guard keychain.keys.state != .unlocked else { return }
+        let usual = try container(of: place)?.defaultProtection ?? .whenUnlocked
+        guard directory.defaultProtection == usual else { throw .noKey }
     }
 
     /// ENOKEY for a directory that holds an item which is not available (L1).

@@ -9,6 +9,7 @@ Usage: login.py COMMAND DIR [ARGUMENT…]; DIR holds the socket and the process 
   sleep DIR true|false the system is about to sleep, or awake again
   lock DIR ID          the session gets the signal Lock
   hint DIR ID true     the session's LockedHint is set
+  refuse DIR           logind grants no inhibitor any more
   inhibitors DIR       prints how many delay inhibitors of sleep there are
 """
 import os
@@ -99,6 +100,9 @@ def main():
     elif command == "hint":
         session(directory, arguments[0]).UpdateProperties(NAME + ".Session", {"LockedHint": arguments[1] == "true"},
                                                           dbus_interface=MOCK)
+    elif command == "refuse":
+        denied = "raise dbus.exceptions.DBusException('no', name='org.freedesktop.DBus.Error.AccessDenied')"
+        mocked(directory).AddMethod(NAME + ".Manager", "Inhibit", "ssss", "h", denied, dbus_interface=MOCK)
     elif command == "inhibitors":
         found = mocked(directory).ListInhibitors(dbus_interface=NAME + ".Manager")
         print(sum(entry[0] == "sleep" and entry[3] == "delay" for entry in found))

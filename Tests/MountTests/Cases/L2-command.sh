@@ -1,0 +1,30 @@
+# L2: `lock` waits for no other command: not for unlocks that derive keys, nor for what queues behind them.
+. "${0%/*}/lib.sh"
+"$KEYCHAINFS" create --kdf moderate
+mount_keychain
+D="$MNT/generic-passwords/s"; mkdir "$D"; printf s3cret > "$D/a"
+printf 'wrong\n' > "$CASE_DIR/wrong"
+pids=()
+for _ in 1 2 3; do
+    "$KEYCHAINFS" unlock --passphrase-file "$CASE_DIR/wrong" "$MNT" 2> /dev/null & pids+=($!)
+done
+# The first is at its key derivation, the others wait for it.
+sleep 1
+"$KEYCHAINFS" lock "$MNT"
+left=0
+for pid in "${pids[@]}"; do if kill -0 "$pid" 2> /dev/null; then left=$((left + 1)); fi; done
+[ "$left" -ge 1 ] || fail "the lock has waited for every unlock"
+expect locked "$(status state)" "state"
+expect_errno ENOKEY cat "$D/a"
+for pid in "${pids[@]}"; do
+    code=0; wait "$pid" || code=$?
+    expect 10 "$code" "an unlock with a wrong passphrase"
+done
+expect locked "$(status state)" "state after the unlocks"
+# Whoever writes to the file locks, whatever he writes.
+"$KEYCHAINFS" unlock "$MNT"
+printf x > "$MNT/.keychainfs/lock"
+expect locked "$(status state)" "locked by a write"
+"$KEYCHAINFS" unlock "$MNT"
+expect s3cret "$(cat "$D/a")" "after the unlock"
+unmount_keychain
