@@ -1,4 +1,5 @@
 import FileSystemCore
+import Foundation
 import Fuse
 import Keychain
 import SystemPackage
@@ -13,6 +14,7 @@ package struct ItemDescription: Sendable {
 
     /// One `name: value` per attribute that is set, in the order of the attribute table; then other `user.` names.
     package func lines() throws(Failure) -> [String] {
+        try checkDaemon()
         guard let code = try value("user.kSecClass"), let itemClass = Self.itemClass(code) else {
             throw Failure(.failure, "\(file) is no item of a mounted keychain.")
         }
@@ -26,6 +28,14 @@ package struct ItemDescription: Sendable {
             lines.append("\(name.dropFirst("user.".count)): \(Self.printable(bytes))")
         }
         return lines
+    }
+
+    /// A daemon that does not answer would keep this process where no signal reaches it (contract, L4).
+    private func checkDaemon() throws(Failure) {
+        // By its spelling alone: whoever looks at the file waits already.
+        let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(file)).lexicallyNormalized()
+        guard let mountPoint = MountedKeychains.mountPoint(above: path.string) else { return }
+        if let silence = MountClient(mountPoint: mountPoint).silence() { throw silence }
     }
 
     private static func itemClass(_ bytes: [UInt8]) -> ItemClass? {

@@ -30,6 +30,16 @@ package struct MountClient: Sendable {
         }
     }
 
+    /// What to say of a daemon that does not answer; nil for one that does, be it with a refusal.
+    func silence() -> Failure? {
+        do throws(Failure) {
+            _ = try status()
+            return nil
+        } catch {
+            return error.exitCode == .noAnswer ? error : nil
+        }
+    }
+
     /// Runs a command of `.keychainfs/control`; returns its answer. Fails after `limit`, or soon when the daemon does not
     /// even tell its status.
     package func run(_ command: String, limit: Duration = Self.limit) throws(Failure) -> [UInt8] {

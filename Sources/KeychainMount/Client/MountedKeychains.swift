@@ -36,11 +36,15 @@ enum MountedKeychains {
     }
 
     /// Whether a directory, without symbolic links, lies in a mount of ours.
-    static func contain(_ directory: String) -> Bool {
+    static func contain(_ directory: String) -> Bool { mountPoint(above: directory) != nil }
+
+    /// Of the keychain in whose mount a path lies, as it is spelled: from the root, without symbolic links.
+    static func mountPoint(above path: String) -> String? {
         let above = ((try? MountTable.current())?.entries ?? []).filter { entry in
-            entry.path == "/" || entry.path == directory || directory.hasPrefix(entry.path + "/")
+            entry.path == "/" || entry.path == path || path.hasPrefix(entry.path + "/")
         }
         let longest = above.map(\.path.utf8.count).max()
-        return above.last { $0.path.utf8.count == longest }?.type == type
+        guard let mount = above.last(where: { $0.path.utf8.count == longest }), mount.type == type else { return nil }
+        return mount.path
     }
 }

@@ -161,6 +161,12 @@ package struct Doctor: Sendable {
 
     private var place: Diagnosis.Finding {
         if let mount = (try? MountTable.current())?.mount(at: mountPoint) {
+            if mount.type == MountedKeychains.type, MountClient(mountPoint: mountPoint).silence() != nil {
+                return .init(
+                    "mount-point", .problem, "The daemon of \(mountPoint) does not answer.",
+                    "If it was stopped, 'kill -CONT PID'; if it hangs, 'kill -KILL PID'. 'pgrep -af keychainfs' shows its PID."
+                )
+            }
             if StaleMount.exists(at: mountPoint, type: MountedKeychains.type) {
                 return .init(
                     "mount-point", .problem, "The daemon of \(mountPoint) is dead.",

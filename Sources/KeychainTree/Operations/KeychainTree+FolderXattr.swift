@@ -14,8 +14,10 @@ extension KeychainTree {
         return Array(protection.suffix.utf8)
     }
 
-    /// The default, unless it is the one that nobody has set.
+    /// The default, unless it is the one that nobody has set. None before the first unlock, when it cannot be told: root and
+    /// classes answer all the same (L1).
     func xattrs(of folder: Folder) throws(Errno) -> [[UInt8]] {
+        guard keychain.keys.state.isAfterFirstUnlock else { return [] }
         let isSet = try defaultProtection(of: folder) ?? .whenUnlocked != .whenUnlocked
         return isSet ? [XattrName.name(of: .accessible)] : []
     }

@@ -41,6 +41,9 @@ done
 # Listings: what is available, then ENOKEY; with nothing available the directory does not even open.
 listed() { (ls "$1" 2> "$CASE_DIR/said" || true) | xargs; grep -q 'key not available' "$CASE_DIR/said" || fail "a clean end of $1"; }
 expect "generic-passwords internet-passwords synchronizable access-groups" "$(ls -U "$MNT" | xargs)" "the root is listed cleanly"
+for folder in "$MNT" "$G" "$MNT/internet-passwords" "$MNT/access-groups"; do
+    expect "" "$(getfattr -d "$folder" 2>&1)" "the attributes of $folder"
+done
 expect "Always AlwaysThisDeviceOnly" "$(listed "$D")" "items"; expect s "$(listed "$G")" "directories"
 expect team "$(listed "$MNT/access-groups")" "groups"
 expect s "$(ls "$MNT/access-groups/team/generic-passwords")" "nothing is left out of this one"

@@ -20,6 +20,8 @@ for command in "status" "status --json" "lock" "unlock" "unmount"; do
     bounded "$KEYCHAINFS" $command "$MNT" & jobs+=($!)
 done
 bounded "$KEYCHAINFS" check & jobs+=($!)
+bounded "$KEYCHAINFS" show "$D/a" & jobs+=($!)
+(expect_code 1 timeout -s KILL 40 "$KEYCHAINFS" doctor "$MNT" | grep -q "does not answer") & jobs+=($!)
 bounded "$KEYCHAINFS" slot list "$MNT" & jobs+=($!)
 bounded "$KEYCHAINFS" mount --keychain "$CASE_DIR/other" --create "$MNT" & jobs+=($!)
 for job in "${jobs[@]}"; do wait "$job" || fail "one of them is not bounded"; done
