@@ -225,4 +225,20 @@ struct ItemsAfterNewKeysTests {
         }
         #expect(try bench.contents(try #require(bench.store.records.itemRecords[saved.id])) == [7])
     }
+
+    @Test("L5: nothing new is sealed under keys of before, whoever takes the newer ones out of the store")
+    func newestTakenAway() throws {
+        let bench = try Bench()
+        let old = try bench.addCounted(.sample(.whenUnlocked, id: 100, account: "a"), [1])
+        let userKey = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        _ = try bench.ring.renewKeys(userKey: userKey)
+        var records = bench.store.records
+        records.classKeyRecords.removeAll { $0.purpose == .protection(.whenUnlocked) && $0.generation == 2 }
+        let robbed = try Bench(copying: records)
+        try robbed.unlock()
+        #expect(throws: KeychainError.decode) { try robbed.ring.currentKeys(for: .whenUnlocked) }
+        #expect(try robbed.contents(old) == [1])
+        #expect(try robbed.ring.currentKeys(for: .afterFirstUnlock).generation == 2)
+        #expect(try robbed.ring.currentKeys(for: .whenUnlockedThisDeviceOnly).generation == 2)
+    }
 }

@@ -22,12 +22,16 @@ struct KeyTable {
     }
 
     private var entries: [KeyPurpose: [Int64: Entry]] = [:]
+    /// A new user key comes with a new generation of every class that it wraps: where the newest is older than this, somebody
+    /// has taken rows of keys out of the store, and whoever had a slot once may know what is left.
+    var oldestCurrent: Int64 = 1
 
     subscript(purpose: KeyPurpose, generation: Int64) -> Entry? { entries[purpose]?[generation] }
 
     /// The newest generation that this device can have; nil if there is none.
     func current(_ purpose: KeyPurpose) -> Entry? {
-        entries[purpose]?.filter { $0.value.isOwn }.max { $0.key < $1.key }?.value
+        guard let newest = entries[purpose]?.filter({ $0.value.isOwn }).max(by: { $0.key < $1.key }) else { return nil }
+        return purpose.isRenewedWithUserKey && newest.key < oldestCurrent ? .damaged : newest.value
     }
 
     /// The classes and generations that are another device's.
@@ -95,6 +99,7 @@ struct KeyTable {
     ///
     /// But not if they are others: what only the device key vouches for gives way.
     mutating func merge(_ other: KeyTable) {
+        oldestCurrent = max(oldestCurrent, other.oldestCurrent)
         for (purpose, generations) in other.entries {
             for (generation, entry) in generations {
                 if case .opened(let new) = entry, case .opened(let old) = entries[purpose]?[generation],
@@ -162,6 +167,10 @@ extension KeyPurpose {
         case .alwaysLookup: .always
         }
     }
+
+    /// Whether there is a generation for every user key: of the device's own classes there is one for those alone that the
+    /// device has made.
+    var isRenewedWithUserKey: Bool { self != .alwaysLookup && !isThisDeviceOnly }
 
     var isThisDeviceOnly: Bool {
         switch self {

@@ -43,7 +43,9 @@ struct StoredKeys {
     func table(
         tag: [UInt8], hasPassphrase: Bool = true, keys: borrowing WrappingKeys
     ) throws(KeychainError) -> KeyTable {
-        try KeyTable(
+        var table = try KeyTable(
             records: classKeys, device: device(tag: tag), hasPassphrase: hasPassphrase, keys: keys)
+        if keys.has(.userKey) { table.oldestCurrent = store.userKeyGeneration }
+        return table
     }
 }
