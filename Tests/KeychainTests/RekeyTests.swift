@@ -306,6 +306,22 @@ struct RekeyTests {
             2, authorizedBy: ring.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct"))))
     }
 
+    @Test("L5: slots that it cannot keep are told")
+    func lostSlots() throws {
+        let vault = try Vault()
+        var records = vault.bench.store.records
+        var forged = try #require(records.slotRecords[1])
+        forged.id = 7
+        records.slotRecords[7] = forged
+        let safe = try Safe(records)
+        let lost = try safe.keychain.startRekey { () throws(KeychainError) in
+            let secret = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(text: "correct") }
+            return try safe.keychain.keys.userKey(passphrase: secret)
+        }
+        #expect(lost == [7])
+        #expect(safe.store.records.slotRecords.keys.sorted() == [1])
+    }
+
     @Test("L2, L5: with the last passphrase slot an open descriptor of WhenPasscodeSet ends, whatever keys it reads by")
     func passcodeDescriptor() throws {
         let vault = try Vault()

@@ -4,11 +4,13 @@ import Synchronization
 /// What a rekey does to keys at its begin and at its end (contract, L5).
 extension KeyRing {
     /// Starts new keys for a rekey, which is noted before: what ends the program from the commit on does not end the rekey.
-    func startRekey(userKey: borrowing SecretBytes) throws(KeychainError) {
+    ///
+    /// - Returns: slots that nobody vouched for, damaged or forged: they are gone.
+    func startRekey(userKey: borrowing SecretBytes) throws(KeychainError) -> [Int64] {
         let present = try store.read { (reader) throws(KeychainError) in try reader.store() }.userKeyGeneration
         try rekeyKeeper?.keep(rekeyGeneration: present + 1, of: storeID)
         do throws(KeychainError) {
-            _ = try renewKeys(userKey: userKey)
+            return try renewKeys(userKey: userKey)
         } catch {
             try? rekeyKeeper?.keep(rekeyGeneration: nil, of: storeID)
             throw error

@@ -19,21 +19,24 @@ extension Keychain {
     /// Starts a rekey; ``rekeyInBackground(hasRoom:report:afterwards:)`` does the work.
     ///
     /// - Parameter userKey: opens a slot; called once it is clear that a rekey can be started.
+    /// - Returns: key slots that nobody vouched for, damaged or forged: they are gone.
     /// - Throws: `readOnly`; `interactionNotAllowed` unless unlocked; `inUse` while there is one; what `userKey` throws;
     ///   what the store throws. Nothing is changed then.
+    @discardableResult
     package func startRekey(
         userKey: () throws(KeychainError) -> SecretBytes
-    ) throws(KeychainError) {
+    ) throws(KeychainError) -> [Int64] {
         guard !isReadOnly else { throw .readOnly }
         guard keys.state == .unlocked else { throw .interactionNotAllowed }
         guard keys.rekeying.reserve() else { throw .inUse(processID: 0) }
         do throws(KeychainError) {
-            try keys.startRekey(userKey: userKey())
+            let lostSlots = try keys.startRekey(userKey: userKey())
+            keys.rekeying.started(true)
+            return lostSlots
         } catch {
             keys.rekeying.started(false)
             throw error
         }
-        keys.rekeying.started(true)
     }
 
     /// The life of a worker thread: does the rekeys that are started, or were under way; returns when the keychain is closed.

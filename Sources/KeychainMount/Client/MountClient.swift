@@ -46,16 +46,6 @@ package struct MountClient: Sendable {
         try send(try Self.message(command, count: 0), limit: limit)
     }
 
-    /// Locks, whatever other commands the daemon is at.
-    package func lock() throws(Failure) {
-        let message = Array("lock\n".utf8)
-        do throws(ControlExchange.Failed) {
-            _ = try ControlExchange(mountPoint: mountPoint, file: .lock, limit: Self.limit).ask(message.rawSpan)
-        } catch {
-            throw failure(error)
-        }
-    }
-
     /// The same, with secret input after the command; one write, straight from locked memory.
     ///
     /// `meaning`: what an errno means in this command; nil for what it means in all.
@@ -67,6 +57,16 @@ package struct MountClient: Sendable {
         var output = message.mutableBytes
         _ = output.write(secret.bytes, at: end)
         return try send(message, limit: Self.limit, meaning)
+    }
+
+    /// Locks, whatever other commands the daemon is at.
+    package func lock() throws(Failure) {
+        let message = Array("lock\n".utf8)
+        do throws(ControlExchange.Failed) {
+            _ = try ControlExchange(mountPoint: mountPoint, file: .lock, limit: Self.limit).ask(message.rawSpan)
+        } catch {
+            throw failure(error)
+        }
     }
 
     package func unlock(with secret: borrowing UnlockSecret, acceptingRollback: Bool) throws(Failure) {

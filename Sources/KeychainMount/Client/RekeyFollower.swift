@@ -52,7 +52,9 @@ package struct RekeyFollower {
         }
         let secret = try unlocking.read(say: say)
         do throws(Failure) {
-            _ = try client.run(ControlCommandLine.rekey, secret: try Self.frame(secret))
+            let answer = try client.run(ControlCommandLine.rekey, secret: try Self.frame(secret))
+            let lost = String(decoding: answer, as: UTF8.self).split(separator: "\n").joined(separator: ", ")
+            if !lost.isEmpty { say("warning: slots that were damaged or forged are gone: \(lost).") }
         } catch  where error.exitCode == .wrongPassphrase {
             throw Failure(
                 .wrongPassphrase,

@@ -68,8 +68,8 @@ struct ControlCommandLine: ControlCommands {
             var offset = end
             let secret = try UnlockFrames.read(command, at: &offset)
             let keychain = tree.keychain
-            try keychain.startRekey { () throws(KeychainError) in try keychain.keys.userKey(with: secret) }
-            return Array("started\n".utf8)
+            let lost = try keychain.startRekey { () throws(KeychainError) in try keychain.keys.userKey(with: secret) }
+            return Array(lost.map { "\($0)\n" }.joined().utf8)
         case "check":
             return CheckAnswer(try tree.keychain.check()).json
         case "backup":
@@ -89,7 +89,7 @@ struct ControlCommandLine: ControlCommands {
         }
     }
 
-    /// Followed by an unlock secret.
+    /// Followed by an unlock secret; answered by the numbers of slots that could not be kept, a line each.
     static let rekey = "rekey"
 
     /// The command, and where its secret input begins. No command is longer than a few words.

@@ -21,16 +21,24 @@ extension KeychainTree {
 
     /// One write is one command; its answer replaces what the descriptor reads.
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
-        guard handle.file != .status else { throw .badFileDescriptor }
+        let command: [UInt8]
+        switch handle.file {
+        case .status: throw .badFileDescriptor
+        case .control:
+            try run(data, for: handle, request: &request)
+            return data.byteCount
+        case .lock: command = Array("lock".utf8)
+        }
+        try run(command.rawSpan, for: handle, request: &request)
+        return data.byteCount
+    }
+
+    private func run(_ command: RawSpan, for handle: ControlHandle, request: inout Request) throws(Errno) {
         try checkOwner(request.caller)
         do {
-            let command = Array("lock".utf8)
-            let answer = try commands.run(
-                handle.file == .lock ? command.rawSpan : data, on: self, request: &request)
-            handle.set(answer)
+            handle.set(try commands.run(command, on: self, request: &request))
         } catch {
             throw error.errno
         }
-        return data.byteCount
     }
 }
