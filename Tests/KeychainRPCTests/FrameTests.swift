@@ -57,7 +57,9 @@ struct FrameTests {
         let list = Array(bytes[16..<16 + header.listCount])
         #expect(try ItemRequest(list: list) == request)
         #expect(!list.rawSpan.contains(secret) && bytes.suffix(secret.count) == secret[...])
-        #expect(try RequestFrame.head(of: request, secretCount: secret.count) == bytes.dropLast(secret.count))
+        let head = try RequestFrame.head(of: request, secretCount: secret.count)
+        #expect(head.count + secret.count == bytes.count && head.prefix(16) == bytes.prefix(16))
+        #expect(try ItemRequest(list: Array(head.dropFirst(16))) == request)
     }
 
     @Test("a request with what it should not have, or without what it should")
