@@ -53,6 +53,9 @@ final class LanePool: Sendable {
         state.withLockAndSignal { $0.idle.append(lane) }
     }
 
+    /// Lanes whose threads have not ended.
+    var count: Int { state.withLock { $0.count } }
+
     private func newLane() throws(Errno) -> Lane {
         do throws(Errno) {
             return try Lane(mountPoint: mountPoint) { [self] in ended($0) }

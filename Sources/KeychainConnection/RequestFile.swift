@@ -3,6 +3,9 @@ import SystemPackage
 
 /// The `rpc` file of whatever is mounted when a request begins.
 struct RequestFile: ~Copyable {
+    /// How often locked memory is asked for again, here or in the daemon, which each time waits for a second.
+    private static let attempts = 5
+
     private let mountPoint: () -> String
     private var file: ControlFile?
     /// A part of a request was written.
@@ -27,6 +30,13 @@ struct RequestFile: ~Copyable {
     /// The next piece of the answer, at most `limit` bytes.
     mutating func read(limit: Int) throws(Errno) -> SecretBytes {
         hasBegun = false
+        for _ in 0..<Self.attempts {
+            do throws(Errno) { return try piece(limit: limit) } catch  where error == .noMemory { continue }
+        }
+        return try piece(limit: limit)
+    }
+
+    private func piece(limit: Int) throws(Errno) -> SecretBytes {
         switch file {
         case .some(let file): return try file.read(limit: limit)
         case nil: throw .badFileDescriptor
