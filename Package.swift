@@ -70,6 +70,8 @@ let package = Package(
             name: "KeychainStorage", dependencies: ["Keychain", "SecretCrypto", grdb, system], swiftSettings: strict),
         // The vocabulary of file systems and the port `FileSystem`.
         .target(name: "FileSystemCore", dependencies: [system], swiftSettings: strict),
+        // The messages of Keychain Services between a client and whoever answers; knows no keychain word but their keys.
+        .target(name: "KeychainRPC", dependencies: ["SecretCrypto"], swiftSettings: adapter),
         // The domain: items, attributes, protection classes, keys, records; the port `RecordStore`.
         .target(name: "Keychain", dependencies: ["SecretCrypto"], swiftSettings: strict),
         // libsodium behind noncopyable secrets in locked memory.
@@ -93,6 +95,7 @@ let package = Package(
         .testTarget(
             name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
             swiftSettings: testing),
+        .testTarget(name: "KeychainRPCTests", dependencies: ["KeychainRPC", "SecretCrypto"], swiftSettings: testing),
         .testTarget(
             name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecretCrypto"],
             swiftSettings: testing),
