@@ -32,6 +32,7 @@ let package = Package(
     products: [
         .executable(name: "keychainfs", targets: ["keychainfs"]),
         .library(name: "Fuse", targets: ["Fuse", "FileSystemCore"]),
+        .library(name: "KeychainClient", targets: ["KeychainClient"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -51,9 +52,13 @@ let package = Package(
         .target(
             name: "KeychainMount",
             dependencies: [
-                "Fuse", "SystemServices", "KeychainTree", "KeychainStorage", "FileSystemCore", "Keychain",
-                "SecretCrypto", logging, system,
+                "Fuse", "SystemServices", "KeychainTree", "KeychainConnection", "KeychainStorage", "FileSystemCore",
+                "Keychain", "KeychainRPC", "SecretCrypto", logging, system,
             ],
+            swiftSettings: strict),
+        // The Swift-native API of a keychain: typed, its secrets in locked memory.
+        .target(
+            name: "KeychainClient", dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto"],
             swiftSettings: strict),
         // A client's way to a mounted keychain: finds it, and waits for it with a bound.
         .target(

@@ -11,18 +11,19 @@ package struct AccessGroups: Hashable, Sendable {
     /// Those of this process: read once, as entitlements are.
     package static let ofThisProcess = AccessGroups(environment: ProcessInfo.processInfo.environment)
 
-    private static let fallback = ["default"]
+    /// The group that the root of a mount shows.
+    package static let fallback = "default"
     private static let variable = "KEYCHAINFS_ACCESS_GROUPS"
 
     package init(environment: [String: String]) {
         let named = environment[Self.variable].map { Self.names($0.split(separator: ",")) } ?? []
         let groups = named.isEmpty ? Self.configured(environment) : named
-        names = groups.isEmpty ? Self.fallback : groups
+        names = groups.isEmpty ? [Self.fallback] : groups
     }
 
     /// Those that somebody names; none: the fallback.
     package init(_ names: [String]) {
-        self.names = names.isEmpty ? Self.fallback : names
+        self.names = names.isEmpty ? [Self.fallback] : names
     }
 
     private static func configured(_ environment: [String: String]) -> [String] {

@@ -37,6 +37,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case rolledBack = 24
     /// There is no such key slot, or the change of slots is refused.
     case slotRefused = 25
+    /// `search` found nothing.
+    case notFound = 26
     /// The daemon of a mount does not answer.
     case noAnswer = 30
     /// A signal has ended what was shown; what was started goes on. 128 and SIGINT, as shells have it.

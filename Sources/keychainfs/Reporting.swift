@@ -10,9 +10,9 @@ enum Report {
     }
 
     /// A result that cannot be delivered is a failure of the command.
-    static func result(_ text: String) throws(Failure) {
+    static func result(_ text: String, terminator: String = "\n") throws(Failure) {
         do {
-            try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+            try FileHandle.standardOutput.write(contentsOf: Data((text + terminator).utf8))
         } catch {
             throw Failure(.failure, "The result cannot be written to standard output.")
         }

@@ -1,11 +1,11 @@
-import Keychain
+package import Keychain
 
 /// Attribute values as the bytes of an extended attribute (X2).
 ///
 /// Strings as UTF-8, numbers decimal, booleans `0` and `1`, dates RFC 3339, enumerations by the constant's suffix, data
 /// as it is. Reading back also takes the constant's full name and its four-character code.
-enum AttributeText {
-    static func encode(_ value: AttributeValue, for key: AttributeKey) -> [UInt8] {
+package enum AttributeText {
+    package static func encode(_ value: AttributeValue, for key: AttributeKey) -> [UInt8] {
         switch (key.definition.kind, value) {
         case (.internetProtocol, .text(let code)): suffix(of: code, in: InternetProtocol.table) ?? code
         case (.authenticationType, .text(let code)): suffix(of: code, in: AuthenticationType.table) ?? code
@@ -16,7 +16,7 @@ enum AttributeText {
     }
 
     /// Nil for a value that the attribute cannot hold; `current` is what it holds now.
-    static func decode(_ bytes: [UInt8], for key: AttributeKey, current: AttributeValue?) -> AttributeValue? {
+    package static func decode(_ bytes: [UInt8], for key: AttributeKey, current: AttributeValue?) -> AttributeValue? {
         let definition = key.definition
         switch definition.kind {
         case .data: return .data(bytes)

@@ -27,7 +27,7 @@ package struct ItemPlace: Hashable, Sendable {
 
 extension ServiceKey {
     /// The key of an item of which no part is given.
-    static func empty(_ itemClass: ItemClass) -> ServiceKey {
+    package static func empty(_ itemClass: ItemClass) -> ServiceKey {
         switch itemClass {
         case .genericPassword: .generic(service: .text([]))
         case .internetPassword: .internet(InternetService(server: .text([])))

@@ -1,0 +1,43 @@
+extension Keychain {
+    /// The password of an account with a service.
+    ///
+    /// - Throws: ``KeychainError/itemNotFound``, ``KeychainError/locked``.
+    public func password(service: String, account: String) throws(KeychainError) -> Secret {
+        try secret(of: .generic(service: service, account: account))
+    }
+
+    /// Sets it, be there one or not.
+    public func setPassword(
+        _ password: borrowing Secret, service: String, account: String, attributes: ItemAttributes = ItemAttributes()
+    ) throws(KeychainError) {
+        try set(password, for: .generic(service: service, account: account), attributes: attributes)
+    }
+
+    /// Removes it; false if there is none.
+    @discardableResult public func removePassword(service: String, account: String) throws(KeychainError) -> Bool {
+        try remove(.generic(service: service, account: account))
+    }
+
+    /// The password of an account with a server.
+    public func password(
+        server: String, account: String, protocol: InternetProtocol? = nil, port: Int? = nil, path: String = ""
+    ) throws(KeychainError) -> Secret {
+        try secret(of: .internet(server: server, account: account, protocol: `protocol`, port: port, path: path))
+    }
+
+    /// Sets it, be there one or not.
+    public func setPassword(
+        _ password: borrowing Secret, server: String, account: String, protocol: InternetProtocol? = nil,
+        port: Int? = nil, path: String = "", attributes: ItemAttributes = ItemAttributes()
+    ) throws(KeychainError) {
+        let key = ItemKey.internet(server: server, account: account, protocol: `protocol`, port: port, path: path)
+        try set(password, for: key, attributes: attributes)
+    }
+
+    /// Removes it; false if there is none.
+    @discardableResult public func removePassword(
+        server: String, account: String, protocol: InternetProtocol? = nil, port: Int? = nil, path: String = ""
+    ) throws(KeychainError) -> Bool {
+        try remove(.internet(server: server, account: account, protocol: `protocol`, port: port, path: path))
+    }
+}

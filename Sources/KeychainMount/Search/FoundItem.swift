@@ -1,0 +1,77 @@
+import Keychain
+import KeychainRPC
+import KeychainTree
+
+/// An item that a search has found: its path in the mount, and its attributes, never its secret.
+package struct FoundItem: Codable, Hashable, Sendable {
+    /// From the root.
+    package let path: String
+    /// `GenericPassword` or `InternetPassword`.
+    package let itemClass: String
+    /// By the constants' names, as the extended attributes have them; what is no text as `0x` and digits.
+    package let attributes: [String: String]
+
+    private enum CodingKeys: String, CodingKey {
+        case path, attributes
+        case itemClass = "class"
+    }
+
+    /// Nil for what is no item's dictionary.
+    init?(_ entry: PropertyList, _ itemClass: ItemClass, mountPoint: String) {
+        guard case .dictionary(let entries) = entry else { return nil }
+        var values: [AttributeKey: AttributeValue] = [:]
+        for key in AttributeKey.allCases {
+            values[key] = entries[key.definition.code].flatMap(\.attributeValue)
+        }
+        guard let place = ItemPlace(values, itemClass) else { return nil }
+        path = (mountPoint == "/" ? "" : mountPoint) + "/" + place.path
+        self.itemClass = itemClass.suffix
+        attributes = Dictionary(
+            uniqueKeysWithValues: values.filter { !place.isDefault($0.key) }.map { key, value in
+                (key.definition.name, Self.text(AttributeText.encode(value, for: key)))
+            })
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        String(validating: bytes, as: UTF8.self) ?? Hexadecimal.text(bytes)
+    }
+}
+
+extension ItemPlace {
+    /// Of an item's attributes.
+    fileprivate init?(_ values: [AttributeKey: AttributeValue], _ itemClass: ItemClass) {
+        guard let account = values[.account], let group = values[.accessGroup]?.bytes else { return nil }
+        var service = ServiceKey.empty(itemClass)
+        for (key, value) in values where key.isPartOfService && key.definition.classes.contains(itemClass) {
+            service = service.setting(key, to: value)
+        }
+        let container = ContainerKey(
+            itemClass: itemClass, accessGroup: group, isSynchronizable: values[.synchronizable] == .number(1))
+        self.init(account: account, service: service.normalized, container: container)
+    }
+
+    /// Below the root of the mount (contract, T1 to T3).
+    fileprivate var path: String {
+        let group = container.accessGroup
+        let isDefault = group == ContainerKey.defaultAccessGroup
+        var parts = isDefault ? [] : ["access-groups", text(CanonicalName(accessGroup: group))]
+        if container.isSynchronizable { parts.append("synchronizable") }
+        parts += [container.itemClass.folderName, text(CanonicalName(service: service))]
+        return (parts + [text(CanonicalName(account: account))]).joined(separator: "/")
+    }
+
+    /// Whether it is a part of the key that is not set: the engine gives the value that stands for that.
+    fileprivate func isDefault(_ key: AttributeKey) -> Bool {
+        key.isPartOfService && key != .service && key != .server && service[key] == nil
+    }
+
+    /// A canonical name is UTF-8.
+    private func text(_ name: CanonicalName) -> String { String(decoding: name.bytes, as: UTF8.self) }
+}
+
+extension AttributeKey {
+    /// Whether a directory's name tells it.
+    fileprivate var isPartOfService: Bool {
+        definition.role == .primaryKey && ![.account, .accessGroup, .synchronizable].contains(self)
+    }
+}

@@ -1,0 +1,117 @@
+import Keychain
+import KeychainConnection
+import KeychainRPC
+import SecretCrypto
+
+/// `keychainfs search`: the items of a mounted keychain that have all of the given attributes.
+package struct ItemFinder: Sendable {
+    private let mountPoint: String
+    private let terms: [SearchTerm]
+    private let classes: [ItemClass]
+    private let ignoresCase: Bool
+
+    /// - Parameters:
+    ///   - terms: each `ATTRIBUTE=VALUE`; see ``SearchTerm``.
+    ///   - itemClass: the only class that is looked at; nil: every class that has all these attributes.
+    package init(
+        mountPoint: String, terms: [String], itemClass: ItemClass? = nil, ignoresCase: Bool = false
+    ) throws(Failure) {
+        self.mountPoint = mountPoint
+        self.ignoresCase = ignoresCase
+        let terms = try Self.parse(terms)
+        classes = (itemClass.map { [$0] } ?? ItemClass.allCases).filter { itemClass in
+            terms.allSatisfy { $0.belongs(to: itemClass) }
+        }
+        self.terms = terms
+        guard !classes.isEmpty else {
+            throw Failure(.usage, "No class of items has all of these attributes.")
+        }
+    }
+
+    /// What is found, in the order in which it was made, class by class.
+    ///
+    /// Throws `notFound` if that is nothing, `locked` if an item that may be meant is locked.
+    package func find() throws(Failure) -> SearchAnswer {
+        let connection = MountConnection { [mountPoint] in mountPoint }
+        var items: [FoundItem] = []
+        for itemClass in classes { items += try find(itemClass, over: connection) }
+        guard !items.isEmpty else {
+            throw Failure(.notFound, "No item in the keychain at \(mountPoint) has these attributes.")
+        }
+        return SearchAnswer(items: items)
+    }
+
+    private func find(_ itemClass: ItemClass, over connection: MountConnection) throws(Failure) -> [FoundItem] {
+        let request = ItemRequest(.copyMatching, query: try query(itemClass), accessGroups: ["*"])
+        guard let nothing = try? SecretBytes(count: 0) else { throw Failure(.failure, "There is no memory left.") }
+        var items: [FoundItem] = []
+        let status = connection.perform(request, secret: nothing) { frame in
+            items += frame.entries.compactMap { FoundItem($0, itemClass, mountPoint: mountPoint) }
+        }
+        switch status {
+        case 0: return items
+        case SecurityStatus.itemNotFound.rawValue: return []
+        default: throw failure(status)
+        }
+    }
+
+    private func query(_ itemClass: ItemClass) throws(Failure) -> [String: PropertyList] {
+        var query: [String: PropertyList] = [
+            "class": .string(itemClass.code), "sync": .string("syna"), "m_Limit": .string("m_LimitAll"),
+            "r_Attributes": .boolean(true),
+        ]
+        if ignoresCase { query["m_CaseInsensitive"] = .boolean(true) }
+        for term in terms {
+            do throws(SearchTerm.Mistake) {
+                query[term.key.definition.code] = try term.value()
+            } catch {
+                throw Failure(error)
+            }
+        }
+        return query
+    }
+
+    private func failure(_ status: Int32) -> Failure {
+        switch status {
+        case SecurityStatus.interactionNotAllowed.rawValue:
+            return Failure(
+                .locked, "Items of the keychain at \(mountPoint) are locked. Unlock it with 'keychainfs unlock'.")
+        case ConnectionStatus.notAvailable, ConnectionStatus.missingEntitlement:
+            // Whoever asks for the status is told why.
+            do throws(Failure) { _ = try MountClient(mountPoint: mountPoint).status() } catch { return error }
+            return Failure(.failure, "The daemon of \(mountPoint) answers no searches. Is it of an older version?")
+        case let status:
+            return Failure(.failure, "The search in \(mountPoint) failed with status \(status).")
+        }
+    }
+
+    private static func parse(_ arguments: [String]) throws(Failure) -> [SearchTerm] {
+        var terms: [SearchTerm] = []
+        for argument in arguments {
+            do throws(SearchTerm.Mistake) {
+                let term = try SearchTerm(argument)
+                guard !terms.contains(where: { $0.key == term.key }) else {
+                    throw Failure(.usage, "\(term.name) is given twice. An item has one value of it.")
+                }
+                terms.append(term)
+            } catch let error as SearchTerm.Mistake {
+                throw Failure(error)
+            }
+        }
+        return terms
+    }
+}
+
+extension Failure {
+    fileprivate init(_ mistake: SearchTerm.Mistake) {
+        switch mistake {
+        case .noEqualsSign: self.init(.usage, "A search term is ATTRIBUTE=VALUE, for example account=me.")
+        case .unknownAttribute(let name):
+            self.init(
+                .usage,
+                "There is no attribute \(name) to search for. Names are those of the extended attributes: label, kSecAttrLabel."
+            )
+        case .badValue(let name): self.init(.usage, "\(name) cannot have that value.")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Keychain
+import KeychainRPC
+import KeychainTree
+
+/// One `ATTRIBUTE=VALUE` of a search.
+package struct SearchTerm: Sendable {
+    /// A term that makes no sense.
+    enum Mistake: Error, Equatable {
+        case noEqualsSign
+        case unknownAttribute(String)
+        case badValue(String)
+    }
+
+    /// As it was typed.
+    let name: String
+    let key: AttributeKey
+    private let text: String
+
+    /// `ATTRIBUTE` is a constant's name (`kSecAttrLabel`), its end in any case (`label`), or its value (`labl`); `VALUE` is
+    /// what the extended attribute would be (contract, X2), or `0x` and the digits of bytes.
+    init(_ argument: String) throws(Mistake) {
+        guard let sign = argument.firstIndex(of: "=") else { throw .noEqualsSign }
+        name = String(argument[..<sign])
+        text = String(argument[argument.index(after: sign)...])
+        guard let key = AttributeKey.allCases.first(where: { $0.isSearchable && $0.isCalled(name) }) else {
+            throw .unknownAttribute(name)
+        }
+        self.key = key
+        _ = try value()
+    }
+
+    func belongs(to itemClass: ItemClass) -> Bool { key.definition.classes.contains(itemClass) }
+
+    /// The value as a query has it.
+    func value() throws(Mistake) -> PropertyList {
+        guard let value = AttributeText.decode(bytes, for: key, current: nil) else { throw .badValue(name) }
+        return key == .synchronizable ? .boolean(value == .number(1)) : PropertyList(value)
+    }
+
+    private var bytes: [UInt8] {
+        let takesBytes = key.definition.kind == .blob || key.definition.kind == .data
+        return takesBytes ? Hexadecimal.bytes(text) ?? Array(text.utf8) : Array(text.utf8)
+    }
+}
+
+extension AttributeKey {
+    /// Whether items can be found by it: not by what an item can have no value of here.
+    fileprivate var isSearchable: Bool {
+        ![.accessControl, .persistentReference, .uuid, .sha1, .tombstone].contains(self) && definition.role != .refused
+    }
+
+    fileprivate func isCalled(_ name: String) -> Bool {
+        definition.name == name || definition.code == name
+            || definition.name.lowercased() == "ksecattr" + name.lowercased()
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Keychain
+import KeychainMount
+
+struct Search: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Find the items that have certain attributes, and print their paths.",
+        discussion: """
+            Without a term: all items. ATTRIBUTE is a name as in 'getfattr -d', without 'user.': kSecAttrLabel, or its end \
+            in any case (label), or its four characters (labl). VALUE is what the extended attribute would be; bytes that \
+            are no text are 0x and digits. All terms have to hold. Items of all access groups are looked at.
+
+            Exit codes: 0 found; 26 nothing found; 23 an item that may be meant is locked; 17 nothing mounted there; \
+            30 the daemon does not answer; 64 a term that makes no sense.
+            """)
+
+    @Option(name: .customLong("mount"), help: "Where the keychain is mounted. (default: ~/Keychain)")
+    var mountPoint: String?
+    @Option(name: .customLong("class"), help: "One class alone: generic or internet.")
+    var itemClass: ClassName?
+    @Flag(name: .shortAndLong, help: "Capitals and small letters are the same, in every text but the access group.")
+    var ignoreCase = false
+    @Flag(help: "All attributes, never the secret, as JSON.")
+    var json = false
+    @Flag(name: [.customShort("0"), .customLong("null")], help: "End each path with a NUL, for 'xargs -0'.")
+    var null = false
+    @Argument(help: "What the items have.")
+    var terms: [String] = []
+
+    /// As `user.kSecClass` has it, without `Password`.
+    enum ClassName: String, ExpressibleByArgument, CaseIterable {
+        case generic, internet
+
+        var itemClass: ItemClass { self == .generic ? .genericPassword : .internetPassword }
+    }
+
+    func validate() throws {
+        if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
+        if json, null { throw ValidationError("--json and -0 exclude each other.") }
+    }
+
+    func run() throws {
+        try reporting { () throws(Failure) in
+            let finder = try ItemFinder(
+                mountPoint: Locations.absolute(mountPoint ?? Locations().mountPoint), terms: terms,
+                itemClass: itemClass?.itemClass, ignoresCase: ignoreCase)
+            let found = try finder.find()
+            if null {
+                try Report.result(found.nullTerminated, terminator: "")
+            } else {
+                try Report.result(json ? found.jsonText : found.text)
+            }
+        }
+    }
+}
