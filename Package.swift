@@ -55,6 +55,10 @@ let package = Package(
                 "SecretCrypto", logging, system,
             ],
             swiftSettings: strict),
+        // A client's way to a mounted keychain: finds it, and waits for it with a bound.
+        .target(
+            name: "KeychainConnection", dependencies: ["KeychainRPC", "SystemServices", "SecretCrypto", system],
+            swiftSettings: strict),
         // The binding of libfuse's low-level API; knows no keychain word.
         .target(name: "Fuse", dependencies: ["FileSystemCore", "CFuse3", system], swiftSettings: adapter),
         // What the system tells a daemon and hears from it: clocks, services; knows no keychain word.
@@ -70,6 +74,8 @@ let package = Package(
             name: "KeychainStorage", dependencies: ["Keychain", "SecretCrypto", grdb, system], swiftSettings: strict),
         // The vocabulary of file systems and the port `FileSystem`.
         .target(name: "FileSystemCore", dependencies: [system], swiftSettings: strict),
+        // The messages of Keychain Services between a client and whoever answers; knows no keychain word but their keys.
+        .target(name: "KeychainRPC", dependencies: ["SecretCrypto"], swiftSettings: adapter),
         // The domain: items, attributes, protection classes, keys, records; the port `RecordStore`.
         .target(name: "Keychain", dependencies: ["SecretCrypto"], swiftSettings: strict),
         // libsodium behind noncopyable secrets in locked memory.
@@ -93,6 +99,7 @@ let package = Package(
         .testTarget(
             name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
             swiftSettings: testing),
+        .testTarget(name: "KeychainRPCTests", dependencies: ["KeychainRPC", "SecretCrypto"], swiftSettings: testing),
         .testTarget(
             name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecretCrypto"],
             swiftSettings: testing),
@@ -121,6 +128,9 @@ let package = Package(
                 "SystemServices", system,
             ],
             swiftSettings: testing),
+        .testTarget(
+            name: "KeychainConnectionTests",
+            dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto", system], swiftSettings: testing),
         .testTarget(
             name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
         .testTarget(
