@@ -44,7 +44,7 @@ let package = Package(
         // The program: commands only.
         .executableTarget(
             name: "keychainfs",
-            dependencies: ["KeychainMount", "CWipingMalloc", argumentParser, logging, system],
+            dependencies: ["KeychainMount", "DeviceState", "Keychain", "CWipingMalloc", argumentParser, logging, system],
             swiftSettings: strict),
         // The program's allocator: wipes what it frees. Never linked into a library.
         .target(name: "CWipingMalloc"),
@@ -52,9 +52,13 @@ let package = Package(
         .target(
             name: "KeychainMount",
             dependencies: [
-                "Fuse", "SystemServices", "KeychainTree", "KeychainConnection", "KeychainStorage", "FileSystemCore",
-                "Keychain", "KeychainRPC", "SecretCrypto", logging, system,
+                "Fuse", "DeviceState", "SystemServices", "KeychainTree", "KeychainConnection", "KeychainStorage",
+                "FileSystemCore", "Keychain", "KeychainRPC", "SecretCrypto", logging, system,
             ],
+            swiftSettings: strict),
+        // What a device keeps of its keychains, and where: its key, commit numbers, rekeys under way.
+        .target(
+            name: "DeviceState", dependencies: ["SystemServices", "Keychain", "SecretCrypto", logging, system],
             swiftSettings: strict),
         // The Swift-native API of a keychain: typed, its secrets in locked memory.
         .target(
@@ -129,8 +133,8 @@ let package = Package(
         .testTarget(
             name: "KeychainMountTests",
             dependencies: [
-                "KeychainMount", "KeychainTree", "FileSystemCore", "Keychain", "KeychainTesting", "SecretCrypto",
-                "SystemServices", system,
+                "KeychainMount", "DeviceState", "KeychainTree", "FileSystemCore", "Keychain", "KeychainTesting",
+                "SecretCrypto", "SystemServices", system,
             ],
             swiftSettings: testing),
         .testTarget(
@@ -140,7 +144,7 @@ let package = Package(
             name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
         .testTarget(
             name: "MountTests",
-            dependencies: ["keychainfs", "KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto"],
+            dependencies: ["keychainfs", "KeychainMount", "DeviceState", "Keychain", "KeychainTesting", "SecretCrypto"],
             exclude: ["Cases"], swiftSettings: testing),
     ]
 )

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeviceState
 import KeychainMount
 
 /// `keychainfs`: the commands of design section 8.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeviceState
 import Keychain
 import KeychainMount
 

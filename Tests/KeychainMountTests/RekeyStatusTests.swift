@@ -1,3 +1,4 @@
+import DeviceState
 import Foundation
 import Keychain
 import Synchronization

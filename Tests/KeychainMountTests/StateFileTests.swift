@@ -1,3 +1,4 @@
+@testable import DeviceState
 import Foundation
 import Keychain
 import SecretCrypto

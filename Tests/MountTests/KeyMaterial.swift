@@ -1,3 +1,4 @@
+import DeviceState
 import KeychainTesting
 import SecretCrypto
 

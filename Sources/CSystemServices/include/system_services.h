@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* glibc has it for _GNU_SOURCE alone (renameat2(2)). */
+int renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path, unsigned int flags);
+
 /* A connection to the system bus, for one thread. Functions return a negative errno when they fail. */
 typedef struct login_bus login_bus;
 

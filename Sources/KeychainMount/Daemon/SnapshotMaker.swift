@@ -1,3 +1,4 @@
+import DeviceState
 import FileSystemCore
 import Foundation
 import Fuse

@@ -1,3 +1,4 @@
+package import DeviceState
 import Foundation
 import Fuse
 import SecretCrypto

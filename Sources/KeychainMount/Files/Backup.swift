@@ -1,3 +1,4 @@
+import DeviceState
 import Foundation
 import Fuse
 import Keychain

@@ -1,3 +1,4 @@
+package import DeviceState
 import FileSystemCore
 import Foundation
 import Fuse
@@ -26,7 +27,7 @@ package struct KeychainFile: Sendable {
 
     /// The same with what is there already. Leaves nothing behind if it fails.
     package func create(passphrase: borrowing SecretBytes, cost: Argon2id.Cost) throws(Failure) {
-        let device = try DeviceKeyFile(locations).read()
+        let device = try Failure.telling { () throws(DeviceKeyError) in try DeviceKeyFile(locations).read() }
         do throws(StoreOpenError) {
             let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
                 try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
@@ -55,7 +56,9 @@ package struct KeychainFile: Sendable {
         }
         let device: SecretBytes
         do throws(Failure) {
-            device = try isReadOnly ? deviceFile.readOnly() : deviceFile.read()
+            device = try Failure.telling { () throws(DeviceKeyError) in
+                try isReadOnly ? deviceFile.readOnly() : deviceFile.read()
+            }
         } catch {
             store.close()
             throw error
@@ -196,6 +199,15 @@ extension Failure {
         }
         self.init(
             .inUse, "\(path) is mounted at \(mount) by process \(processID). Use it there, or 'keychainfs unmount' it.")
+    }
+}
+
+extension Failure {
+    /// Runs `body`; what is wrong with the device key ends the command.
+    fileprivate static func telling(
+        _ body: () throws(DeviceKeyError) -> SecretBytes
+    ) throws(Failure) -> SecretBytes {
+        do { return try body() } catch { throw Failure(.failure, error.message) }
     }
 }
 

@@ -1,9 +1,11 @@
+import DeviceState
 import Foundation
 import Fuse
 import Keychain
 import KeychainStorage
 import SecretCrypto
 import SystemPackage
+import SystemServices
 
 /// Puts a backup where a keychain is, or is to be.
 package struct Restore: Sendable {

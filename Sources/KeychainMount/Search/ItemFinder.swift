@@ -1,4 +1,4 @@
-import Keychain
+package import Keychain
 import KeychainConnection
 import KeychainRPC
 import SecretCrypto
@@ -88,17 +88,17 @@ package struct ItemFinder: Sendable {
     private static func parse(_ arguments: [String]) throws(Failure) -> [SearchTerm] {
         var terms: [SearchTerm] = []
         for argument in arguments {
-            do throws(SearchTerm.Mistake) {
-                let term = try SearchTerm(argument)
-                guard !terms.contains(where: { $0.key == term.key }) else {
-                    throw Failure(.usage, "\(term.name) is given twice. An item has one value of it.")
-                }
-                terms.append(term)
-            } catch let error as SearchTerm.Mistake {
-                throw Failure(error)
+            let term = try parse(argument)
+            guard !terms.contains(where: { $0.key == term.key }) else {
+                throw Failure(.usage, "\(term.name) is given twice. An item has one value of it.")
             }
+            terms.append(term)
         }
         return terms
+    }
+
+    private static func parse(_ argument: String) throws(Failure) -> SearchTerm {
+        do throws(SearchTerm.Mistake) { return try SearchTerm(argument) } catch { throw Failure(error) }
     }
 }
 

@@ -20,7 +20,8 @@ package struct SearchTerm: Sendable {
     /// what the extended attribute would be (contract, X2), or `0x` and the digits of bytes.
     init(_ argument: String) throws(Mistake) {
         guard let sign = argument.firstIndex(of: "=") else { throw .noEqualsSign }
-        name = String(argument[..<sign])
+        let name = String(argument[..<sign])
+        self.name = name
         text = String(argument[argument.index(after: sign)...])
         guard let key = AttributeKey.allCases.first(where: { $0.isSearchable && $0.isCalled(name) }) else {
             throw .unknownAttribute(name)

@@ -1,8 +1,10 @@
+import DeviceState
 import Foundation
 import Fuse
 import Keychain
 import SecretCrypto
 import SystemPackage
+import SystemServices
 
 /// Where the secret of a new slot comes from.
 enum NewSecret {

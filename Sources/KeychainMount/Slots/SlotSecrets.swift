@@ -1,3 +1,4 @@
+import DeviceState
 import Keychain
 
 /// What `--kind` takes.

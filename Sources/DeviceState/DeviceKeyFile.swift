@@ -23,7 +23,7 @@ package struct DeviceKeyFile: Sendable {
     package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path.string)) != nil }
 
     /// The key; made when first asked for.
-    package func read() throws(Failure) -> SecretBytes {
+    package func read() throws(DeviceKeyError) -> SecretBytes {
         if let key = try existing() { return key }
         // It was there a moment ago.
         guard !isCredential else { throw unusable("cannot be read any more.") }
@@ -33,18 +33,18 @@ package struct DeviceKeyFile: Sendable {
     }
 
     /// The key, or one that is forgotten again: for who must not write anything.
-    package func readOnly() throws(Failure) -> SecretBytes {
+    package func readOnly() throws(DeviceKeyError) -> SecretBytes {
         if let key = try existing() { return key }
         do {
             return try SecretBytes(randomCount: Self.byteCount)
         } catch {
-            throw Failure(.failure, "There is no locked memory left for keys.")
+            throw DeviceKeyError(message: "There is no locked memory left for keys.")
         }
     }
 
     /// Why the key that is there cannot be used; nil if it can, or there is none.
     package func problem() -> String? {
-        do throws(Failure) {
+        do throws(DeviceKeyError) {
             _ = try existing()?.count
             return nil
         } catch {
@@ -52,7 +52,7 @@ package struct DeviceKeyFile: Sendable {
         }
     }
 
-    private func existing() throws(Failure) -> SecretBytes? {
+    private func existing() throws(DeviceKeyError) -> SecretBytes? {
         let file: FileDescriptor
         do {
             file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
@@ -75,7 +75,7 @@ package struct DeviceKeyFile: Sendable {
     }
 
     /// Written under another name and linked, so that nobody ever reads half a key or replaces one.
-    private func create() throws(Failure) {
+    private func create() throws(DeviceKeyError) {
         let directory = path.removingLastComponent()
         let temporary = directory.appending("device.key.\(UInt64.random(in: 0 ... .max))")
         do {
@@ -96,7 +96,12 @@ package struct DeviceKeyFile: Sendable {
         }
     }
 
-    private func unusable(_ reason: String) -> Failure {
-        Failure(.failure, "The device key \(path.string) \(reason)")
+    private func unusable(_ reason: String) -> DeviceKeyError {
+        DeviceKeyError(message: "The device key \(path.string) \(reason)")
     }
+}
+
+/// Why there is no device key, for a person.
+package struct DeviceKeyError: Error, Sendable {
+    package let message: String
 }

@@ -1,20 +1,20 @@
 import Foundation
-import Fuse
-import SystemPackage
+package import SystemPackage
+import SystemServices
 
 /// A file that is being written beside the place where it will be: it gets its name when it is whole and durable.
 ///
 /// Mode 0600 from the first moment. What has not got its name is removed at the end.
-struct DraftFile: ~Copyable {
-    let file: FileDescriptor
-    let path: String
+package struct DraftFile: ~Copyable {
+    package let file: FileDescriptor
+    package let path: String
     private let target: FilePath
 
     private static let prefix = ".keychainfs-new-"
     /// Nobody writes to one for so long, in seconds: it is of a process that was killed.
     private static let patience: TimeInterval = 3600
 
-    init(for target: String) throws(Errno) {
+    package init(for target: String) throws(Errno) {
         self.target = FilePath(target)
         let directory = self.target.removingLastComponent()
         Self.removeLeftovers(in: directory.string)
@@ -45,10 +45,10 @@ struct DraftFile: ~Copyable {
     }
 
     /// In bytes, as it is now.
-    var byteCount: Int64 { (try? file.seek(offset: 0, from: .end)) ?? 0 }
+    package var byteCount: Int64 { (try? file.seek(offset: 0, from: .end)) ?? 0 }
 
     /// All of another file.
-    func copy(fileAt path: String) throws(Errno) {
+    package func copy(fileAt path: String) throws(Errno) {
         let source: FileDescriptor
         do {
             source = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
@@ -60,7 +60,7 @@ struct DraftFile: ~Copyable {
     }
 
     /// All of another file, from where its descriptor stands.
-    func copy(from source: FileDescriptor) throws(Errno) {
+    package func copy(from source: FileDescriptor) throws(Errno) {
         let handle = FileHandle(fileDescriptor: source.rawValue, closeOnDealloc: false)
         do {
             while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {
@@ -71,12 +71,12 @@ struct DraftFile: ~Copyable {
         }
     }
 
-    func write(_ bytes: [UInt8]) throws(Errno) {
+    package func write(_ bytes: [UInt8]) throws(Errno) {
         do { try file.writeAll(bytes) } catch { throw Errno(within: error) }
     }
 
     /// Makes the contents durable (fsync(2)).
-    func synchronize() throws(Errno) {
+    package func synchronize() throws(Errno) {
         do {
             try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false).synchronize()
         } catch {
@@ -85,14 +85,14 @@ struct DraftFile: ~Copyable {
     }
 
     /// Gives it its name, which nothing may have: EEXIST. Durable when it returns.
-    consuming func publish() throws(Errno) {
+    package consuming func publish() throws(Errno) {
         try synchronize()
         try FileNames.moveToFree(path, target.string)
         try FileNames.synchronize(directory: target.removingLastComponent().string)
     }
 
     /// Gives it its name; what had it is gone. Durable when it returns.
-    consuming func replace() throws(Errno) {
+    package consuming func replace() throws(Errno) {
         try synchronize()
         try FileNames.replace(path, target.string)
         try FileNames.synchronize(directory: target.removingLastComponent().string)
@@ -101,7 +101,7 @@ struct DraftFile: ~Copyable {
 
 extension Errno {
     /// What Foundation wraps, or a system call threw.
-    init(within error: any Error) {
+    package init(within error: any Error) {
         if let errno = error as? Errno {
             self = errno
         } else if let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError {

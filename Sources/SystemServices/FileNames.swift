@@ -1,4 +1,4 @@
-import CFuse3
+import CSystemServices
 import Glibc
 public import SystemPackage
 
