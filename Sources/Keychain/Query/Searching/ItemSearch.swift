@@ -6,10 +6,12 @@ struct ItemSearch {
     let keychain: Keychain
     let query: ItemQuery
     private let hints: ReferenceHints
+    private let trace: [UInt8]?
     private var containers: [RowID: ContainerKey] = [:]
 
     init(_ query: ItemQuery, in keychain: Keychain, hints: ReferenceHints) {
         self.query = query
+        trace = query.trace
         self.keychain = keychain
         self.hints = hints
     }
@@ -21,6 +23,8 @@ struct ItemSearch {
             return
         }
         switch try SearchSpace(query, in: keychain) {
+        case .named(let rows):
+            try visit(NamedRows(rows: rows[...]), areNamed: true, body)
         case .rows(let ids):
             try visit(ListedRows(store: keychain.store, ids: ids[...]), areNamed: true, body)
         case .listed(let ids):
@@ -65,7 +69,7 @@ struct ItemSearch {
 
     /// Nil for an item of which the metadata alone tell that it does not match.
     private func open(_ record: ItemRecord) throws(KeychainError) -> Item? {
-        guard let trace = query.trace else { return try keychain.itemEnvelope.open(record) }
+        guard let trace else { return try keychain.itemEnvelope.open(record) }
         return try keychain.itemEnvelope.open(record, containing: trace)
     }
 

@@ -1,0 +1,46 @@
+extension ItemRequest {
+    private static let operationKey = "operation"
+    private static let queryKey = "query"
+    private static let attributesKey = "attributes"
+    private static let accessGroupsKey = "accessGroups"
+
+    /// The request as the list of a frame.
+    var list: PropertyList {
+        var values: [String: PropertyList] = [
+            Self.operationKey: .string(operation.rawValue), Self.queryKey: .dictionary(query),
+            Self.accessGroupsKey: .array(accessGroups.map { .string($0) }),
+        ]
+        if operation == .update { values[Self.attributesKey] = .dictionary(attributes) }
+        return .dictionary(values)
+    }
+
+    /// The request that the list of a frame holds.
+    ///
+    /// - Throws: `malformed` unless it has what its operation takes, each of the right type, and nothing else.
+    package init(list bytes: [UInt8]) throws(FrameError) {
+        guard case .dictionary(var values) = try PropertyList(binary: bytes),
+            case .string(let name)? = values.removeValue(forKey: Self.operationKey),
+            let operation = Operation(rawValue: name),
+            case .dictionary(let query)? = values.removeValue(forKey: Self.queryKey),
+            case .array(let groups)? = values.removeValue(forKey: Self.accessGroupsKey)
+        else { throw .malformed }
+        var attributes: [String: PropertyList] = [:]
+        if operation == .update {
+            guard case .dictionary(let found)? = values.removeValue(forKey: Self.attributesKey) else {
+                throw .malformed
+            }
+            attributes = found
+        }
+        guard values.isEmpty else { throw .malformed }
+        self.init(operation, query: query, attributes: attributes, accessGroups: try Self.names(groups))
+    }
+
+    private static func names(_ groups: [PropertyList]) throws(FrameError) -> [String] {
+        var names: [String] = []
+        for group in groups {
+            guard case .string(let name) = group else { throw .malformed }
+            names.append(name)
+        }
+        return names
+    }
+}

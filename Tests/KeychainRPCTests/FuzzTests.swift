@@ -1,0 +1,99 @@
+import Foundation
+import KeychainRPC
+import SecretCrypto
+import Testing
+
+/// Changes valid messages at random and reads them: nothing may trap, and what is read is read the same again.
+/// `KEYCHAINFS_FUZZ_CASES` says how many are tried of each kind (2,000).
+@Suite("Messages changed at random")
+struct FuzzTests {
+    private static let cases =
+        ProcessInfo.processInfo.environment["KEYCHAINFS_FUZZ_CASES"].flatMap { Int($0) } ?? 2_000
+
+    @Test("lists")
+    func lists() throws {
+        var generator = SeededGenerator(seed: 0x5EED)
+        var valid = 0
+        for round in 0..<Self.cases {
+            var bytes = try PropertyList.random(&generator).binary()
+            Mutation.apply(to: &bytes, &generator)
+            guard let value = try? PropertyList(binary: bytes) else { continue }
+            valid += 1
+            // Not a number is not equal to itself.
+            guard value == value else { continue }
+            #expect(try PropertyList(binary: value.binary()) == value, "\(round)")
+        }
+        // It is no test if everything is refused, or nothing.
+        #expect((Self.cases / 50..<Self.cases).contains(valid), "\(valid)")
+    }
+
+    @Test("requests")
+    func requests() throws {
+        var generator = SeededGenerator(seed: 0xF00D)
+        var valid = 0
+        for _ in 0..<Self.cases {
+            let operation = ItemRequest.Operation.allCases.randomElement(using: &generator) ?? .add
+            let query = PropertyList.dictionary(&generator, depth: 2)
+            let attributes = operation == .update ? ["labl": PropertyList.random(&generator, depth: 3)] : [:]
+            let request = ItemRequest(operation, query: query, attributes: attributes, accessGroups: ["a", "b"])
+            var list = Array(try RequestFrame.head(of: request, secretCount: 0).dropFirst(FrameHeader.byteCount))
+            #expect(try ItemRequest(list: list) == request)
+            Mutation.apply(to: &list, &generator)
+            if (try? ItemRequest(list: list)) != nil { valid += 1 }
+        }
+        #expect((Self.cases / 100..<Self.cases).contains(valid), "\(valid)")
+    }
+
+    @Test("answers, cut at random")
+    func answers() throws {
+        var generator = SeededGenerator(seed: 0xCAFE)
+        var whole = 0
+        for _ in 0..<Self.cases {
+            let entries = (0..<Int.random(in: 0..<4, using: &generator)).map { _ in
+                PropertyList.random(&generator, depth: 3)
+            }
+            let secret = [UInt8](repeating: 9, count: Int.random(in: 0..<70, using: &generator))
+            var bytes = try AnswerFrame.head(entries: entries, counts: [secret.count], ending: nil) + secret
+            bytes += try AnswerFrame.head(entries: [], counts: [], ending: AnswerEnding(status: 0))
+            Mutation.apply(to: &bytes, &generator)
+            if try status(of: bytes, &generator) != nil { whole += 1 }
+        }
+        #expect((Self.cases / 100..<Self.cases).contains(whole), "\(whole)")
+    }
+
+    private func status(of bytes: [UInt8], _ generator: inout SeededGenerator) throws -> Int32? {
+        var reader = AnswerReader()
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + Int.random(in: 1..<200, using: &generator))
+            do throws(FrameError) {
+                try reader.append(Array(bytes[start..<end]).rawSpan) { frame in
+                    #expect(frame.secrets().count == frame.secretCount)
+                }
+            } catch {
+                return nil
+            }
+            start = end
+        }
+        return reader.status
+    }
+}
+
+/// What goes wrong with bytes: one turned, cut, doubled, put in, set to a value at an edge, or nothing.
+enum Mutation {
+    private static let edges: [UInt8] = [0x00, 0x01, 0x0F, 0x7F, 0x80, 0x4F, 0x6F, 0xAF, 0xDF, 0x13, 0xFF]
+
+    static func apply(to bytes: inout [UInt8], _ generator: inout SeededGenerator) {
+        for _ in 0..<Int.random(in: 0..<4, using: &generator) {
+            guard let place = bytes.indices.randomElement(using: &generator) else { return }
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            case 1: bytes[place] = edges.randomElement(using: &generator) ?? 0
+            case 2: bytes.removeLast(bytes.count - place)
+            case 3: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: place)
+            case 4: bytes += bytes[place...].prefix(40)
+            default: bytes[place] = bytes.randomElement(using: &generator) ?? 0
+            }
+        }
+    }
+}
