@@ -18,7 +18,10 @@ public typealias CFOptionFlags = UInt
 /// 0 (``errSecSuccess``), or why a call has not succeeded.
 public typealias OSStatus = Int32
 
+// As Apple's are imported: code that unwraps them and code that does not both compile.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 
 /// Nobody can have one: objects are allocated by the Swift runtime, and what takes an allocator ignores it.
@@ -26,4 +29,5 @@ public final class CFAllocator: Sendable {
     private init() {}
 }
 
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFAllocatorDefault: CFAllocator! = nil

@@ -19,7 +19,7 @@ private struct PasswordStore {
     let server: String
 
     func add(_ credentials: Credentials) throws {
-        let password = credentials.password.data(using: String.Encoding.utf8)!
+        let password = Data(credentials.password.utf8)
         let query: [String: Any] = [
             kSecClass as String: kSecClassInternetPassword,
             kSecAttrAccount as String: credentials.username,
@@ -58,7 +58,7 @@ private struct PasswordStore {
         ]
         let attributes: [String: Any] = [
             kSecAttrAccount as String: credentials.username,
-            kSecValueData as String: credentials.password.data(using: .utf8)!,
+            kSecValueData as String: Data(credentials.password.utf8),
         ]
         let status = SecItemUpdate(query as CFDictionary, attributes as CFDictionary)
         guard status != errSecItemNotFound else { throw KeychainError.noPassword }
