@@ -48,7 +48,9 @@ let package = Package(
         // The program's allocator: wipes what it frees. Never linked into a library.
         .target(name: "CWipingMalloc"),
         // Apple's Keychain Services, source compatible: typings, constants, SecItem functions. Its API has pointers.
-        .target(name: "Security", dependencies: ["KeychainRPC", "SecretCrypto"], swiftSettings: adapter),
+        .target(
+            name: "Security", dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto"],
+            swiftSettings: adapter),
         // Composition: the only target that knows both the file system and the store.
         .target(
             name: "KeychainMount",
@@ -133,11 +135,13 @@ let package = Package(
         // Test support: a keychain in memory that the SecItem functions of a test use.
         .target(
             name: "SecurityTesting",
-            dependencies: ["Security", "Keychain", "KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            dependencies: ["Keychain", "KeychainConnection", "KeychainRPC", "KeychainTesting", "SecretCrypto"],
             path: "Tests/SecurityTesting", swiftSettings: testing),
         .testTarget(
             name: "SecurityTests",
-            dependencies: ["Security", "SecurityTesting", "Keychain", "KeychainRPC", "SecretCrypto"],
+            dependencies: [
+                "Security", "SecurityTesting", "Keychain", "KeychainConnection", "KeychainRPC", "SecretCrypto",
+            ],
             swiftSettings: testing),
         // What code that was written for Apple's systems looks like, compiled as it is there.
         .testTarget(

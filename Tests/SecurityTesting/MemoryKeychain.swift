@@ -1,9 +1,9 @@
 import Foundation
 import Keychain
+import KeychainConnection
 import KeychainRPC
 import KeychainTesting
 import SecretCrypto
-import Security
 import Testing
 
 /// An empty, unlocked keychain in memory.
@@ -37,7 +37,7 @@ public struct MemoryKeychainTrait: SuiteTrait, TestTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
-        let access = ItemAccess(try MemoryKeychain().connection, accessGroups: accessGroups)
+        let access = ItemAccess(try MemoryKeychain().connection, groups: AccessGroups(accessGroups))
         try await ItemAccess.$scoped.withValue(access) { try await function() }
     }
 }

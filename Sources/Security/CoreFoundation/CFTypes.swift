@@ -31,3 +31,7 @@ public final class CFAllocator: Sendable {
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFAllocatorDefault: CFAllocator! = nil
+
+/// Under which a program's own name is in `Bundle.main.infoDictionary`: where wrappers look for a default service.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+public nonisolated(unsafe) let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeychainConnection
 internal import KeychainRPC
 internal import SecretCrypto
 
