@@ -55,6 +55,10 @@ let package = Package(
                 "SecretCrypto", logging, system,
             ],
             swiftSettings: strict),
+        // A client's way to a mounted keychain: finds it, and waits for it with a bound.
+        .target(
+            name: "KeychainConnection", dependencies: ["KeychainRPC", "SystemServices", "SecretCrypto", system],
+            swiftSettings: strict),
         // The binding of libfuse's low-level API; knows no keychain word.
         .target(name: "Fuse", dependencies: ["FileSystemCore", "CFuse3", system], swiftSettings: adapter),
         // What the system tells a daemon and hears from it: clocks, services; knows no keychain word.
@@ -131,6 +135,9 @@ let package = Package(
                 "SystemServices", system,
             ],
             swiftSettings: testing),
+        .testTarget(
+            name: "KeychainConnectionTests",
+            dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto", system], swiftSettings: testing),
         .testTarget(
             name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
         .testTarget(

@@ -27,22 +27,31 @@ struct ReadCacheTests {
         (directory, item) = made
     }
 
+    private func found() throws -> Directory? {
+        try keychain.directory(
+            named: CanonicalName(service: .generic(service: .string("mail"))),
+            in: ContainerKey(itemClass: .genericPassword))
+    }
+
     private func value() throws -> [UInt8]? { try keychain.itemWithSecret(id: item.id)?.secret?.all() }
 
     @Test("S5: a secret and a directory that are read again cost no look-up")
     func noSecondLookup() throws {
         #expect(try value() == [1, 2, 3])
         #expect(try keychain.directory(id: directory.id)?.key == directory.key)
+        #expect(try found()?.id == directory.id)
         // The rows go behind the keychain's back: whoever still gets them has not looked.
         store.records = InMemoryRecords()
         #expect(try value() == [1, 2, 3])
         #expect(try keychain.directory(id: directory.id)?.key == directory.key)
+        #expect(try found()?.id == directory.id)
     }
 
     @Test("F10: what a commit changes is read anew")
     func commitIsSeen() throws {
         #expect(try value() == [1, 2, 3])
         _ = try keychain.directory(id: directory.id)
+        #expect(try found() != nil)
         let changed = try keychain.change { (change) throws(KeychainError) in
             var renamed = directory
             renamed.key = .service(.generic(service: .string("post")))
@@ -50,6 +59,7 @@ struct ReadCacheTests {
             return try change.save(item, secret: ArraySource([4]))
         }
         #expect(try value() == [4])
+        #expect(try found() == nil)
         #expect(try keychain.itemWithSecret(id: item.id)?.item.version == changed.version)
         #expect(try keychain.directory(id: directory.id)?.key == .service(.generic(service: .string("post"))))
     }
@@ -62,6 +72,15 @@ struct ReadCacheTests {
         #expect(throws: KeychainError.interactionNotAllowed) { try before?.all() }
         try keychain.keys.unlock(passphrase: SecretBytes(text: "correct"))
         #expect(try value() == [1, 2, 3])
+    }
+
+    @Test("H2: a lock forgets the names of directories")
+    func lockForgetsDirectories() throws {
+        #expect(try found() != nil)
+        keychain.lock()
+        store.records = InMemoryRecords()
+        #expect(try found() == nil)
+        #expect(keychain.cache.directory(directory.id, since: keychain.commitCount) == nil)
     }
 
     @Test("H2: a lock that comes while a value is being read leaves nothing of it behind")

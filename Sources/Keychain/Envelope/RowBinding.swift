@@ -11,8 +11,11 @@ struct RowBinding {
     /// Of the metadata: also the row's version and its tags, so that a row found by another's tag does not open, and the
     /// seals of the contents, so that contents of another copy of the store do not fit.
     func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?, secretSeals: [Seal]) -> AssociatedData {
-        base(.metadata, version: version).adding(part: tag).adding(part: alwaysTag)
-            .adding(part: secretSeals.flatMap(\.bytes))
+        var bound = base(.metadata, version: version)
+        bound.append(part: tag)
+        bound.append(part: alwaysTag)
+        bound.append(seals: secretSeals)
+        return bound
     }
 
     /// Of the contents: the version at which they were sealed, which the metadata tells. A change of metadata alone
@@ -22,8 +25,13 @@ struct RowBinding {
     }
 
     private func base(_ field: SealedField, version: Int64) -> AssociatedData {
-        AssociatedData(field, store: store)
-            .adding(id.rawValue, directory.rawValue, Int64(protection.rawValue), generation, version)
+        var bound = AssociatedData(field, store: store)
+        bound.append(id.rawValue)
+        bound.append(directory.rawValue)
+        bound.append(Int64(protection.rawValue))
+        bound.append(generation)
+        bound.append(version)
+        return bound
     }
 }
 

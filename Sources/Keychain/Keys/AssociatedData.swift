@@ -1,3 +1,5 @@
+package import SecretCrypto
+
 /// What a sealed field is. Raw values are part of the store format.
 package enum SealedField: UInt8, Sendable {
     case metadata = 1
@@ -22,7 +24,10 @@ package struct AssociatedData: Hashable, Sendable {
     package private(set) var bytes: [UInt8]
 
     package init(_ field: SealedField, store: [UInt8]) {
-        bytes = [field.rawValue]
+        bytes = []
+        // Most are those of an item's row, with one seal: made for each row that is opened, so in one piece.
+        bytes.reserveCapacity(160)
+        bytes.append(field.rawValue)
         append(part: store)
     }
 
@@ -33,6 +38,12 @@ package struct AssociatedData: Hashable, Sendable {
         guard let part else { return bytes.append(littleEndian: UInt32.max) }
         bytes.append(littleEndian: UInt32(clamping: part.count))
         bytes.append(contentsOf: part)
+    }
+
+    /// Seals as one part.
+    package mutating func append(seals: [Seal]) {
+        bytes.append(littleEndian: UInt32(clamping: seals.count * Seal.byteCount))
+        for seal in seals { bytes.append(contentsOf: seal.bytes) }
     }
 
     /// This, followed by numbers.

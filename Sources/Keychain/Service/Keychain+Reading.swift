@@ -20,9 +20,12 @@ extension Keychain {
     ) throws(KeychainError) -> Directory? {
         let always = !keys.state.isAfterFirstUnlock
         let tag = try tag(always)
+        let commit = commitCount
+        if !always, let directory = cache.directory(tag: tag, since: commit) { return directory }
         let found = try store.read { (reader) throws(KeychainError) in
             try self.directory(tag: tag, always: always, reader)
         }
+        if !always, let found { cache.keep(found, tag: tag, since: commit) { keys.state == .unlocked } }
         guard found != nil || !always else { throw .interactionNotAllowed }
         return found
     }
@@ -68,7 +71,7 @@ extension Keychain {
     }
 
     /// The row of a name, found as directories are.
-    private func record(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> ItemRecord? {
+    func record(named name: CanonicalName, in directory: RowID) throws(KeychainError) -> ItemRecord? {
         let always = !keys.state.isAfterFirstUnlock
         let tag = try keys.itemTag(directory: directory, name: name, always: always)
         let found = try store.read { (reader) throws(KeychainError) in try reader.item(tag: tag, always: always) }

@@ -15,6 +15,8 @@ final class ReadCache: Sendable {
     private struct State {
         var commit = 0
         var directories: [RowID: Directory] = [:]
+        /// Rows by look-up tag.
+        var tags: [[UInt8]: RowID] = [:]
         var values: [RowID: Value] = [:]
     }
 
@@ -29,6 +31,14 @@ final class ReadCache: Sendable {
         state.withLock { $0.commit == commit ? $0.directories[id] : nil }
     }
 
+    /// The same for the directory of that look-up tag.
+    func directory(tag: [UInt8], since commit: Int) -> Directory? {
+        state.withLock { state in
+            guard state.commit == commit, let row = state.tags[tag] else { return nil }
+            return state.directories[row]
+        }
+    }
+
     /// The item of that row if it was read since commit number `commit`, and its class is available.
     func value(_ id: RowID, since commit: Int, _ isAvailable: (Protection) -> Bool) -> Value? {
         state.withLock { state in
@@ -40,12 +50,13 @@ final class ReadCache: Sendable {
         }
     }
 
-    /// `commit` is what the number was before the directory was read.
-    func keep(_ directory: Directory, since commit: Int, _ isAvailable: () -> Bool) {
+    /// `commit` is what the number was before the directory was read; `tag` is what it was found by, if it was.
+    func keep(_ directory: Directory, tag: [UInt8]? = nil, since commit: Int, _ isAvailable: () -> Bool) {
         state.withLock { state in
             guard Self.begin(&state, commit), isAvailable() else { return }
-            if state.directories.count >= Self.limit { state.directories = [:] }
+            if state.directories.count >= Self.limit { (state.directories, state.tags) = ([:], [:]) }
             state.directories[directory.id] = directory
+            if let tag { state.tags[tag] = directory.id }
         }
     }
 
@@ -62,7 +73,7 @@ final class ReadCache: Sendable {
     /// Forgets the directories, and the items of classes that are not available.
     func dropUnavailable(_ isAvailable: (Protection) -> Bool) {
         state.withLock { state in
-            state.directories = [:]
+            (state.directories, state.tags) = ([:], [:])
             state.values = state.values.filter { isAvailable($0.value.item.protection) }
         }
     }

@@ -55,15 +55,7 @@ package final class SecretArena: Sendable {
 
     /// Whether `pattern` lies anywhere in the arena, in slabs in use or not. For tests of wiping.
     package func contains(_ pattern: [UInt8]) -> Bool {
-        guard let first = pattern.first, region.byteCount >= pattern.count else { return false }
-        // By memchr(3), as tests search unoptimized.
-        var start = unsafe region.base
-        let last = unsafe region.base + (region.byteCount - pattern.count)
-        while unsafe start <= last, let found = unsafe memchr(start, Int32(first), last - start + 1) {
-            if unsafe memcmp(found, pattern, pattern.count) == 0 { return true }
-            unsafe start = found + 1
-        }
-        return false
+        unsafe UnsafeRawBufferPointer(start: region.base, count: region.byteCount).contains(pattern)
     }
 }
 

@@ -23,6 +23,17 @@ extension SecretBytes {
         return buffer
     }
 
+    /// What one read(2) gives of at most `limit` bytes, straight into the arena; empty at the end of file.
+    ///
+    /// - Throws: `io` with the errno of read; an interrupted one is repeated.
+    package static func piece(
+        from descriptor: Int32, limit: Int, in arena: SecretArena = .shared
+    ) throws(CryptoError) -> SecretBytes {
+        var buffer = try SecretBytes(count: limit, in: arena)
+        buffer.truncate(to: try buffer.fill(from: descriptor, at: 0))
+        return buffer
+    }
+
     /// All bytes, in as many writes as it takes (write(2)). `io` with its errno; the bytes before are then written.
     package func write(to descriptor: Int32) throws(CryptoError) {
         var done = 0

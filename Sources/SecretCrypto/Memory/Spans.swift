@@ -1,3 +1,5 @@
+import Glibc
+
 // What targets without unsafe code need to get bytes into and out of spans. The standard library marks these unsafe
 // because they are generic over types with padding; for UInt8 there is nothing to go wrong.
 
@@ -23,12 +25,19 @@ extension RawSpan {
 
     /// Whether `part` lies somewhere in the bytes; an empty one does. The time it takes depends on both.
     package func contains(_ part: [UInt8]) -> Bool {
-        guard part.count <= byteCount else { return false }
-        let octets = octets
-        for start in 0...byteCount - part.count {
-            var same = 0
-            while same < part.count, octets[start + same] == part[same] { same += 1 }
-            if same == part.count { return true }
+        unsafe withUnsafeBytes { unsafe $0.contains(part) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The same. By memchr(3), as queries look into every row that there is.
+    func contains(_ part: [UInt8]) -> Bool {
+        guard let first = part.first else { return true }
+        guard count >= part.count, var start = baseAddress else { return false }
+        let last = unsafe start + (count - part.count)
+        while unsafe start <= last, let found = unsafe memchr(start, Int32(first), last - start + 1) {
+            if unsafe memcmp(found, part, part.count) == 0 { return true }
+            unsafe start = UnsafeRawPointer(found) + 1
         }
         return false
     }

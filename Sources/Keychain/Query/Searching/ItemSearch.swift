@@ -6,6 +6,7 @@ struct ItemSearch: Sendable {
     let keychain: Keychain
     let query: ItemQuery
     private let hints: ReferenceHints
+    private let trace: [UInt8]?
     private var hasBegun = false
     /// Nil before the beginning and after the end.
     private var rows: (any RowSource)?
@@ -15,6 +16,7 @@ struct ItemSearch: Sendable {
 
     init(_ query: ItemQuery, in keychain: Keychain, hints: ReferenceHints) {
         self.query = query
+        trace = query.trace
         self.keychain = keychain
         self.hints = hints
     }
@@ -36,6 +38,9 @@ struct ItemSearch: Sendable {
     private mutating func begin() throws(KeychainError) {
         let store = keychain.store
         switch try SearchSpace(query, in: keychain) {
+        case .named(let found):
+            rows = NamedRows(rows: found[...])
+            areNamed = true
         case .rows(let ids):
             rows = ListedRows(store: store, ids: ids[...])
             areNamed = true
@@ -68,7 +73,7 @@ struct ItemSearch: Sendable {
 
     /// Nil for an item of which the metadata alone tell that it does not match.
     private func open(_ record: ItemRecord) throws(KeychainError) -> Item? {
-        guard let trace = query.trace else { return try keychain.itemEnvelope.open(record) }
+        guard let trace else { return try keychain.itemEnvelope.open(record) }
         return try keychain.itemEnvelope.open(record, containing: trace)
     }
 

@@ -5,7 +5,7 @@ protocol RowSource: Sendable {
 }
 
 /// One row of a source.
-enum SourceRow: Sendable {
+enum SourceRow: Hashable, Sendable {
     case record(ItemRecord)
     /// One whose columns do not even decode.
     case damaged(RowID)
@@ -24,6 +24,13 @@ struct PageSize {
     private static let longest = 128
 
     mutating func grow() { count = min(2 * count, Self.longest) }
+}
+
+/// Rows that have been read.
+struct NamedRows: RowSource {
+    var rows: ArraySlice<SourceRow>
+
+    mutating func next() -> SourceRow? { rows.popFirst() }
 }
 
 /// Given rows.

@@ -1,6 +1,8 @@
 /// Where the matches of a query can lie. Ids alone: 8 bytes for each directory that a query does not rule out.
 enum SearchSpace: Hashable, Sendable {
-    /// The rows of names that were looked up, rising.
+    /// What lies under a whole key, rising: one row for each container.
+    case named([SourceRow])
+    /// The rows of a name in several directories, rising.
     case rows([RowID])
     /// Rows that may match, rising.
     case listed([RowID])
@@ -32,11 +34,13 @@ enum SearchSpace: Hashable, Sendable {
             self = .directories(directories)
             return
         }
-        var rows: [RowID] = []
+        var rows: [SourceRow] = []
+        var ids: [RowID] = []
         for directory in directories {
-            if let row = try Self.row(named: name, in: directory, keychain) { rows.append(row) }
+            guard let row = try Self.row(named: name, in: directory, keychain) else { continue }
+            if plan.service == nil { ids.append(row.id) } else { rows.append(row) }
         }
-        self = .rows(rows.sorted())
+        self = plan.service == nil ? .rows(ids.sorted()) : .named(rows.sorted { $0.id < $1.id })
     }
 
     /// What a small group holds is named row by row, at one moment: what other groups hold then costs nothing, and an item
@@ -98,9 +102,9 @@ enum SearchSpace: Hashable, Sendable {
 
     private static func row(
         named name: CanonicalName, in directory: RowID, _ keychain: Keychain
-    ) throws(KeychainError) -> RowID? {
+    ) throws(KeychainError) -> SourceRow? {
         do throws(KeychainError) {
-            return try keychain.row(named: name, in: directory)
+            return try keychain.record(named: name, in: directory).map { .record($0) }
         } catch .decode {
             return nil
         }

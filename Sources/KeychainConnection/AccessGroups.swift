@@ -1,0 +1,49 @@
+import Foundation
+
+/// The access groups of a program (kSecAttrAccessGroup), which its entitlements list on other systems.
+///
+/// `KEYCHAINFS_ACCESS_GROUPS`, separated by commas; else `${XDG_CONFIG_HOME:-~/.config}/keychainfs/access-groups`, one a
+/// line, where `#` begins a comment line; else the group that the root of a mount shows.
+package struct AccessGroups: Hashable, Sendable {
+    /// Never empty; the first is that of new items. `*`: all groups.
+    package let names: [String]
+
+    /// Those of this process: read once, as entitlements are.
+    package static let ofThisProcess = AccessGroups(environment: ProcessInfo.processInfo.environment)
+
+    private static let fallback = ["default"]
+    private static let variable = "KEYCHAINFS_ACCESS_GROUPS"
+
+    package init(environment: [String: String]) {
+        let named = environment[Self.variable].map { Self.names($0.split(separator: ",")) } ?? []
+        let groups = named.isEmpty ? Self.configured(environment) : named
+        names = groups.isEmpty ? Self.fallback : groups
+    }
+
+    /// Those that somebody names; none: the fallback.
+    package init(_ names: [String]) {
+        self.names = names.isEmpty ? Self.fallback : names
+    }
+
+    private static func configured(_ environment: [String: String]) -> [String] {
+        let path = directory(environment) + "/keychainfs/access-groups"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
+        return names(text.split(whereSeparator: \.isNewline)).filter { !$0.hasPrefix("#") }
+    }
+
+    /// A relative path there is ignored, as the XDG Base Directory Specification says.
+    private static func directory(_ environment: [String: String]) -> String {
+        if let value = environment["XDG_CONFIG_HOME"], value.hasPrefix("/") { return value }
+        return MountPoint.home(environment) + "/.config"
+    }
+
+    /// In order, each once, without the blanks around it.
+    private static func names(_ parts: [Substring]) -> [String] {
+        var names: [String] = []
+        for part in parts {
+            let name = part.trimmingCharacters(in: .whitespaces)
+            if !name.isEmpty, !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+}

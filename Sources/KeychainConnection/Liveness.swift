@@ -1,0 +1,53 @@
+import SecretCrypto
+import SystemPackage
+import SystemServices
+
+/// Whether the daemon of a mount answers: asked by reading its status on a thread of its own, one for all who want to know.
+final class Liveness: Sendable {
+    private struct State: Sendable {
+        var isAsking = false
+        /// Whether somebody has waited in vain for the answer that is still due.
+        var isSilent = false
+        /// How often there was an answer.
+        var answers = 0
+    }
+
+    /// In milliseconds: longer than this a daemon that can answer does not take to tell its status.
+    private let patience: Int
+    private let mountPoint: @Sendable () -> String
+    private let state = Monitor(State())
+
+    init(mountPoint: @escaping @Sendable () -> String, patience: Int) {
+        self.mountPoint = mountPoint
+        self.patience = patience
+    }
+
+    /// Known to be silent: told without waiting, until the answer comes after all.
+    var isSilent: Bool { state.withLock { $0.isSilent } }
+
+    /// Whether it answers now, be it with a refusal.
+    func daemonAnswers() -> Bool {
+        let (mustAsk, before) = state.withLock { state in
+            defer { state.isAsking = true }
+            return (!state.isAsking, state.answers)
+        }
+        if mustAsk {
+            // Without a thread to ask there is no answer.
+            guard (try? BackgroundThread.start { [self] in ask() }) != nil else {
+                state.withLock { $0.isAsking = false }
+                return false
+            }
+        }
+        if state.wait(milliseconds: patience, until: { $0.answers != before ? true : nil }) == true { return true }
+        state.withLock { $0.isSilent = $0.answers == before }
+        return false
+    }
+
+    private func ask() {
+        if let status = try? ControlFile("status", at: mountPoint(), .readOnly) { _ = try? status.read(limit: 64) }
+        state.withLockAndSignal { state in
+            (state.isAsking, state.isSilent) = (false, false)
+            state.answers += 1
+        }
+    }
+}

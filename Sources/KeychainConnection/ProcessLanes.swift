@@ -1,0 +1,34 @@
+import Glibc
+import Synchronization
+
+/// What a process has open to a mount. A forked child has its parent's memory, but none of its threads: it starts anew,
+/// without taking a lock that a thread of its parent may have held.
+final class ProcessLanes: Sendable {
+    /// In milliseconds; see ``Liveness``.
+    static let patience = 5_000
+    /// Threads and descriptors that a mount can cost a process at most, stuck ones included.
+    static let limit = 16
+
+    let pool: LanePool
+    let liveness: Liveness
+    let patience: Int
+    private let process = getpid()
+    private let mountPoint: @Sendable () -> String
+    private let child = AtomicLazyReference<ProcessLanes>()
+
+    init(mountPoint: @escaping @Sendable () -> String, patience: Int = ProcessLanes.patience) {
+        self.mountPoint = mountPoint
+        self.patience = patience
+        pool = LanePool(limit: Self.limit, mountPoint: mountPoint)
+        liveness = Liveness(mountPoint: mountPoint, patience: patience)
+    }
+
+    /// Those of the process that asks.
+    var current: ProcessLanes {
+        var lanes = self
+        while lanes.process != getpid() {
+            lanes = lanes.child.storeIfNil(ProcessLanes(mountPoint: mountPoint, patience: patience))
+        }
+        return lanes
+    }
+}

@@ -1,0 +1,66 @@
+import SecretCrypto
+import SystemPackage
+
+/// The `rpc` file of whatever is mounted when a request begins.
+struct RequestFile: ~Copyable {
+    /// How often locked memory is asked for again, here or in the daemon, which each time waits for a second.
+    private static let attempts = 5
+
+    private let mountPoint: () -> String
+    private var file: ControlFile?
+    /// A part of a request was written.
+    private var hasBegun = false
+
+    init(mountPoint: @escaping () -> String) {
+        self.mountPoint = mountPoint
+    }
+
+    /// Writes a part of a request: nothing is carried out before the answer is read.
+    mutating func send(_ part: borrowing SecretBytes) throws(Errno) {
+        let isReused = file != nil && !hasBegun
+        do throws(Errno) {
+            try write(part)
+        } catch  where isReused && error.meansAnotherMount {
+            file = nil
+            try write(part)
+        }
+        hasBegun = true
+    }
+
+    /// The next piece of the answer, at most `limit` bytes.
+    mutating func read(limit: Int) throws(Errno) -> SecretBytes {
+        hasBegun = false
+        for _ in 0..<Self.attempts {
+            do throws(Errno) { return try piece(limit: limit) } catch  where error == .noMemory { continue }
+        }
+        return try piece(limit: limit)
+    }
+
+    private func piece(limit: Int) throws(Errno) -> SecretBytes {
+        switch file {
+        case .some(let file): return try file.read(limit: limit)
+        case nil: throw .badFileDescriptor
+        }
+    }
+
+    /// The descriptor is of no use any more.
+    mutating func close() {
+        file = nil
+        hasBegun = false
+    }
+
+    private mutating func write(_ part: borrowing SecretBytes) throws(Errno) {
+        if file == nil { file = try ControlFile("rpc", at: mountPoint(), .readWrite) }
+        switch file {
+        case .some(let file): try file.write(part)
+        case nil: throw .badFileDescriptor
+        }
+    }
+}
+
+extension Errno {
+    /// The mount that the descriptor was opened in is gone; there may be another one.
+    var meansAnotherMount: Bool {
+        [.socketNotConnected, .connectionAbort, .operationNotSupportedByDevice, .staleNFSFileHandle].contains(self)
+    }
+}
