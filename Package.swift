@@ -118,7 +118,8 @@ let package = Package(
         .testTarget(
             name: "KeychainTreeTests",
             dependencies: [
-                "KeychainTree", "KeychainTesting", "FileSystemCore", "Keychain", "SecretCrypto", system,
+                "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto",
+                system,
             ],
             swiftSettings: testing),
         .testTarget(

@@ -23,15 +23,25 @@ public struct Request: ~Copyable {
     /// waits for the caller.
     public var afterwards: [Notification] = []
     private let interrupted: @Sendable () -> Bool
+    private let handingOn: @Sendable () -> Void
 
-    /// `interrupted` tells whether the caller has been hit by a signal and waits no more.
-    public init(caller: Caller, interrupted: @escaping @Sendable () -> Bool = { false }) {
+    /// `interrupted` tells whether the caller has been hit by a signal and waits no more; `handingOn` is what ``handOn()``
+    /// does, on the thread that serves the request.
+    public init(
+        caller: Caller, interrupted: @escaping @Sendable () -> Bool = { false },
+        handingOn: @escaping @Sendable () -> Void = {}
+    ) {
         self.caller = caller
         self.interrupted = interrupted
+        self.handingOn = handingOn
     }
 
     /// Whether the caller has been interrupted (FUSE_INTERRUPT); long work should end with EINTR.
     public var isInterrupted: Bool { interrupted() }
+
+    /// What follows takes long, or waits: another thread is to receive meanwhile. To be called by the thread that serves
+    /// the request; once is enough, where the lead has been handed on already it does nothing.
+    public func handOn() { handingOn() }
 }
 
 /// A directory's node and a name in it.

@@ -13,6 +13,8 @@ package final class KeychainTree: FileSystem {
     let options: TreeOptions
     let host: any TreeHost
     let commands: any ControlCommands
+    /// Who carries out what is asked through `rpc`; nil: there is no such file.
+    let requests: (any RequestService)?
     let stagingKeys = StagingKeys()
     let listings = ListingCache()
     let stalePages = StalePages()
@@ -27,15 +29,17 @@ package final class KeychainTree: FileSystem {
     let started: KeychainDate
 
     package init(
-        keychain: Keychain, options: TreeOptions, host: any TreeHost, commands: any ControlCommands
+        keychain: Keychain, options: TreeOptions, host: any TreeHost, commands: any ControlCommands,
+        requests: (any RequestService)? = nil
     ) {
         self.keychain = keychain
         self.options = options
         self.host = host
         self.commands = commands
+        self.requests = requests
         started = keychain.now()
         var table = TreeTable(root: Node(id: .root, content: .folder(.root)))
-        fixed = FixedNodes(&table)
+        fixed = FixedNodes(ControlFile.allCases.filter { $0 != .rpc || requests != nil }, &table)
         self.table = Mutex(table)
     }
 
@@ -84,10 +88,11 @@ struct FixedNodes: Sendable {
     let controlFiles: [(name: EntryName, file: ControlFile, node: Node)]
 
     static let controlName = Array(".keychainfs".utf8)
-    init(_ table: inout TreeTable) {
+
+    init(_ controls: [ControlFile], _ table: inout TreeTable) {
         controlDirectory = table.addFixed(.controlDirectory)
         var files: [(EntryName, ControlFile, Node)] = []
-        for file in ControlFile.allCases {
+        for file in controls {
             guard let name = EntryName(file.rawValue) else { continue }
             files.append((name, file, table.addFixed(.controlFile(file))))
         }

@@ -47,6 +47,40 @@ import Testing
         for thread in readers + [last] { #expect(thread.join()) }
     }
 
+    @Test("A READ that says that it takes long holds up no other one, where READs are served at once")
+    func readsThatHandOn() throws {
+        let session = try WireSession(fileSystem, workers: 2, readsAtOnce: true)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let entered = TestSemaphore()
+        let goOn = TestSemaphore()
+        let isFirst = Locked(true)
+        fileSystem.script.withLock {
+            $0.onRead = { request in
+                let waits = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                guard waits else { return true }
+                // Twice is once.
+                request.handOn()
+                request.handOn()
+                entered.signal()
+                goOn.wait()
+                return true
+            }
+        }
+        let first = reader(client, entered)
+        let others = TestThread.started {
+            for _ in 0..<100 { _ = try? client.fork().text("/a") }
+        }
+        #expect(others.join(seconds: 10))
+        goOn.signal()
+        #expect(first.join(seconds: 10))
+        #expect(try client.text("/a") == "x")
+    }
+
     @Test func manyAtOnce() throws {
         let session = try WireSession(fileSystem)
         defer { session.stop() }

@@ -1,4 +1,5 @@
 import FileSystemCore
+import FileSystemTesting
 import SecretCrypto
 import SystemPackage
 
@@ -9,6 +10,11 @@ final class TreeProcess {
     let tree: KeychainTree
     let owner: LockOwner
     let processID: Int32
+    var userID: UInt32 = 1000
+    /// Whether a signal has come, for the requests that follow.
+    var isInterrupted = false
+    /// How often a request has let others be served.
+    let handOns = Locked(0)
     /// What the tree wanted the kernel to be told, in order.
     private(set) var notifications: [Notification] = []
     /// The same, after the answers.
@@ -28,7 +34,10 @@ final class TreeProcess {
 
     /// One request; its notifications are kept.
     func ask<Result>(_ body: (inout Request) throws(Errno) -> Result) throws(Errno) -> Result {
-        var request = Request(caller: Caller(userID: 1000, groupID: 1000, processID: processID))
+        let (isInterrupted, handOns) = (isInterrupted, handOns)
+        var request = Request(
+            caller: Caller(userID: userID, groupID: 1000, processID: processID), interrupted: { isInterrupted },
+            handingOn: { handOns.withLock { $0 += 1 } })
         defer {
             notifications += request.notifications
             afterwards += request.afterwards

@@ -17,13 +17,14 @@ struct TreeFixture: Sendable {
 
     static let passphrase = Array("correct horse".utf8)
 
-    init(valueLimit: Int = 1 << 20) throws {
+    init(valueLimit: Int = 1 << 20, requests: (any RequestService)? = nil) throws {
         store = InMemoryRecordStore()
         try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
         (keychain, clock) = try Self.keychain(in: store, device: 1)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         options.valueLimit = valueLimit
-        tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
+        tree = KeychainTree(
+            keychain: keychain, options: options, host: host, commands: NoCommands(), requests: requests)
     }
 
     /// A copy of a store, opened on another device.

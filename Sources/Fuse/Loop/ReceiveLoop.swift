@@ -33,43 +33,39 @@ final class ReceiveLoop: Sendable {
         }
         if !buffer.isLocked { buffersAreLocked.store(false, ordering: .relaxed) }
         var stack = stacks.join()
-        while workers.takeLead(tidying: { stacks.wipeIfDue(&stack) }) {
-            guard lead(workers, buffer, &stack) else {
+        let lead = Lead(workers)
+        Lead.ofThisThread = lead
+        while lead.take(tidying: { stacks.wipeIfDue(&stack) }) {
+            guard receive(lead, buffer, &stack) else {
                 workers.end()
                 break
             }
         }
+        Lead.ofThisThread = nil
         stacks.leave(stack)
     }
 
     /// Receives and serves until the lead has been passed on; false when the session has ended.
-    private func lead(
-        _ workers: Workers, _ buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member
-    ) -> Bool {
+    private func receive(_ lead: Lead, _ buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member) -> Bool {
         while let count = receive(into: buffer, &stack) {
-            if serve(count, in: buffer, workers) { return true }
+            serve(count, in: buffer, lead)
+            if !lead.isHeld { return true }
         }
         return false
     }
 
-    /// Returns whether it has passed the lead on.
-    private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ workers: Workers) -> Bool {
+    private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ lead: Lead) {
         // Contents, and names as well; also of what is refused.
         defer { buffer.wipe(count) }
-        guard let message = Message(buffer.bytes(count)) else { return false }
+        guard let message = Message(buffer.bytes(count)) else { return }
         let opcode = message.opcode
-        guard message.isWhole, opcode != .notifyReply else {
-            refuse(message.unique, opcode)
-            return false
-        }
-        let passes = opcode.map { $0.mayWait && !(readsAtOnce && $0 == .read) } ?? false
+        guard message.isWhole, opcode != .notifyReply else { return refuse(message.unique, opcode) }
         CurrentMessage.lockOwner = message.setattrLockOwner ?? 0
-        if passes { workers.passLead() }
+        if let opcode, opcode.mayWait, !(readsAtOnce && opcode == .read) { lead.pass() }
         var whole = unsafe fuse_buf()
         unsafe whole.mem = buffer.start
         unsafe whole.size = count
         unsafe fuse_session_process_buf(session.pointer, &whole)
-        return passes
     }
 
     /// Returns the length of the next message, or nil at the end.

@@ -63,10 +63,12 @@ struct Ticket: Sendable {
     /// A request for the file system, which must not outlive the answer.
     func request() -> Request {
         let address = address
-        return Request(caller: caller) {
-            guard let request = unsafe OpaquePointer(bitPattern: address) else { return false }
-            return unsafe fuse_req_interrupted(request) != 0
-        }
+        return Request(
+            caller: caller,
+            interrupted: {
+                guard let request = unsafe OpaquePointer(bitPattern: address) else { return false }
+                return unsafe fuse_req_interrupted(request) != 0
+            }, handingOn: Lead.handOn)
     }
 
     fileprivate func send(_ answer: some Answer) {

@@ -24,7 +24,8 @@ public struct SessionOptions: Sendable {
     public var pollMicroseconds = 50
 
     /// The thread that receives a READ serves it, too: for a file system whose reads wait for nothing that a further
-    /// message brings. Handing a READ on costs a wake-up, more than all the rest of a short one.
+    /// message brings. Handing a READ on costs a wake-up, more than all the rest of a short one; one that takes longer says
+    /// so (``Request/handOn()``).
     public var readsAtOnce = false
 
     public init(source: String, subtype: String) {

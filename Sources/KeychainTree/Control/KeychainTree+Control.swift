@@ -23,7 +23,7 @@ extension KeychainTree {
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
         let command: [UInt8]
         switch handle.file {
-        case .status: throw .badFileDescriptor
+        case .status, .rpc: throw .badFileDescriptor
         case .control:
             try run(data, for: handle, request: &request)
             return data.byteCount

@@ -12,6 +12,8 @@ enum Handle: Sendable {
     case snapshotReader(ItemFile, StagedSnapshot, FilePast)
     case writer(Writer)
     case control(ControlHandle)
+    /// The control file `rpc`.
+    case exchange(Exchange)
     case directory(ListingHandle)
 
     /// The file of an item, if it is one.
@@ -19,7 +21,7 @@ enum Handle: Sendable {
         switch self {
         case .reader(let file, _, _), .snapshotReader(let file, _, _): file
         case .writer(let writer): writer.file
-        case .control, .directory: nil
+        case .control, .exchange, .directory: nil
         }
     }
 
@@ -29,6 +31,7 @@ enum Handle: Sendable {
         case .reader(_, let secret, _): secret?.count ?? 0
         case .snapshotReader(_, let snapshot, _): snapshot.contents.count
         case .writer(let writer): writer.file.state.withLock { $0.staging?.count ?? 0 }
+        case .exchange(let exchange): exchange.weight
         case .control, .directory: 0
         }
     }

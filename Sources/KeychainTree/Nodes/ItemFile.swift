@@ -39,6 +39,12 @@ final class ItemFile: Sendable {
         var detachedSecret: SealedSecret?
         /// The committed value, as long as some descriptor has it: they all have the same one.
         weak var openedSecret: SealedSecret?
+        /// The committed value that descriptors for writing with nothing staged have open: the API may delete the item at any
+        /// time, and tells when that is done (F6).
+        var openValue: SealedSecret?
+        /// What was set on a name that nothing had been committed of when an item came to it: goes over to that item with the
+        /// next commit, as if the file had been renamed over it.
+        var adopted: Item?
         /// Whether the value was kept when the file was detached: it was open then.
         var hasDetachedValue = false
         var staging: Staging? {

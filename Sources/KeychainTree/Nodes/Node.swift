@@ -84,6 +84,8 @@ enum ControlFile: String, CaseIterable, Sendable {
     /// Write: locks, whatever is written. Commands queue on ``control`` in the kernel, which lets one writer of a file in at
     /// a time; a lock waits for none of them (contract, L2).
     case lock
+    /// Write: a request of Keychain Services; then read: its answer.
+    case rpc
 }
 
 /// A service directory that the kernel knows.

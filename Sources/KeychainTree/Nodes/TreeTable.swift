@@ -97,6 +97,23 @@ struct TreeTable: ~Copyable {
         if let node = items[row], case .item(let file) = node.content { file } else { nil }
     }
 
+    /// The node that the kernel knows for a row, used or not.
+    func itemNode(_ row: RowID) -> Node? { items[row] }
+
+    /// The directory of a class, if the kernel knows it.
+    func classDirectory(_ key: ContainerKey) -> NodeID? {
+        node { if case .classDirectory(let place) = $0 { place.key == key } else { false } }
+    }
+
+    /// The directory of all groups, if the kernel knows it.
+    func groups() -> NodeID? {
+        node { if case .groups = $0 { true } else { false } }
+    }
+
+    private func node(_ isIt: (Folder) -> Bool) -> NodeID? {
+        directories.values.first { if case .folder(let folder) = $0.content { isIt(folder) } else { false } }?.id
+    }
+
     /// The service directory that the kernel knows for a row.
     func service(_ row: RowID) -> ServiceDirectory? {
         if let node = directories[row], case .service(let directory) = node.content { directory } else { nil }
@@ -160,6 +177,13 @@ struct TreeTable: ~Copyable {
     }
 
     func handle(_ id: HandleID) -> Handle? { handles[id] }
+
+    /// All open `rpc` files.
+    func allExchanges() -> [Exchange] {
+        handles.values.compactMap { handle in
+            if case .exchange(let exchange) = handle { exchange } else { nil }
+        }
+    }
 
     mutating func close(_ id: HandleID) -> Handle? { handles.removeValue(forKey: id) }
 }

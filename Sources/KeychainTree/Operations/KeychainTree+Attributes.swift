@@ -75,8 +75,9 @@ extension KeychainTree {
         let row = state.row
         let item = try mapped { () throws(KeychainError) in try keychain.item(id: row) }
         guard let item else { throw .noSuchFileOrDirectory }
-        state.item = item
-        return item
+        let shown = shown(item, state)
+        state.item = shown
+        return shown
     }
 
     /// An item whose reference has gone to another one is to be read again. While locked that cannot be: then it gets a new
@@ -128,7 +129,7 @@ extension KeychainTree {
                 return
             }
             if let saved = try save(item, state) {
-                state.item = saved
+                (state.item, state.adopted) = (saved, nil)
                 return
             }
             readAgain(&state)
@@ -235,7 +236,7 @@ extension KeychainTree {
         let (type, permissions): (FileType, UInt32) =
             switch node.content {
             case .controlFile(.status): (.regular, 0o400)
-            case .controlFile(.control), .controlFile(.lock): (.regular, 0o600)
+            case .controlFile(.control), .controlFile(.lock), .controlFile(.rpc): (.regular, 0o600)
             default: (.directory, 0o700)
             }
         let time = Timestamp(started)

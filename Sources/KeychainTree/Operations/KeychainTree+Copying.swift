@@ -52,7 +52,7 @@ extension KeychainTree {
         let handle = try handle(id)
         try checkNotClosed(handle)
         switch handle {
-        case .control, .directory: throw .invalidArgument
+        case .control, .exchange, .directory: throw .invalidArgument
         case .writer(let writer) where !writer.flags.isReadable: throw .badFileDescriptor
         case .writer: break
         case .reader(let file, let secret, let past): try checkUncut(file, secret?.count ?? 0, past.cuts)
@@ -82,7 +82,7 @@ extension KeychainTree {
         case .snapshotReader(_, let snapshot, _):
             return try mapped { () throws(KeychainError) in try snapshot.contents.slab(at: offset, size: size) }
         case .writer(let writer): return try readShared(writer, offset: offset, size: size)
-        case .reader, .control, .directory: return try Self.slab([])
+        case .reader, .control, .exchange, .directory: return try Self.slab([])
         }
     }
 }

@@ -21,6 +21,7 @@ extension KeychainTree {
         case .control(let handle):
             let slab = try Self.slab(handle.next(size))
             body(&request, slab.bytes)
+        case .exchange(let exchange): try read(exchange, size: size, owner: owner, &request, body)
         case .reader(let file, nil, _):
             // No secret to be locked: but after a lock no read answers (L2).
             try file.state.withLock { (state) throws(Errno) in _ = try item(of: &state) }
@@ -46,7 +47,7 @@ extension KeychainTree {
         switch handle {
         case .reader(let file, _, let past), .snapshotReader(let file, _, let past):
             guard file.closings.load(ordering: .acquiring) == past.closings else { throw .noKey }
-        case .writer, .control, .directory: break
+        case .writer, .control, .exchange, .directory: break
         }
     }
 
@@ -57,6 +58,7 @@ extension KeychainTree {
             if let staging = state.staging {
                 return try mapped { () throws(KeychainError) in try staging.read(at: offset, size: size) }
             }
+            if state.isDetached { try checkValueKept(state) }
             let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
             guard let secret else {
                 _ = try item(of: &state)
@@ -81,6 +83,7 @@ extension KeychainTree {
         switch try handle(id) {
         case .reader, .snapshotReader, .directory: throw .badFileDescriptor
         case .control(let handle): return try write(data, to: handle, request: &request)
+        case .exchange(let exchange): return try write(data, to: exchange, request.caller)
         case .writer(let writer):
             guard writer.flags.isWritable else { throw .badFileDescriptor }
             try checkWritable()
@@ -156,6 +159,7 @@ extension KeychainTree {
             return staging
         }
         let item = try item(of: &state)
+        if state.isDetached { try checkValueKept(state) }
         let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
         let staging = try staging(for: item, state)
         if let secret { try mapped { () throws(KeychainError) in try staging.load(secret) } }
@@ -213,7 +217,7 @@ extension KeychainTree {
     ) throws(Errno) {
         defer { stalePages.tell(&request) }
         switch try handle(id) {
-        case .control, .directory: return
+        case .control, .exchange, .directory: return
         case .reader(let file, _, _), .snapshotReader(let file, _, _): try sync(file)
         case .writer(let writer):
             try writer.file.state.withLock { (state) throws(Errno) in try checkNotLost(writer, state) }
@@ -237,27 +241,41 @@ extension KeychainTree {
     }
 
     /// Commits what is staged: item, attributes and directory together (F4). A detached file has nothing to commit.
-    func commit(_ state: inout ItemFile.State) throws(Errno) {
+    ///
+    /// A new name that an item of the API has come to meanwhile is that item's, if `adopting`; else EEXIST.
+    func commit(_ state: inout ItemFile.State, adopting: Bool = true) throws(Errno) {
         guard let staging = state.staging, staging.state.isUncommitted else { return }
         guard !state.isDetached else { return staging.note { $0.committed() } }
         noteUse()
-        do {
-            let row = state.row
-            let draft = state.isPending ? state.item : nil
-            let open = state.item.flatMap { goesOn(state, $0) ? $0 : nil }
-            let inheritance = inheritance(of: state.freed)
-            let saved = try keychain.change { (change) throws(KeychainError) in
-                let item = try change.succeed(inheritance, with: try stored(draft, row, open, change))
-                let saved = try staging.save(item, in: change)
-                if draft != nil { try change.touchDirectory(saved.directory) }
-                return saved
+        do throws(KeychainError) {
+            do throws(KeychainError) {
+                try save(staging, of: &state)
+            } catch .duplicateItem where adopting && adoptTaken(&state) {
+                try save(staging, of: &state)
             }
-            committed(&state, saved)
-            succeeded(inheritance, by: saved.id)
+        } catch .itemNotFound where !state.isPending {
+            // The API has deleted it, and the file is about to hear of it: as what is written to an unlinked one (F6).
+            staging.note { $0.committed() }
         } catch {
             staging.note { $0.commitFailed(with: error.errno) }
             throw error.errno
         }
+    }
+
+    private func save(_ staging: Staging, of state: inout ItemFile.State) throws(KeychainError) {
+        let row = state.row
+        let (draft, adopted) = (state.isPending ? state.item : nil, state.adopted)
+        let open = state.item.flatMap { goesOn(state, $0) ? $0 : nil }
+        let inheritance = inheritance(of: state.freed)
+        let saved = try keychain.change { (change) throws(KeychainError) in
+            var item = try change.succeed(inheritance, with: try stored(draft, row, open, change))
+            if let adopted { item = item.taking(adopted, sourceDefault: try change.defaultProtection(item)) }
+            let saved = try staging.save(item, in: change)
+            if draft != nil { try change.touchDirectory(saved.directory) }
+            return saved
+        }
+        committed(&state, saved)
+        succeeded(inheritance, by: saved.id)
     }
 
     /// What the value is committed with: the draft of a new item, or the stored one. One of UnlessOpen cannot be opened
@@ -284,6 +302,7 @@ extension KeychainTree {
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
         (state.item, state.freed) = (item, nil)
+        (state.openValue, state.adopted) = (nil, nil)
         if staged { state.staging?.note { $0.committed() } }
         state.keptValue = nil
         keepValue(&state)

@@ -12,6 +12,7 @@ extension KeychainTree {
         keychain.lock()
         listings.drop()
         stagingKeys.revoke(.unlocked)
+        for exchange in table.withLock({ $0.allExchanges() }) { exchange.lose() }
         freedNames.withLock { $0.removeAll() }
         return forgetUnavailable()
     }
@@ -53,7 +54,7 @@ extension KeychainTree {
         guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return false }
         state.keptValue = nil
         if state.hasUncommitted { state.losses += 1 }
-        state.staging = nil
+        (state.staging, state.adopted) = (nil, nil)
         if state.isPending { _ = detachPending(&state) }
         // A detached file has its item nowhere else: of it stays what fstat(2) shows after the next unlock, no name.
         state.item = state.isDetached ? item.withoutAttributes : nil

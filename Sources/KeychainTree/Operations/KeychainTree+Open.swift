@@ -47,7 +47,7 @@ extension KeychainTree {
             return try made.file.state.withLock { (state) throws(Errno) in
                 state.writerCount = 0
                 state.openCount = 0
-                try commit(&state)
+                try commit(&state, adopting: false)
                 state.staging = nil
                 // It is committed: a lock that comes now must not make an error of it.
                 return entry(of: made.file, state, item: state.item ?? made.draft)
@@ -138,7 +138,7 @@ extension KeychainTree {
         case .folder, .service, .controlDirectory: throw .isDirectory
         case .controlFile(let file):
             try checkOwner(request.caller)
-            return try open(file)
+            return file == .rpc ? try openExchange(flags) : try open(file)
         case .item(let file):
             let changes = flags.isWritable || flags.contains(.truncate)
             return changes ? try openForWriting(file, flags) : try openForReading(file, flags)
@@ -176,14 +176,21 @@ extension KeychainTree {
             if flags.contains(.truncate) { try truncateByOpen(&state, item) }
             state.writerCount += 1
             state.openCount += 1
+            if state.staging == nil { keepOpenValue(&state) }
             keepValue(&state)
             return Writer(file: file, flags: flags, losses: state.losses)
         }
         return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
     }
 
+    /// The committed value, for a descriptor for writing; one that cannot be read can be replaced all the same.
+    func keepOpenValue(_ state: inout ItemFile.State) {
+        guard !state.isDetached else { return }
+        do { state.openValue = try committedSecret(&state) } catch {}
+    }
+
     /// ESTALE for a file that is gone and was not open then: the kernel looks its path up again.
-    private func checkValueKept(_ state: borrowing ItemFile.State) throws(Errno) {
+    func checkValueKept(_ state: borrowing ItemFile.State) throws(Errno) {
         guard state.hasDetachedValue else { throw .staleNFSFileHandle }
     }
 
@@ -209,7 +216,7 @@ extension KeychainTree {
         let row = state.row
         let found = try mapped { () throws(KeychainError) in try keychain.itemWithSecret(id: row) }
         guard let found else { throw .noSuchFileOrDirectory }
-        state.item = found.item
+        state.item = shown(found.item, state)
         let secret = found.secret.map { shared($0, &state) }
         let isKept = found.item.protection == .whenUnlockedUnlessOpen
         state.keptValue = isKept ? secret.map { .sealed($0) } : nil
@@ -248,7 +255,7 @@ extension KeychainTree {
         let weight = handle.weight
         defer { if released.add(weight) { host.giveBackMemory() } }
         switch handle {
-        case .control, .directory: break
+        case .control, .exchange, .directory: break
         case .reader(let file, _, _), .snapshotReader(let file, _, _):
             file.state.withLock { state in
                 state.closed(writer: false)
@@ -278,6 +285,7 @@ extension KeychainTree {
                 log.error("the last close of an item could not commit it", metadata: ["errno": "\(error.rawValue)"])
             }
         }
+        if state.adopted != nil { (state.adopted, state.item) = (nil, nil) }
         // What has no name lives on for those who read it.
         if !state.isDetached || state.openCount == 0 { state.staging = nil }
         guard state.isPending, let item = state.item else { return nil }
@@ -302,6 +310,7 @@ extension ItemFile.State {
     mutating func closed(writer: Bool) {
         openCount -= 1
         if writer { writerCount -= 1 }
+        if writerCount == 0 { openValue = nil }
     }
 
     /// What can be read again is not kept for a file that nobody has open: the kernel may know very many.

@@ -97,17 +97,17 @@ extension KeychainTree {
     }
 
     /// Both files' locks, in the order of their nodes.
-    private func withBoth(
+    func withBoth<Failure>(
         _ first: ItemFile, _ second: ItemFile,
-        _ body: (inout ItemFile.State, inout ItemFile.State) throws(Errno) -> Void
-    ) throws(Errno) {
+        _ body: (inout ItemFile.State, inout ItemFile.State) throws(Failure) -> Void
+    ) throws(Failure) {
         if first.node.rawValue < second.node.rawValue {
-            try first.state.withLock { (a) throws(Errno) in
-                try second.state.withLock { (b) throws(Errno) in try body(&a, &b) }
+            try first.state.withLock { (a) throws(Failure) in
+                try second.state.withLock { (b) throws(Failure) in try body(&a, &b) }
             }
         } else {
-            try second.state.withLock { (b) throws(Errno) in
-                try first.state.withLock { (a) throws(Errno) in try body(&a, &b) }
+            try second.state.withLock { (b) throws(Failure) in
+                try first.state.withLock { (a) throws(Failure) in try body(&a, &b) }
             }
         }
     }

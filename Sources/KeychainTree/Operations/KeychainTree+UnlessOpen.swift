@@ -32,7 +32,7 @@ extension KeychainTree {
     /// The item has been changed in the store; what is known of it stays where a lock that comes now must not take it.
     func readAgain(_ state: inout ItemFile.State) {
         guard let item = state.item, goesOn(state, item) else { return state.item = nil }
-        if let fresh = try? keychain.item(id: state.row) { state.item = fresh }
+        if let fresh = try? keychain.item(id: state.row) { state.item = shown(fresh, state) }
     }
 
     /// Changes the attributes of an item whose row cannot be opened: seals it anew, with the value that is kept.

@@ -155,7 +155,7 @@ extension KeychainTree {
     }
 
     /// A directory that the kernel does not know: a number that it will answer ENOENT to.
-    private func unknownDirectory(_ row: RowID, _ key: ContainerKey, _ group: RowID) -> ServiceDirectory {
+    func unknownDirectory(_ row: RowID, _ key: ContainerKey, _ group: RowID) -> ServiceDirectory {
         table.withLock { table in
             if let known = table.service(row) { return known }
             let group =

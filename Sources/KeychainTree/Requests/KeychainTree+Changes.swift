@@ -1,0 +1,159 @@
+import FileSystemCore
+import Keychain
+import Synchronization
+import SystemPackage
+
+/// What Keychain Services has changed is seen in the mount at once (contract, F10); the rules are in <doc:Requests>.
+extension KeychainTree {
+    /// Follows changes that have been committed, and has the kernel told before the answer.
+    func show(_ changes: [ItemChange], _ request: inout Request) {
+        guard !changes.isEmpty else { return }
+        var nodes: Set<NodeID> = []
+        // Whoever makes a name looks for it in the store and tells of it under this lock: it is seen here, or it has seen
+        // what was committed.
+        names.withLock { _ in
+            for change in changes { follow(change, &nodes) }
+        }
+        request.notifications.append(.allEntries(fallback: { [self] in names(of: changes) }))
+        request.notifications += nodes.map { .inode($0, pages: true) }
+        stalePages.tell(&request)
+    }
+
+    private func follow(_ change: ItemChange, _ nodes: inout Set<NodeID>) {
+        let node = table.withLock { $0.itemNode(change.row) }
+        if let node { nodes.insert(node.id) }
+        let moves = change.old != change.new
+        if moves, let old = change.old, let directory = shownDirectory(of: old) { nodes.insert(directory.node) }
+        guard let new = change.new else { return removed(change.row, node) }
+        guard moves else {
+            if let file = node?.file { file.state.withLock { changed(&$0) } }
+            return
+        }
+        let directory = shownDirectory(of: new)
+        if let directory { nodes.insert(directory.node) }
+        // A node that nobody has used knows its directory, and that is another one now.
+        if let node, case .item(let file) = node.content {
+            let place = directory ?? unknownDirectory(of: new)
+            file.state.withLock { state in
+                if let place { state.directory = place }
+                changed(&state)
+            }
+        }
+        taken(new, by: change.row, directory)
+    }
+
+    /// An item is gone: its file lives on through its descriptors, as that of an unlinked one does (F6).
+    private func removed(_ row: RowID, _ node: Node?) {
+        guard let file = node?.file else { return table.withLock { $0.detachItem(row) } }
+        file.state.withLock { state in
+            let secret = state.openValue
+            detach(&state, secret: secret)
+            // A value that no descriptor for writing has is not to be taken for none.
+            state.hasDetachedValue = secret != nil || state.openCount > 0 && state.item?.secretCount == nil
+            stalePages.add(&state)
+        }
+    }
+
+    /// An item has another value or other attributes: what is known of them is read again. What somebody has staged and not
+    /// committed stays, and replaces the value when it is.
+    func changed(_ state: inout ItemFile.State) {
+        guard !state.isPending, !state.isDetached else { return }
+        if state.staging?.state.isUncommitted == false { state.staging = nil }
+        state.cuts += 1
+        state.keptValue = nil
+        state.item = nil
+        if state.openCount > 0 || state.staging != nil { _ = try? item(of: &state) }
+        if state.writerCount > 0, state.staging == nil { keepOpenValue(&state) }
+        keepValue(&state)
+        stalePages.add(&state)
+    }
+
+    // MARK: Names
+
+    /// An item has a name now that somebody may be making a file under.
+    private func taken(_ place: ItemPlace, by row: RowID, _ directory: ServiceDirectory?) {
+        let name = CanonicalName(account: place.account)
+        guard let directory else { return }
+        take(name, in: directory.row)
+        guard let file = directory.pendingFile(name), let item = try? keychain.item(id: row) else { return }
+        if let other = table.withLock({ $0.itemNode(row)?.file }), other !== file {
+            withBoth(file, other) { state, otherState in
+                guard state.isPending else { return }
+                detach(&otherState, secret: otherState.openValue)
+                adopt(item, &state)
+            }
+        } else {
+            file.state.withLock { state in if state.isPending { adopt(item, &state) } }
+        }
+    }
+
+    /// A file that somebody is making gets the item that has come to its name meanwhile, as if it had been renamed over it:
+    /// the item follows the name, and the file's contents are its value from their commit on (F5).
+    func adopt(_ item: Item, _ state: inout ItemFile.State) {
+        guard let draft = state.item, let file = table.withLock({ $0.item(state.row) }) else { return }
+        state.directory.removePending(CanonicalName(account: draft.account), state.row)
+        let old = state.row
+        table.withLock { $0.rebind(file, from: old, to: item.id) }
+        (state.row, state.isPending, state.freed) = (item.id, false, nil)
+        state.adopted = draft
+        state.item = shown(item, state)
+    }
+
+    /// Whether the name that a file was to get in the store belongs to an item that has come meanwhile, and is this file's now.
+    func adoptTaken(_ state: inout ItemFile.State) -> Bool {
+        guard state.isPending, let draft = state.item else { return false }
+        let name = CanonicalName(account: draft.account)
+        guard let item = try? keychain.item(named: name, in: draft.directory), item.id != state.row else {
+            return false
+        }
+        adopt(item, &state)
+        return true
+    }
+
+    /// An item of the store as its file shows it: with what is to go over to it from before it came.
+    func shown(_ item: Item, _ state: borrowing ItemFile.State) -> Item {
+        guard let draft = state.adopted else { return item }
+        let directory = try? keychain.directory(id: draft.directory)
+        return item.taking(draft, sourceDefault: directory?.defaultProtection ?? .whenUnlocked)
+    }
+
+    // MARK: Places
+
+    /// The directory of a place, if the kernel knows it: only there can names be in the making.
+    private func shownDirectory(of place: ItemPlace) -> ServiceDirectory? {
+        guard let directory = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
+        else { return nil }
+        return table.withLock { $0.service(directory.id) }
+    }
+
+    /// The directory of a place that the kernel does not know.
+    private func unknownDirectory(of place: ItemPlace) -> ServiceDirectory? {
+        guard let directory = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
+        else { return nil }
+        let container = try? keychain.directory(id: directory.parent)
+        return unknownDirectory(directory.id, place.container, container?.parent ?? .none)
+    }
+
+    /// For kernels that cannot be told to ask again for all names: those that have come or gone, and the directories that may
+    /// have come with them.
+    private func names(of changes: [ItemChange]) -> [EntryReference] {
+        var found: Set<EntryReference> = []
+        for change in changes where change.old != change.new {
+            for place in [change.old, change.new].compactMap(\.self) { found.formUnion(names(of: place)) }
+        }
+        return Array(found)
+    }
+
+    private func names(of place: ItemPlace) -> [EntryReference] {
+        let (classDirectory, groups) = table.withLock { ($0.classDirectory(place.container), $0.groups()) }
+        let parts = [
+            (shownDirectory(of: place)?.node, CanonicalName(account: place.account).bytes),
+            (classDirectory, CanonicalName(service: place.service).bytes),
+            (groups, CanonicalName(accessGroup: place.container.accessGroup).bytes),
+        ]
+        return parts.compactMap { node, name in
+            guard let node, let name = EntryName(name) else { return nil }
+            return EntryReference(parent: node, name: name)
+        }
+    }
+}

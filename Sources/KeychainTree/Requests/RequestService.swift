@@ -1,0 +1,33 @@
+package import FileSystemCore
+package import Keychain
+package import SecretCrypto
+package import SystemPackage
+
+/// Who carries out what is asked through `.keychainfs/rpc` (design section 9): the tree collects requests and gives answers,
+/// and knows nothing of what they say.
+package protocol RequestService: Sendable {
+    /// The length of a whole request in bytes, as its first ones say; nil if they are too few to tell.
+    ///
+    /// - Throws: `messageTooLong` (EMSGSIZE) for one that is refused for its length, `invalidArgument` for what is no request.
+    func length(ofRequestBeginning prefix: RawSpan) throws(Errno) -> Int?
+
+    /// Carries out a whole request. What it changes is committed when this returns.
+    ///
+    /// - Throws: where not even an answer can be made: `interactionNotAllowed` if a lock took the request away meanwhile,
+    ///   `allocate`. Nothing has been changed then. What the request itself meets with is told in the answer.
+    func answer(
+        to request: borrowing SealedBuffer, from caller: Caller
+    ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer)
+}
+
+/// An answer that is made as it is read. Used by one thread at a time.
+package protocol RequestAnswer: Sendable {
+    /// The next bytes, at most 64 KiB, with no regard to where messages begin; nil at the end.
+    ///
+    /// - Throws: `interactionNotAllowed` if a lock has taken away what is not made yet; `allocate`, after which it may be asked
+    ///   again. After any other error the rest is lost.
+    func next() throws(KeychainError) -> SecretBytes?
+
+    /// Whether all of it has been given: a new request may follow.
+    var hasEnded: Bool { get }
+}
