@@ -33,6 +33,7 @@ let package = Package(
         .executable(name: "keychainfs", targets: ["keychainfs"]),
         .library(name: "Fuse", targets: ["Fuse", "FileSystemCore"]),
         .library(name: "KeychainClient", targets: ["KeychainClient"]),
+        .library(name: "KeychainFile", targets: ["KeychainFile"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -44,7 +45,9 @@ let package = Package(
         // The program: commands only.
         .executableTarget(
             name: "keychainfs",
-            dependencies: ["KeychainMount", "DeviceState", "Keychain", "CWipingMalloc", argumentParser, logging, system],
+            dependencies: [
+                "KeychainMount", "DeviceState", "Keychain", "CWipingMalloc", argumentParser, logging, system,
+            ],
             swiftSettings: strict),
         // The program's allocator: wipes what it frees. Never linked into a library.
         .target(name: "CWipingMalloc"),
@@ -58,6 +61,14 @@ let package = Package(
             dependencies: [
                 "Fuse", "DeviceState", "SystemServices", "KeychainTree", "KeychainConnection", "KeychainStorage",
                 "FileSystemCore", "Keychain", "KeychainRPC", "SecretCrypto", logging, system,
+            ],
+            swiftSettings: strict),
+        // A keychain file opened in a process that runs no mount.
+        .target(
+            name: "KeychainFile",
+            dependencies: [
+                "KeychainClient", "KeychainConnection", "KeychainService", "KeychainStorage", "DeviceState", "Keychain",
+                "KeychainRPC", "SecretCrypto",
             ],
             swiftSettings: strict),
         // What a device keeps of its keychains, and where: its key, commit numbers, rekeys under way.
@@ -99,6 +110,20 @@ let package = Package(
         .target(name: "SecretCrypto", dependencies: ["CSodium"], swiftSettings: adapter),
         .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+
+        // How programs use it; the tests run them.
+        .executableTarget(
+            name: "TokenStorage", dependencies: ["Security"], path: "Examples/TokenStorage",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "Credentials", dependencies: ["Security"], path: "Examples/Credentials",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "QueryableStore", dependencies: ["Security"], path: "Examples/QueryableStore",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "NativeClient", dependencies: ["KeychainClient"], path: "Examples/NativeClient",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
 
         // Test support: a client of the FUSE protocol, a path-walking client, a client over a real mount.
         .target(
@@ -168,13 +193,26 @@ let package = Package(
             name: "SourceCompatibility6Tests", dependencies: ["Security", "SecurityTesting"],
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
+            name: "KeychainClientTests",
+            dependencies: [
+                "KeychainClient", "KeychainRPC", "KeychainService", "Keychain", "KeychainTesting", "SecretCrypto",
+            ],
+            swiftSettings: testing),
+        .testTarget(
+            name: "KeychainFileTests",
+            dependencies: ["KeychainFile", "KeychainClient", "Security", "SecretCrypto"], swiftSettings: testing),
+        .testTarget(
             name: "KeychainConnectionTests",
             dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto", system], swiftSettings: testing),
         .testTarget(
             name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
         .testTarget(
             name: "MountTests",
-            dependencies: ["keychainfs", "KeychainMount", "DeviceState", "Keychain", "KeychainTesting", "SecretCrypto"],
+            dependencies: [
+                "keychainfs", "KeychainMount", "KeychainConnection", "KeychainClient", "DeviceState", "Keychain",
+                "KeychainTesting", "KeychainRPC", "SecretCrypto", "TokenStorage", "Credentials", "QueryableStore",
+                "NativeClient",
+            ],
             exclude: ["Cases"], swiftSettings: testing),
     ]
 )

@@ -10,6 +10,8 @@ import Testing
         let account: Account
         /// `# needs: StoreFormat`: fixtures and vectors of the store format.
         var needsStoreFormat: Bool { needs("StoreFormat") }
+        /// `# needs: examples`: the programs of Examples.
+        var needsExamples: Bool { needs("examples") }
         /// `# needs: share`: what is installed besides the program.
         var needsShare: Bool { needs("share") }
 
@@ -30,6 +32,11 @@ import Testing
     /// The program that was built with the tests.
     static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("keychainfs")
+
+    /// The programs of Examples, built with the tests.
+    static let examples = ["TokenStorage", "Credentials", "QueryableStore", "NativeClient"].map {
+        program.deletingLastPathComponent().appendingPathComponent($0)
+    }
 
     /// `# users: root` or `# users: user` in a case restricts who runs it.
     static let cases: [Case] = {
@@ -67,6 +74,7 @@ import Testing
         if test.needsShare {
             _ = try directory.add(Self.folder.appendingPathComponent("../../../share").standardizedFileURL)
         }
+        if test.needsExamples { for example in Self.examples { _ = try directory.add(example) } }
         let program = try directory.add(Self.program)
         let result = try Command.run(
             try test.account.running(["bash", script]),

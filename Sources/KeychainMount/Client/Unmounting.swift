@@ -6,6 +6,8 @@ package struct Unmounting: Sendable {
     private let mountPoint: String
     /// A daemon that has lost its mount has commits to finish, at most.
     private static let patience: TimeInterval = 30
+    /// Longer than a client keeps a descriptor that it does not use.
+    private static let patienceWithUsers: TimeInterval = 1
 
     package init(mountPoint: String) {
         self.mountPoint = mountPoint
@@ -24,7 +26,7 @@ package struct Unmounting: Sendable {
         }
         let connection = connection(at: mountPoint)
         do throws(FuseError) {
-            try Session.unmount(at: mountPoint)
+            try unmount()
         } catch .busy {
             throw Failure(
                 .failure,
@@ -41,6 +43,18 @@ package struct Unmounting: Sendable {
             )
         }
         try waitForEnd(of: daemon)
+    }
+
+    /// A program that uses the API lets go of the mount a moment after its last call.
+    private func unmount() throws(FuseError) {
+        let deadline = Date(timeIntervalSinceNow: Self.patienceWithUsers)
+        while true {
+            do throws(FuseError) {
+                return try Session.unmount(at: mountPoint)
+            } catch .busy where Date() < deadline {
+                Thread.sleep(forTimeInterval: 0.05)
+            }
+        }
     }
 
     /// The number by which the kernel knows the FUSE connection of a mount, wherever it is seen.

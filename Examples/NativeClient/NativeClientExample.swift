@@ -1,0 +1,37 @@
+import KeychainClient
+
+@main
+struct NativeClientExample {
+    /// Passwords through the Swift-native API. `--keep` leaves them there.
+    static func main() throws {
+        let keychain = try Keychain.mounted()
+
+        // A generic password: set, read, described.
+        let password = try Secret("correct horse")
+        try keychain.setPassword(
+            password, service: "org.example.mail", account: "amy",
+            attributes: ItemAttributes(label: "Example mail", accessibility: .afterFirstUnlock))
+        let found = try keychain.password(service: "org.example.mail", account: "amy")
+        found.withBytes { bytes in print("the password has \(bytes.byteCount) bytes") }
+        print("the same:", found.isEqual(to: password))
+
+        // An internet password, with what tells it from others of its server.
+        let key = ItemKey.internet(server: "example.com", account: "amy", protocol: .https, port: 8443)
+        try keychain.set(try Secret(randomCount: 24), for: key, attributes: ItemAttributes(comment: "made up"))
+
+        // A search, read item by item.
+        var items = try keychain.items(matching: .generic(service: "org.example.mail"))
+        while let item = try items.next() {
+            print("found:", item.key?.account ?? "?", item.attributes.label ?? "")
+        }
+
+        guard !CommandLine.arguments.contains("--keep") else { return }
+        try keychain.remove(key)
+        try keychain.removePassword(service: "org.example.mail", account: "amy")
+        do throws(KeychainError) {
+            _ = try keychain.password(service: "org.example.mail", account: "amy").count
+        } catch .itemNotFound {
+            print("removed")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import DeviceState
+import Keychain
+import KeychainStorage
+
+extension KeychainFileError {
+    init(_ error: StoreOpenError) {
+        self =
+            switch error {
+            case .notFound: .notFound
+            case .alreadyExists, .foreignLog: .exists
+            case .notRegularFile, .notAKeychain, .unknownFormat: .notAKeychain
+            case .damaged: .damaged
+            case .inUse(let process): .inUse(process: process > 0 ? process : nil)
+            case .permissionDenied, .readOnlyFileSystem, .needsRecovery: .notWritable
+            case .diskFull: .diskFull
+            case .io: .inputOutput
+            case .initialization(let error): KeychainFileError(error)
+            }
+    }
+
+    init(_ error: KeychainError) {
+        self =
+            switch error {
+            case .authFailed: .wrongSecret
+            case .param: .badSecret
+            case .decode: .damaged
+            case .notAKeychain, .unknownFormat, .unacceptableCost: .notAKeychain
+            case .inUse(let process): .inUse(process: process > 0 ? process : nil)
+            case .rolledBack, .untrustedCommitNumber: .rolledBack
+            case .readOnly: .notWritable
+            case .diskFull: .diskFull
+            case .allocate: .outOfMemory
+            default: .inputOutput
+            }
+    }
+
+    init(_ error: DeviceKeyError) { self = .deviceKey(error.message) }
+}

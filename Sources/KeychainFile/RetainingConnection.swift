@@ -1,0 +1,17 @@
+import KeychainRPC
+import SecretCrypto
+
+/// The way to an open keychain that keeps it open.
+struct RetainingConnection: ItemConnection {
+    private let owner: OpenKeychain
+
+    init(_ owner: OpenKeychain) {
+        self.owner = owner
+    }
+
+    func perform(
+        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+    ) -> Int32 {
+        owner.connection.perform(request, secret: secret, receive: receive)
+    }
+}

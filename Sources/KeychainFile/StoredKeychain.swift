@@ -1,0 +1,93 @@
+import DeviceState
+import Foundation
+import Glibc
+import Keychain
+import KeychainRPC
+import KeychainService
+import KeychainStorage
+import SecretCrypto
+
+/// A keychain that this process has open, and its keys.
+struct StoredKeychain: Sendable {
+    private let keychain: Keychain
+    let connection: LocalConnection
+
+    /// Opens it; still locked.
+    init(path: String) throws(KeychainFileError) {
+        let locations = Locations()
+        let store: SQLiteRecordStore
+        do throws(StoreOpenError) {
+            store = try SQLiteRecordStore.open(path: path)
+        } catch {
+            throw KeychainFileError(error)
+        }
+        do throws(KeychainFileError) {
+            keychain = try Self.keychain(store, device: Self.device(locations), locations)
+        } catch {
+            store.close()
+            throw error
+        }
+        connection = LocalConnection(
+            ItemService(keychain: keychain), caller: Caller(userID: geteuid(), groupID: getegid()))
+    }
+
+    /// Makes a new one, in directories that are made as needed; leaves nothing behind if it fails.
+    static func create(
+        path: String, passphrase: borrowing SecretBytes, cost: Argon2id.Cost
+    ) throws(KeychainFileError) {
+        let device = try device(Locations())
+        do throws(StoreOpenError) {
+            try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
+                try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
+                return store
+            }.close()
+        } catch {
+            throw KeychainFileError(error)
+        }
+    }
+
+    var isUnlocked: Bool { keychain.keys.state == .unlocked }
+
+    func unlock(with secret: borrowing UnlockSecret) throws(KeychainFileError) {
+        do throws(KeychainError) {
+            try keychain.keys.unlock(with: secret, acceptingRollback: false)
+        } catch {
+            throw KeychainFileError(error)
+        }
+    }
+
+    func lock() { keychain.lock() }
+
+    func close() { keychain.close() }
+
+    private static func device(_ locations: Locations) throws(KeychainFileError) -> SecretBytes {
+        do throws(DeviceKeyError) {
+            return try DeviceKeyFile(locations).read()
+        } catch {
+            throw KeychainFileError(error)
+        }
+    }
+
+    private static func keychain(
+        _ store: SQLiteRecordStore, device: consuming SecretBytes, _ locations: Locations
+    ) throws(KeychainFileError) -> Keychain {
+        do throws(KeychainError) {
+            let keys = try KeyRing(
+                store: store, device: device, keeper: CommitNumberFile(directory: locations.stateDirectory),
+                rekeyKeeper: RekeyFile(directory: locations.stateDirectory))
+            return try Keychain(store: store, keys: keys, clock: { KeychainDate.now })
+        } catch {
+            throw KeychainFileError(error)
+        }
+    }
+}
+
+extension KeychainDate {
+    /// To a ten-millionth of a second.
+    fileprivate static var now: KeychainDate {
+        let seconds = Date().timeIntervalSince1970
+        let whole = seconds.rounded(.down)
+        return KeychainDate(
+            seconds: Int64(whole), nanoseconds: min(999_999_999, Int32((seconds - whole) * 1_000_000_000)))
+    }
+}

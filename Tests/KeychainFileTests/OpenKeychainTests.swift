@@ -1,0 +1,117 @@
+import Foundation
+import KeychainClient
+import KeychainFile
+import SecretCrypto
+import Security
+import Testing
+
+/// A keychain file opened in this process. The device key is that of the user who runs the tests, in a directory of its own.
+@Suite(.serialized) struct OpenKeychainTests {
+    private let directory: String
+
+    init() throws {
+        directory = NSTemporaryDirectory() + "open-keychain-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        setenv("XDG_STATE_HOME", directory + "/state", 1)
+    }
+
+    private var path: String { directory + "/new/app.keychain" }
+
+    private func error<Result: ~Copyable>(_ body: () throws(KeychainFileError) -> Result) -> KeychainFileError? {
+        do throws(KeychainFileError) { _ = try body() } catch { return error }
+        return nil
+    }
+
+    private func create() throws -> OpenKeychain {
+        try Keychain.create(path, passphrase: Secret("correct"), cost: .test, accessGroups: ["team.app"])
+    }
+
+    private func open(_ passphrase: String) throws(KeychainFileError) -> OpenKeychain {
+        guard let secret = try? Secret(passphrase) else { throw .outOfMemory }
+        return try Keychain.open(path, unlockingWith: .passphrase(secret), accessGroups: ["team.app"])
+    }
+
+    @Test("What is made, written and closed is there when it is opened again")
+    func persists() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let made = try create()
+        #expect(made.isUnlocked)
+        try made.keychain.setPassword(Secret("kept"), service: "s", account: "a")
+        let keychain = made.keychain
+        made.close()
+        #expect(throws: KeychainError.notAvailable) { _ = try keychain.password(service: "s", account: "a").count }
+        let again = try open("correct")
+        #expect(try again.keychain.password(service: "s", account: "a").text() == "kept")
+        again.close()
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("One that is open is refused, and who holds it is said; so are a wrong passphrase and what is no keychain")
+    func refused() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        #expect(error { () throws(KeychainFileError) in try open("correct") } == .notFound)
+        let made = try create()
+        #expect(error { () throws(KeychainFileError) in try open("correct") } == .inUse(process: getpid()))
+        #expect(throws: KeychainFileError.exists) { try create() }
+        made.close()
+        #expect(error { () throws(KeychainFileError) in try open("wrong") } == .wrongSecret)
+        let after = try open("correct")
+        after.close()
+        try Data("no keychain".utf8).write(to: URL(fileURLWithPath: directory + "/text"))
+        #expect(error { () throws(KeychainFileError) in try Keychain.open(directory + "/text") } == .notAKeychain)
+        #expect(KeychainFileError.inUse(process: 12).description == "The keychain is in use by process 12.")
+    }
+
+    @Test("Locked, unlocked, and opened without an unlock")
+    func locking() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let opened = try create()
+        defer { opened.close() }
+        let keychain = opened.keychain
+        try keychain.setPassword(Secret("x"), service: "s", account: "a")
+        opened.lock()
+        #expect(!opened.isUnlocked)
+        #expect(throws: KeychainError.locked) { _ = try keychain.password(service: "s", account: "a").count }
+        #expect(throws: KeychainFileError.wrongSecret) { try opened.unlock(with: .passphrase(Secret("no"))) }
+        #expect(throws: KeychainFileError.badSecret) { try opened.unlock(with: .recoveryKey(Secret("no"))) }
+        #expect(throws: KeychainFileError.badSecret) { try opened.unlock(with: .keyFile(Secret("short"))) }
+        try opened.unlock(with: .passphrase(Secret("correct")))
+        #expect(try keychain.password(service: "s", account: "a").text() == "x")
+        opened.close()
+        let locked = try Keychain.open(path)
+        #expect(!locked.isUnlocked)
+        locked.close()
+    }
+
+    @Test("It stays open as long as its keychain is in use, and no longer")
+    func retained() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        do {
+            let keychain = try create().keychain
+            try keychain.setPassword(Secret("x"), service: "s", account: "a")
+            #expect(try keychain.password(service: "s", account: "a").text() == "x")
+        }
+        try open("correct").close()
+    }
+
+    @Test("The SecItem functions use it when they are told to")
+    func keychainServices() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let opened = try create()
+        defer { opened.close() }
+        opened.useForKeychainServices()
+        defer { OpenKeychain.useMountForKeychainServices() }
+        let item: [String: Any] = [
+            kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "s",
+            kSecAttrAccount as String: "a", kSecValueData as String: Data("by SecItemAdd".utf8),
+        ]
+        #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+        #expect(try opened.keychain.password(service: "s", account: "a").text() == "by SecItemAdd")
+        #expect(try opened.keychain.item(.generic(service: "s", account: "a")).key?.accessGroup == "team.app")
+        OpenKeychain.useMountForKeychainServices()
+        setenv("KEYCHAINFS_MOUNT", directory + "/nothing", 1)
+        defer { unsetenv("KEYCHAINFS_MOUNT") }
+        #expect(SecItemDelete(item as CFDictionary) == errSecNotAvailable)
+    }
+}

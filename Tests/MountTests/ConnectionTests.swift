@@ -1,0 +1,175 @@
+import Foundation
+import KeychainConnection
+import KeychainRPC
+import SecretCrypto
+import Synchronization
+import Testing
+
+/// A client's way to a real mount: what it survives, and that it never waits for ever (contract, L4; design section 9).
+@Suite(.serialized) struct ConnectionTests {
+    /// In milliseconds.
+    private static let patience = 700
+
+    /// A mounted keychain, and a connection to wherever that is.
+    private final class Fixture {
+        let mount: ScannedMount
+        let connection: MountConnection
+
+        init() throws {
+            mount = try ScannedMount(Account.isRoot ? .root : .user, passphrase: "correct")
+            try mount.run("create", "--kdf", "test")
+            try mount.run("mount", mount.mountPoint)
+            let path = mount.mountPoint
+            connection = MountConnection(patience: ConnectionTests.patience) { path }
+        }
+
+        deinit {
+            _ = try? mount.run("unmount", mount.mountPoint)
+            mount.remove()
+        }
+
+        func signal(_ signal: Int32) throws { kill(pid_t(try mount.daemon()), signal) }
+
+        func add(_ account: String, _ secret: [UInt8] = Array("s3cret".utf8)) throws -> Int32 {
+            let query: [String: PropertyList] = [
+                "class": .string("genp"), "svce": .string("s"), "acct": .string(account), "v_Data": .secret(0),
+            ]
+            let request = ItemRequest(.add, query: query, accessGroups: ["default"])
+            return connection.perform(request, secret: try SecretBytes(copying: secret.rawSpan)) { _ in }
+        }
+
+        func find(_ account: String) throws -> (status: Int32, secret: [UInt8]?) {
+            let query: [String: PropertyList] = [
+                "class": .string("genp"), "svce": .string("s"), "acct": .string(account), "r_Data": .boolean(true),
+            ]
+            var found: [UInt8]?
+            let request = ItemRequest(.copyMatching, query: query, accessGroups: ["default"])
+            let status = connection.perform(request, secret: try SecretBytes(count: 0)) { frame in
+                if let secret = frame.secret(0) { found = [UInt8](copying: secret) }
+            }
+            return (status, found)
+        }
+
+        var file: String { mount.mountPoint + "/generic-passwords/s/" }
+    }
+
+    private func seconds(_ body: () throws -> Void) rethrows -> Double {
+        let start = ContinuousClock.now
+        try body()
+        let taken = ContinuousClock.now - start
+        return Double(taken.components.seconds) + Double(taken.components.attoseconds) / 1e18
+    }
+
+    @Test("F10: what the connection adds is a file at once, and the other way round, up to the longest value")
+    func bothWays() throws {
+        let fixture = try Fixture()
+        #expect(try fixture.add("a") == 0)
+        #expect(try fixture.add("a") == -25299)
+        #expect(try String(contentsOfFile: fixture.file + "a", encoding: .utf8) == "s3cret")
+        try fixture.mount.shell("printf shell > '\(fixture.file)b'")
+        #expect(try fixture.find("b").secret == Array("shell".utf8))
+        let long = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        #expect(try fixture.add("long", long) == 0)
+        #expect(try fixture.find("long").secret == long)
+        #expect(try fixture.add("longer", long + [0]) == ConnectionStatus.dataTooLarge)
+        #expect(try fixture.find("none").status == -25300)
+    }
+
+    @Test("Locked: errSecInteractionNotAllowed, at once; unlocked again it goes on")
+    func locked() throws {
+        let fixture = try Fixture()
+        #expect(try fixture.add("a") == 0)
+        try fixture.mount.run("lock", fixture.mount.mountPoint)
+        #expect(try fixture.find("a").status == ConnectionStatus.interactionNotAllowed)
+        #expect(try fixture.add("b") == ConnectionStatus.interactionNotAllowed)
+        try fixture.mount.run("unlock", fixture.mount.mountPoint)
+        #expect(try fixture.find("a").status == 0)
+    }
+
+    @Test("A mount that was used a moment ago can be unmounted; nobody answers then; the next mount is found")
+    func remount() throws {
+        let fixture = try Fixture()
+        #expect(try fixture.add("a") == 0)
+        try fixture.mount.run("unmount", fixture.mount.mountPoint)
+        #expect(try seconds { #expect(try fixture.find("a").status == ConnectionStatus.notAvailable) } < 0.3)
+        #expect(try fixture.add("b") == ConnectionStatus.notAvailable)
+        try fixture.mount.run("mount", fixture.mount.mountPoint)
+        #expect(try fixture.find("a").secret == Array("s3cret".utf8))
+        #expect(try fixture.add("b") == 0)
+    }
+
+    @Test("A daemon that was killed does not answer, at once, and the next one does")
+    func killed() throws {
+        let fixture = try Fixture()
+        for round in 0..<3 {
+            #expect(try fixture.add("a\(round)") == 0)
+            // The lane's descriptor is still open.
+            try fixture.signal(SIGKILL)
+            #expect(try seconds { #expect(try fixture.find("a0").status == ConnectionStatus.notAvailable) } < 0.5)
+            try fixture.mount.run("mount", fixture.mount.mountPoint)
+            #expect(try fixture.find("a\(round)").status == 0)
+        }
+    }
+
+    @Test("L4: a daemon that was stopped holds a caller up for two patiences at most, and the next one not at all")
+    func stopped() throws {
+        let fixture = try Fixture()
+        #expect(try fixture.add("a") == 0)
+        for isConnected in [true, false] {
+            if !isConnected { usleep(600_000) }
+            let daemon = pid_t(try fixture.mount.daemon())
+            #expect(try fixture.find("a").status == 0)
+            if !isConnected { usleep(600_000) }
+            kill(daemon, SIGSTOP)
+            defer { kill(daemon, SIGCONT) }
+            let account = "never\(isConnected)"
+            #expect(try seconds { #expect(try fixture.add(account) == ConnectionStatus.notAvailable) } < 3)
+            #expect(try seconds { #expect(try fixture.find("a").status == ConnectionStatus.notAvailable) } < 0.2)
+            kill(daemon, SIGCONT)
+            let deadline = ContinuousClock.now + .seconds(20)
+            while try fixture.find("a").status != 0, ContinuousClock.now < deadline { usleep(20_000) }
+            #expect(try fixture.find("a").secret == Array("s3cret".utf8))
+            // What was given up before the daemon had it whole is never carried out.
+            #expect(try fixture.find(account).status == -25300)
+        }
+    }
+
+    @Test("Many threads at once: each gets its own answer, over few descriptors")
+    func threads() throws {
+        let fixture = try Fixture()
+        for number in 0..<8 { #expect(try fixture.add("a\(number)", Array("secret \(number)".utf8)) == 0) }
+        let wrong = Mutex(0)
+        let most = Mutex(0)
+        let path = fixture.mount.mountPoint + "/.keychainfs/rpc"
+        let connection = fixture.connection
+        DispatchQueue.concurrentPerform(iterations: 40) { thread in
+            for round in 0..<25 {
+                let number = (thread + round) % 8
+                let query: [String: PropertyList] = [
+                    "class": .string("genp"), "acct": .string("a\(number)"), "svce": .string("s"),
+                    "r_Data": .boolean(true),
+                ]
+                var found: [UInt8]?
+                guard let none = try? SecretBytes(count: 0) else { continue }
+                let request = ItemRequest(.copyMatching, query: query, accessGroups: ["default"])
+                let status = connection.perform(request, secret: none) { frame in
+                    if let secret = frame.secret(0) { found = [UInt8](copying: secret) }
+                }
+                if status != 0 || found != Array("secret \(number)".utf8) { wrong.withLock { $0 += 1 } }
+            }
+            let open = Self.descriptors(of: path)
+            most.withLock { $0 = max($0, open) }
+        }
+        #expect(wrong.withLock { $0 } == 0)
+        #expect((1...16).contains(most.withLock { $0 }))
+        usleep(800_000)
+        #expect(Self.descriptors(of: path) == 0)
+    }
+
+    private static func descriptors(of path: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.count { name in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)) == path
+        }
+    }
+}
