@@ -25,9 +25,9 @@ struct AnswerStreamTests {
         #expect(try fixture.add("a", [1, 2, 3]) == 0)
         var stream = try fixture.stream(with(["m_Limit": .string("m_LimitOne"), "r_Attributes": .boolean(true)]))
         #expect(!stream.hasEnded)
-        let piece = try #require(try stream.next())
-        #expect(stream.hasEnded && piece.count < 1000)
-        #expect(try stream.next() == nil)
+        let count = try #require(try stream.nextCount())
+        #expect(stream.hasEnded && count < 1000)
+        #expect(try stream.nextCount() == nil)
         let answer = try ReadAnswer(fixture.stream(with(["m_Limit": .string("m_LimitOne")])))
         #expect(answer.status == 0 && !answer.isList && answer.frames.count == 1)
         #expect(answer.entries == [.secret(0)] && answer.frames.first?.secrets == [[1, 2, 3]])
@@ -78,12 +78,12 @@ struct AnswerStreamTests {
         #expect(try fixture.add("a", [UInt8](repeating: 5, count: 200_000)) == 0)
         var begun = try fixture.stream(all)
         var found = try fixture.stream(all)
-        #expect(try begun.next() != nil)
+        #expect(try begun.nextCount() != nil)
         fixture.keychain.lock()
-        #expect(throws: SecurityStatus.interactionNotAllowed) { while try begun.next() != nil {} }
-        #expect(try begun.next() == nil && begun.hasEnded)
+        #expect(throws: SecurityStatus.interactionNotAllowed) { while try begun.nextCount() != nil {} }
+        #expect(try begun.nextCount() == nil && begun.hasEnded)
         #expect(try ReadAnswer(found).status == SecurityStatus.interactionNotAllowed.rawValue)
-        #expect(try found.next() != nil)
+        #expect(try found.nextCount() != nil)
         #expect(try ReadAnswer(fixture.stream(all)).status == SecurityStatus.interactionNotAllowed.rawValue)
     }
 
@@ -101,7 +101,7 @@ struct AnswerStreamTests {
         var stream = AnswerStream(failure: .interactionNotAllowed)
         #expect(try ReadAnswer(stream).status == -25308)
         #expect(!stream.hasEnded)
-        #expect(try stream.next() != nil && stream.hasEnded)
+        #expect(try stream.nextCount() != nil && stream.hasEnded)
         #expect(try ReadAnswer(AnswerStream(failure: nil)).status == 0)
     }
 

@@ -18,7 +18,7 @@ struct ServiceFixture {
             in: store, passphrase: SecretBytes(text: "correct"), cost: .cheap,
             device: SecretBytes(copying: device.rawSpan))
         ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan))
-        keychain = try Keychain(store: store, keys: ring)
+        keychain = try Keychain(store: store, keys: ring, clock: { KeychainDate(seconds: 1_700_000_000) })
         service = ItemService(keychain: keychain)
         try unlock()
     }
@@ -44,6 +44,14 @@ struct ServiceFixture {
         ]
         let request = ItemRequest(.add, query: item.merging(attributes) { $1 }, accessGroups: ["default"])
         return try ReadAnswer(stream(request, secret: secret)).status
+    }
+}
+
+extension AnswerStream {
+    /// Bytes of the next piece; nil at the end.
+    mutating func nextCount() throws(SecurityStatus) -> Int? {
+        guard let piece = try next() else { return nil }
+        return piece.count
     }
 }
 
