@@ -47,6 +47,10 @@ let package = Package(
             swiftSettings: strict),
         // The program's allocator: wipes what it frees. Never linked into a library.
         .target(name: "CWipingMalloc"),
+        // Apple's Keychain Services, source compatible: typings, constants, SecItem functions. Its API has pointers.
+        .target(
+            name: "Security", dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto"],
+            swiftSettings: adapter),
         // Composition: the only target that knows both the file system and the store.
         .target(
             name: "KeychainMount",
@@ -136,6 +140,24 @@ let package = Package(
                 "SystemServices", system,
             ],
             swiftSettings: testing),
+        // Test support: a keychain in memory that the SecItem functions of a test use.
+        .target(
+            name: "SecurityTesting",
+            dependencies: ["Keychain", "KeychainConnection", "KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            path: "Tests/SecurityTesting", swiftSettings: testing),
+        .testTarget(
+            name: "SecurityTests",
+            dependencies: [
+                "Security", "SecurityTesting", "Keychain", "KeychainConnection", "KeychainRPC", "SecretCrypto",
+            ],
+            swiftSettings: testing),
+        // What code that was written for Apple's systems looks like, compiled as it is there.
+        .testTarget(
+            name: "SourceCompatibilityTests", dependencies: ["Security", "SecurityTesting"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(
+            name: "SourceCompatibility6Tests", dependencies: ["Security", "SecurityTesting"],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
             name: "KeychainConnectionTests",
             dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto", system], swiftSettings: testing),

@@ -1,6 +1,7 @@
 import Keychain
 import KeychainRPC
 import KeychainService
+import KeychainTesting
 import SecretCrypto
 import Testing
 
@@ -96,6 +97,23 @@ struct AnswerStreamTests {
         #expect(answer.status == 0 && answer.frames.first?.secrets == [[9]])
     }
 
+    @Test("H1: without locked memory the reading fails, and goes on as soon as there is some")
+    func memory() throws {
+        let secret = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+        #expect(try fixture.add("a", secret) == 0)
+        var stream = try fixture.stream(all)
+        let full = SecretArena(capacity: 4096)
+        let held = try SecretBytes(count: 4096, in: full)
+        var bytes: [UInt8] = []
+        for _ in 0..<3 {
+            #expect(throws: SecurityStatus.allocate) { _ = try stream.nextCount(in: full) }
+            bytes += try #require(try stream.nextBytes())
+        }
+        while let piece = try stream.nextBytes() { bytes += piece }
+        #expect(bytes.rawSpan.contains(secret))
+        #expect(held.count == full.bytesInUse)
+    }
+
     @Test("an answer that only says a status is one frame")
     func status() throws {
         var stream = AnswerStream(failure: .interactionNotAllowed)
@@ -187,5 +205,62 @@ struct WrongRequestTests {
             return
         }
         #expect(abs(found - seconds) < 1e-6)
+    }
+}
+
+@Suite("Requests that are kept sealed")
+struct SealedRequestTests {
+    private let fixture: ServiceFixture
+    private let key: RevocableSecret
+
+    init() throws {
+        fixture = try ServiceFixture()
+        key = RevocableSecret(try SecretBytes(randomCount: 32))
+    }
+
+    private func answer(
+        _ frame: [UInt8], between: () -> Void = {}
+    ) throws -> ServedAnswer {
+        var kept = SealedBuffer(key: key, limit: frame.count)
+        try kept.write(frame.rawSpan, at: 0)
+        between()
+        return try fixture.service.answer(frame: kept, by: fixture.me)
+    }
+
+    private func frame(_ secret: [UInt8]) throws -> [UInt8] {
+        let item: [String: PropertyList] = ["class": .string("genp"), "acct": .string("a"), "v_Data": .secret(0)]
+        let request = ItemRequest(.add, query: item, accessGroups: ["default"])
+        return try RequestFrame.head(of: request, secretCount: secret.count) + secret
+    }
+
+    @Test("section 9: what is added is what lay behind the list", arguments: [0, 1, 5000, 1 << 20])
+    func add(count: Int) throws {
+        let secret = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) }
+        let added = try answer(frame(secret))
+        #expect(try ReadAnswer(added.stream).status == 0 && added.changes.count == 1)
+        let query: [String: PropertyList] = ["class": .string("genp"), "r_Data": .boolean(true)]
+        let found = try fixture.stream(ItemRequest(.copyMatching, query: query, accessGroups: ["default"]))
+        #expect(try ReadAnswer(found).frames.first?.secrets == [secret])
+    }
+
+    @Test("a frame that is not as long as it says, or none at all: errSecParam")
+    func lengths() throws {
+        let whole = try frame([1, 2, 3])
+        let others: [[UInt8]] = [
+            [], [0x4B], Array(whole.prefix(15)), whole.dropLast(), whole + [0], [0x4C] + whole.dropFirst(),
+        ]
+        for wrong in others {
+            let served = try answer(wrong)
+            #expect(try ReadAnswer(served.stream).status == -50 && served.changes.isEmpty)
+        }
+    }
+
+    @Test("H1: a request whose key is gone is not carried out")
+    func revoked() throws {
+        let whole = try frame([1])
+        #expect(throws: KeychainError.interactionNotAllowed) {
+            _ = try answer(whole, between: { key.revoke() })
+        }
+        #expect(fixture.store.records.itemRecords.isEmpty)
     }
 }

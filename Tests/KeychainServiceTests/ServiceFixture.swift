@@ -49,9 +49,17 @@ struct ServiceFixture {
 
 extension AnswerStream {
     /// Bytes of the next piece; nil at the end.
-    mutating func nextCount() throws(SecurityStatus) -> Int? {
-        guard let piece = try next() else { return nil }
+    mutating func nextCount(in arena: SecretArena = .shared) throws(SecurityStatus) -> Int? {
+        guard let piece = try next(in: arena) else { return nil }
         return piece.count
+    }
+}
+
+extension AnswerStream {
+    /// The next piece in ordinary memory; nil at the end.
+    mutating func nextBytes() throws(SecurityStatus) -> [UInt8]? {
+        guard let piece = try next() else { return nil }
+        return [UInt8](copying: piece.bytes)
     }
 }
 

@@ -23,14 +23,18 @@ package struct AnswerStream: Sendable {
     ///
     /// A failure is told by the last frame. It is thrown only where a frame has been begun whose length is told already.
     ///
-    /// - Throws: once: `interactionNotAllowed` after a lock, `decode` for a damaged secret, `allocate`. What was handed out
-    ///   is then void.
-    package mutating func next() throws(SecurityStatus) -> SecretBytes? {
-        guard var current = try takePieces() else { return nil }
+    /// - Throws: `allocate`, after which it may be asked again. Else once, and what was handed out is void:
+    ///   `interactionNotAllowed` after a lock, `decode` for a damaged secret.
+    package mutating func next(in arena: SecretArena = .shared) throws(SecurityStatus) -> SecretBytes? {
+        guard let taken = try takePieces() else { return nil }
+        var current = taken
         do throws(SecurityStatus) {
-            let piece = try current.next()
+            let piece = try current.next(in: arena)
             if !current.isEmpty { pieces = current }
             return piece
+        } catch .allocate {
+            pieces = taken
+            throw .allocate
         } catch {
             guard current.isUntouched else {
                 _ = frames.end(with: error)
@@ -38,7 +42,7 @@ package struct AnswerStream: Sendable {
             }
             // Nobody has seen the beginning of this frame: another one says why.
             var failure = try Self.pieces(of: frames.end(with: error))
-            return try failure.next()
+            return try failure.next(in: arena)
         }
     }
 

@@ -37,10 +37,10 @@ struct FramePieces: Sendable {
     /// The next bytes; nil at the end.
     ///
     /// - Throws: `interactionNotAllowed` for a secret that has been locked, `decode` for a damaged one, `allocate`.
-    mutating func next() throws(SecurityStatus) -> SecretBytes? {
+    mutating func next(in arena: SecretArena) throws(SecurityStatus) -> SecretBytes? {
         guard !parts.isEmpty else { return nil }
         do throws(KeychainError) {
-            let piece = try piece(of: takeParts())
+            let piece = try piece(of: takeParts(), in: arena)
             isUntouched = false
             return piece
         } catch {
@@ -63,9 +63,9 @@ struct FramePieces: Sendable {
         return taken
     }
 
-    private func piece(of parts: [Part]) throws(KeychainError) -> SecretBytes {
+    private func piece(of parts: [Part], in arena: SecretArena) throws(KeychainError) -> SecretBytes {
         let count = parts.reduce(0) { $0 + $1.count }
-        var piece = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(count: count) }
+        var piece = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(count: count, in: arena) }
         var output = piece.mutableBytes
         var start = 0
         for part in parts {

@@ -1,0 +1,43 @@
+/// What has to be done before each use of an item.
+///
+/// ``userPresence`` and ``devicePasscode``, with ``or`` and ``and``, are satisfied by the unlocked keychain. All others need
+/// hardware, or a password of the application's, that there is not: ``SecAccessControlCreateWithFlags(_:_:_:_:)`` refuses
+/// them.
+public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
+    public let rawValue: CFOptionFlags
+
+    public init(rawValue: CFOptionFlags) { self.rawValue = rawValue }
+
+    public static let userPresence = Self(rawValue: 1 << 0)
+    public static let biometryAny = Self(rawValue: 1 << 1)
+    public static let biometryCurrentSet = Self(rawValue: 1 << 3)
+    public static let devicePasscode = Self(rawValue: 1 << 4)
+    public static let companion = Self(rawValue: 1 << 5)
+    /// One of the constraints suffices.
+    public static let or = Self(rawValue: 1 << 14)
+    /// All of the constraints.
+    public static let and = Self(rawValue: 1 << 15)
+    public static let privateKeyUsage = Self(rawValue: 1 << 30)
+    public static let applicationPassword = Self(rawValue: 1 << 31)
+
+    // Older names.
+    public static let touchIDAny = biometryAny
+    public static let touchIDCurrentSet = biometryCurrentSet
+    public static let watch = companion
+}
+
+extension SecAccessControlCreateFlags {
+    /// What the unlocked keychain satisfies, and how it is combined.
+    private static let satisfied: Self = [.userPresence, .devicePasscode, .or, .and]
+
+    /// - Throws: why there can be no object with these.
+    func check() throws(SecAccessControlRefusal) {
+        let biometry: Self = [.biometryAny, .biometryCurrentSet]
+        let besidePresence: Self = [.userPresence, .applicationPassword, .privateKeyUsage]
+        let isContradictory =
+            isSuperset(of: [.or, .and]) || isSuperset(of: biometry)
+            || contains(.userPresence) && !besidePresence.isSuperset(of: self)
+        if isContradictory { throw .contradiction }
+        guard Self.satisfied.isSuperset(of: self) else { throw .unavailable }
+    }
+}

@@ -1,0 +1,20 @@
+// The values of ``kSecAttrKeyClass`` and ``kSecAttrKeyType``, and of what else keys have: for code that names them.
+// There are no keys yet.
+
+public nonisolated(unsafe) let kSecAttrKeyClassPublic: CFString = "0"
+public nonisolated(unsafe) let kSecAttrKeyClassPrivate: CFString = "1"
+public nonisolated(unsafe) let kSecAttrKeyClassSymmetric: CFString = "2"
+
+public nonisolated(unsafe) let kSecAttrKeyTypeRSA: CFString = "42"
+public nonisolated(unsafe) let kSecAttrKeyTypeEC: CFString = "73"
+public nonisolated(unsafe) let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
+public nonisolated(unsafe) let kSecAttrKeyTypeDSA: CFString = "43"
+public nonisolated(unsafe) let kSecAttrKeyTypeECDSA: CFString = "73"
+
+public nonisolated(unsafe) let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
+
+public nonisolated(unsafe) let kSecAttrAccessGroupToken: CFString = "com.apple.token"
+
+public nonisolated(unsafe) let kSecPrivateKeyAttrs: CFString = "private"
+
+public nonisolated(unsafe) let kSecPublicKeyAttrs: CFString = "public"

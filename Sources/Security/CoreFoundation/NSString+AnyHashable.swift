@@ -1,0 +1,6 @@
+import Foundation
+
+extension NSString: @retroactive _HasCustomAnyHashableRepresentation {
+    /// That of its `String`, as on Apple's systems: a result of `[AnyHashable: Any]` can be indexed with a constant.
+    public func _toCustomAnyHashable() -> AnyHashable? { AnyHashable(self as String) }
+}

@@ -1,0 +1,84 @@
+internal import Foundation
+internal import KeychainConnection
+internal import KeychainRPC
+internal import SecretCrypto
+
+/// One call of a SecItem function, from a caller's dictionaries to a status and a result.
+struct ItemCall {
+    typealias Result = UnsafeMutablePointer<CFTypeRef?>
+
+    let access: ItemAccess
+
+    init(_ access: ItemAccess = .current()) { self.access = access }
+
+    func add(_ attributes: CFDictionary, _ result: Result?) -> OSStatus {
+        unsafe answering(result) { answer throws(ItemDictionary.Failure) in
+            var item = try ItemDictionary(attributes)
+            // A result that nobody can take is not made.
+            if unsafe result == nil { item.askForNoResult() }
+            return perform(.add, item, secret: item.data, into: &answer)
+        }
+    }
+
+    func copyMatching(_ query: CFDictionary, _ result: Result?) -> OSStatus {
+        unsafe answering(result) { answer throws(ItemDictionary.Failure) in
+            var item = try ItemDictionary(query)
+            item.dropData()
+            if unsafe result == nil, item.asksForResult { return errSecParam }
+            return perform(.copyMatching, item, into: &answer)
+        }
+    }
+
+    func update(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
+        unsafe answering(nil) { answer throws(ItemDictionary.Failure) in
+            var item = try ItemDictionary(query)
+            item.dropData()
+            let change = try ItemDictionary(attributesToUpdate)
+            return perform(.update, item, change.terms, secret: change.data, into: &answer)
+        }
+    }
+
+    func delete(_ query: CFDictionary) -> OSStatus {
+        unsafe answering(nil) { answer throws(ItemDictionary.Failure) in
+            var item = try ItemDictionary(query)
+            item.dropData()
+            return perform(.delete, item, into: &answer)
+        }
+    }
+
+    /// What the pointer held is never left there: after a failure it holds nil.
+    private func answering(
+        _ result: Result?, _ body: (inout ItemResult) throws(ItemDictionary.Failure) -> OSStatus
+    ) -> OSStatus {
+        unsafe result?.pointee = nil
+        var answer = ItemResult()
+        do throws(ItemDictionary.Failure) {
+            let status = try body(&answer)
+            if status == errSecSuccess { unsafe result?.pointee = answer.object }
+            return status
+        } catch {
+            return error.status
+        }
+    }
+
+    private func perform(
+        _ operation: ItemRequest.Operation, _ item: ItemDictionary, _ attributes: [String: PropertyList] = [:],
+        secret: Data? = nil, into answer: inout ItemResult
+    ) -> OSStatus {
+        let request = ItemRequest(
+            operation, query: item.terms, attributes: attributes, accessGroups: access.accessGroups)
+        do throws(CryptoError) {
+            let secret = try SecretBytes(copying: secret ?? Data())
+            return access.connection.perform(request, secret: secret) { answer.receive($0) }
+        } catch {
+            return errSecAllocate
+        }
+    }
+}
+
+extension SecretBytes {
+    /// A copy in locked memory of a caller's data, which stays the caller's.
+    fileprivate init(copying data: Data) throws(CryptoError) {
+        try self.init(copying: data.bytes)
+    }
+}
