@@ -59,8 +59,8 @@ let package = Package(
         .target(
             name: "KeychainMount",
             dependencies: [
-                "Fuse", "DeviceState", "SystemServices", "KeychainTree", "KeychainConnection", "KeychainStorage",
-                "FileSystemCore", "Keychain", "KeychainRPC", "SecretCrypto", logging, system,
+                "Fuse", "DeviceState", "SystemServices", "KeychainTree", "KeychainConnection", "KeychainService",
+                "KeychainStorage", "FileSystemCore", "Keychain", "KeychainRPC", "SecretCrypto", logging, system,
             ],
             swiftSettings: strict),
         // A keychain file opened in a process that runs no mount.
