@@ -55,8 +55,8 @@ let package = Package(
         .target(
             name: "KeychainMount",
             dependencies: [
-                "Fuse", "SystemServices", "KeychainTree", "KeychainStorage", "FileSystemCore", "Keychain",
-                "SecretCrypto", logging, system,
+                "Fuse", "SystemServices", "KeychainTree", "KeychainStorage", "FileSystemCore", "KeychainService",
+                "KeychainRPC", "Keychain", "SecretCrypto", logging, system,
             ],
             swiftSettings: strict),
         // A client's way to a mounted keychain: finds it, and waits for it with a bound.
