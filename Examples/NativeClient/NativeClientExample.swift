@@ -27,11 +27,7 @@ struct NativeClientExample {
 
         guard !CommandLine.arguments.contains("--keep") else { return }
         try keychain.remove(key)
-        try keychain.removePassword(service: "org.example.mail", account: "amy")
-        do throws(KeychainError) {
-            _ = try keychain.password(service: "org.example.mail", account: "amy").count
-        } catch .itemNotFound {
-            print("removed")
-        }
+        let wasThere = try keychain.removePassword(service: "org.example.mail", account: "amy")
+        print(wasThere ? "removed" : "there was none")
     }
 }

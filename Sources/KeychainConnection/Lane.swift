@@ -39,6 +39,8 @@ final class Lane: Sendable {
         var isOver = false
         /// A whole request is with the daemon.
         var isAsked = false
+        /// Somebody is in the middle of a request, however slow.
+        var isInUse = true
     }
 
     /// In milliseconds.
@@ -66,6 +68,7 @@ final class Lane: Sendable {
         state.withLockAndSignal { state in
             guard !state.isOver else { return false }
             state.job = job.take()
+            state.isInUse = true
             return true
         }
     }
@@ -74,6 +77,11 @@ final class Lane: Sendable {
     func outcome(within milliseconds: Int) -> Outcome? {
         _ = state.wait(milliseconds: milliseconds) { $0.outcome == nil ? nil : true }
         return state.withLock { $0.outcome.take() }
+    }
+
+    /// The request is done.
+    func release() {
+        state.withLock { state in (state.isInUse, state.isAsked) = (false, false) }
     }
 
     /// Nobody waits for it any more: what it gets is wiped, and it ends. What has become of the request so far: if the
@@ -97,10 +105,14 @@ final class Lane: Sendable {
 
     /// Nil when the lane is to end.
     private func nextJob() -> Job? {
-        _ = state.wait(milliseconds: Self.idleTime) { $0.job == nil && !$0.isOver ? nil : true }
-        return state.withLock { state in
-            if state.job == nil { state.isOver = true }
-            return state.isOver ? nil : state.job.take()
+        while true {
+            _ = state.wait(milliseconds: Self.idleTime) { $0.job == nil && !$0.isOver ? nil : true }
+            let isOver = state.withLock { state in
+                if state.job == nil, !state.isInUse { state.isOver = true }
+                return state.isOver
+            }
+            if isOver { return nil }
+            if let job = state.withLock({ $0.job.take() }) { return job }
         }
     }
 

@@ -50,6 +50,7 @@ final class LanePool: Sendable {
 
     /// A lane whose answer has been read to its end.
     func giveBack(_ lane: Lane) {
+        lane.release()
         state.withLockAndSignal { $0.idle.append(lane) }
     }
 
