@@ -121,7 +121,11 @@ let package = Package(
         // The cases of Keychain Services' reference, on every way to the engine.
         .testTarget(
             name: "SecItemTests",
-            dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
+            dependencies: [
+                "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainService", "KeychainRPC", "Keychain",
+                "KeychainTesting", "SecItemTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "SecretCrypto",
+                system,
+            ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainServiceTests",
