@@ -193,6 +193,19 @@ struct WrongRequestTests {
         }
     }
 
+    @Test("dates are seconds since 2001, UTC")
+    func epoch() throws {
+        #expect(try fixture.add("a", []) == 0)
+        let query: [String: PropertyList] = ["class": .string("genp"), "r_Attributes": .boolean(true)]
+        let answer = try ReadAnswer(fixture.stream(ItemRequest(.copyMatching, query: query, accessGroups: ["default"])))
+        guard case .dictionary(let values)? = answer.entries.first else {
+            Issue.record("not found: \(answer.status)")
+            return
+        }
+        // The fixture's clock stands at 1,700,000,000 seconds since 1970.
+        #expect(values["cdat"] == .date(721_692_800))
+    }
+
     @Test("dates keep their microseconds", arguments: [0.0, 1.5, -0.25, 1e9 + 0.123_456, -978_307_200.75])
     func dates(_ seconds: Double) throws {
         let query: [String: PropertyList] = ["class": .string("genp"), "acct": .string("a")]
