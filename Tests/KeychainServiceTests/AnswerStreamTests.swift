@@ -88,6 +88,23 @@ struct AnswerStreamTests {
         #expect(try ReadAnswer(fixture.stream(all)).status == SecurityStatus.interactionNotAllowed.rawValue)
     }
 
+    @Test("S4: a damaged secret: a frame says so where none has been begun, else the reading fails")
+    func damaged() throws {
+        #expect(try fixture.add("a", [UInt8](repeating: 5, count: 200_000)) == 0)
+        try fixture.damageSecret(at: 150_000)
+        var stream = try fixture.stream(all)
+        #expect(try stream.nextCount() != nil)
+        #expect(throws: SecurityStatus.decode) { while try stream.nextCount() != nil {} }
+        #expect(try stream.nextCount() == nil && stream.hasEnded)
+        #expect(
+            try fixture.answer(
+                ItemRequest(.delete, query: all.query.filter { $0.key == "class" }, accessGroups: ["default"])
+            ).changes.count == 1)
+        #expect(try fixture.add("b", [5]) == 0)
+        try fixture.damageSecret(at: 0)
+        #expect(try ReadAnswer(fixture.stream(all)).status == SecurityStatus.decode.rawValue)
+    }
+
     @Test("L2: what stays usable after a lock is still answered")
     func available() throws {
         #expect(try fixture.add("a", [9], ["pdmn": .string("ck")]) == 0)
