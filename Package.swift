@@ -143,6 +143,14 @@ let package = Package(
                 "Security", "SecurityTesting", "Keychain", "KeychainConnection", "KeychainRPC", "SecretCrypto",
             ],
             swiftSettings: testing),
+        // The cases of the query engine, asked through the SecItem functions.
+        .testTarget(
+            name: "SecurityCaseTests",
+            dependencies: [
+                "Security", "SecurityTesting", "Keychain", "KeychainConnection", "KeychainRPC", "KeychainTesting",
+                "SecretCrypto",
+            ],
+            swiftSettings: testing),
         // What code that was written for Apple's systems looks like, compiled as it is there.
         .testTarget(
             name: "SourceCompatibilityTests", dependencies: ["Security", "SecurityTesting"],

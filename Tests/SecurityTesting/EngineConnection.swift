@@ -4,9 +4,14 @@ import SecretCrypto
 
 /// The query engine of a keychain in this process, as a connection.
 package struct EngineConnection: ItemConnection {
-    let engine: QueryEngine
+    private let engine: QueryEngine
+    private let onChange: @Sendable ([ItemChange]) -> Void
 
-    package init(_ keychain: Keychain) { engine = QueryEngine(keychain: keychain) }
+    /// - Parameter onChange: gets what each call has changed.
+    package init(_ engine: QueryEngine, onChange: @escaping @Sendable ([ItemChange]) -> Void = { _ in }) {
+        self.engine = engine
+        self.onChange = onChange
+    }
 
     package func perform(
         _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
@@ -17,14 +22,16 @@ package struct EngineConnection: ItemConnection {
         do throws(SecurityStatus) {
             switch request.operation {
             case .add:
-                try tell(try engine.add(query, secret: secret, by: client).result, receive)
+                let added = try engine.add(query, secret: secret, by: client)
+                onChange(added.changes)
+                try tell(added.result, receive)
             case .copyMatching:
                 try tell(try engine.copyMatching(query, by: client), receive)
             case .update:
                 let attributes = request.attributes.mapValues { QueryValue($0) }
-                _ = try engine.update(query, to: attributes, secret: secret, by: client)
+                onChange(try engine.update(query, to: attributes, secret: secret, by: client))
             case .delete:
-                _ = try engine.delete(query, by: client)
+                onChange(try engine.delete(query, by: client))
             }
             return 0
         } catch {

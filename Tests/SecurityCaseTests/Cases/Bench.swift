@@ -1,0 +1,1 @@
+../../KeychainTests/Bench.swift

@@ -1,0 +1,1 @@
+../../KeychainTests/Query/ParsingCases.swift
