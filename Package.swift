@@ -73,6 +73,10 @@ let package = Package(
             name: "KeychainTree",
             dependencies: ["FileSystemCore", "Keychain", "SecretCrypto", logging, system],
             swiftSettings: strict),
+        // The four functions of Keychain Services for whoever sends messages: requests to the engine, results to frames.
+        .target(
+            name: "KeychainService", dependencies: ["Keychain", "KeychainRPC", "SecretCrypto"],
+            swiftSettings: strict),
         // Sealed records in SQLite.
         .target(
             name: "KeychainStorage", dependencies: ["Keychain", "SecretCrypto", grdb, system], swiftSettings: strict),
@@ -106,6 +110,10 @@ let package = Package(
         .testTarget(name: "KeychainRPCTests", dependencies: ["KeychainRPC", "SecretCrypto"], swiftSettings: testing),
         .testTarget(
             name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecretCrypto"],
+            swiftSettings: testing),
+        .testTarget(
+            name: "KeychainServiceTests",
+            dependencies: ["KeychainService", "Keychain", "KeychainRPC", "KeychainTesting", "SecretCrypto"],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainStorageTests",

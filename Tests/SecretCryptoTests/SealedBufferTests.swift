@@ -53,6 +53,29 @@ import Testing
         #expect(output == expected + [UInt8](repeating: 0xEE, count: count - expected.count))
     }
 
+    @Test("a suffix is what was there, whatever is written to the buffer later")
+    func suffix() throws {
+        let key = RevocableSecret(try SecretBytes(randomCount: 32))
+        var buffer = SealedBuffer(key: key, limit: limit)
+        let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        try buffer.write(bytes.rawSpan, at: 0)
+        let suffix = try buffer.suffix(from: 5000)
+        try buffer.write([1, 2, 3].rawSpan, at: 5000)
+        try buffer.truncate(to: 10)
+        var held = try SecretBytes(count: 6000)
+        var span = held.mutableBytes
+        #expect(try suffix.read(at: 0, into: &span) == 5000 && suffix.count == 5000)
+        #expect(plain(held).prefix(5000) == bytes[5000...])
+        var end = held.mutableBytes
+        #expect(try suffix.read(at: 5000, into: &end) == 0)
+        #expect(throws: CryptoError.invalidParameter) { _ = try buffer.suffix(from: 11).count }
+        key.revoke()
+        #expect(throws: CryptoError.keyUnavailable) {
+            var output = held.mutableBytes
+            _ = try suffix.read(at: 0, into: &output)
+        }
+    }
+
     @Test("F2: what is cut off does not come back when the value grows again")
     func regrowth() throws {
         var buffer = SealedBuffer(key: RevocableSecret(try SecretBytes(randomCount: 32)), limit: limit)

@@ -40,3 +40,15 @@ extension SealedBuffer: SecretSource {
         }
     }
 }
+
+extension SealedSuffix: SecretSource {
+    package var secretCount: Int { count }
+
+    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+        do throws(CryptoError) {
+            return try read(at: offset, into: &output)
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+}

@@ -43,12 +43,11 @@ extension QueryEngine {
         var readable: [RowID] = []
         var unreadable: [RowID] = []
         var search = search(query)
-        try search.run { (found) throws(KeychainError) in
+        while let found = try search.next() {
             switch found {
             case .match(let match): readable.append(match.item.id)
             case .damaged(let row), .foreign(let row): unreadable.append(row)
             }
-            return true
         }
         guard !readable.isEmpty || !unreadable.isEmpty else { throw .itemNotFound }
         return (readable, unreadable)

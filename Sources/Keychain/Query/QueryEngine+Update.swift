@@ -43,10 +43,8 @@ extension QueryEngine {
     /// The rows of what matches now. What becomes of them is for the transaction that changes them to see.
     private func rows(of query: ItemQuery) throws(KeychainError) -> [RowID] {
         var rows: [RowID] = []
-        try forEachMatch(query) { (match) throws(KeychainError) in
-            rows.append(match.item.id)
-            return true
-        }
+        var search = search(query)
+        while let match = try search.nextMatch() { rows.append(match.item.id) }
         guard !rows.isEmpty else { throw .itemNotFound }
         return rows
     }

@@ -32,6 +32,15 @@ package struct SealedBuffer: ~Copyable, Sendable {
         id = Self.ids.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
+    /// The value as it is now, in a buffer of its own that shares the pieces.
+    func snapshot() -> SealedBuffer { SealedBuffer(sharing: self) }
+
+    /// Nonces are never used twice, so that both may bind the same id.
+    private init(sharing other: borrowing SealedBuffer) {
+        (key, limit, arena, id) = (other.key, other.limit, other.arena, other.id)
+        (pieces, count) = (other.pieces, other.count)
+    }
+
     /// Writes `bytes` at `offset`, growing the value; what lies between reads as zeros. All or nothing.
     ///
     /// - Throws: `invalidParameter` beyond `limit`, `keyUnavailable`, `outOfSecretMemory` (needs one slab of 4 KiB).

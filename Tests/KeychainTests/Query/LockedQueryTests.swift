@@ -62,21 +62,43 @@ struct LockedQueryTests {
         let all: QueryDictionary = [
             "class": .string("genp"), "m_Limit": .string("m_LimitAll"), "r_PersistentRef": .boolean(true),
         ]
-        var count = 0
-        #expect(try client.engine.copyMatching(all, by: me) { _ in count += 1 })
-        #expect(count == 3)
-        let one = all.filter { $0.key != "m_Limit" }
-        #expect(try !client.engine.copyMatching(one, by: me) { _ in count += 1 })
-        #expect(count == 4)
+        var (found, isList) = (0, false)
+        func count(_ query: QueryDictionary) throws {
+            var cursor = try client.engine.matches(of: query, by: me)
+            (found, isList) = (0, cursor.isList)
+            while try cursor.next() != nil { found += 1 }
+        }
+        try count(all)
+        #expect(found == 3 && isList)
+        try count(all.filter { $0.key != "m_Limit" })
+        #expect(found == 1 && !isList)
         // The last one added: those before it are given first.
         #expect(client.delete(.generic("s", "unlocked")) == errSecSuccess)
         #expect(client.add(.generic("s", "unlocked")).status == errSecSuccess)
         fixture.keychain.lock()
-        count = 0
-        #expect(throws: SecurityStatus.interactionNotAllowed) {
-            _ = try client.engine.copyMatching(all, by: me) { _ in count += 1 }
-        }
-        #expect(count == 2)
+        #expect(throws: SecurityStatus.interactionNotAllowed) { try count(all) }
+        #expect(found == 2)
+    }
+
+    @Test("3.9: a cursor that has failed, or is at its end, gives nothing more")
+    func cursors() throws {
+        let me = QueryClient(accessGroups: [Array("default".utf8)], userID: 0, groupID: 0)
+        let query: QueryDictionary = ["class": .string("genp"), "r_PersistentRef": .boolean(true)]
+        var one = try client.engine.matches(of: query, by: me)
+        #expect(try one.next() != nil)
+        #expect(try one.next() == nil)
+        var none = try client.engine.matches(of: query.merging(["acct": .string("nobody")]) { $1 }, by: me)
+        #expect(throws: SecurityStatus.itemNotFound) { try none.next() }
+        #expect(try none.next() == nil)
+        var all = try client.engine.matches(of: query.merging(["m_Limit": .string("m_LimitAll")]) { $1 }, by: me)
+        #expect(try all.next() != nil)
+        // What has been added by the time that it is asked for is found as well.
+        #expect(client.add(.generic("s", "zz")).status == errSecSuccess)
+        var more = 0
+        while try all.next() != nil { more += 1 }
+        #expect(more == 2 || more == 3)
+        fixture.keychain.lock()
+        #expect(try all.next() == nil)
     }
 
     @Test("H2: a lock forgets where persistent references were; they are found again afterwards")

@@ -98,7 +98,7 @@ extension AttributeKey {
 
 extension Protection {
     /// The class of a kSecAttrAccessible constant.
-    init?(code: String) {
+    package init?(code: String) {
         guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = found
     }

@@ -2,11 +2,16 @@
 ///
 /// Reads page by page and holds no transaction between pages; opens metadata only, and only of rows that may match.
 /// One that is locked and may match ends the whole search: `interactionNotAllowed`.
-struct ItemSearch {
+struct ItemSearch: Sendable {
     let keychain: Keychain
     let query: ItemQuery
     private let hints: ReferenceHints
     private let trace: [UInt8]?
+    private var hasBegun = false
+    /// Nil before the beginning and after the end.
+    private var rows: (any RowSource)?
+    /// Whether the rows are of names that were looked up.
+    private var areNamed = false
     private var containers: [RowID: ContainerKey] = [:]
 
     init(_ query: ItemQuery, in keychain: Keychain, hints: ReferenceHints) {
@@ -16,35 +21,34 @@ struct ItemSearch {
         self.hints = hints
     }
 
-    /// Calls `body` for what is found until it returns false.
-    mutating func run(_ body: (FoundRow) throws(KeychainError) -> Bool) throws(KeychainError) {
-        if let match = try matchOfHint() {
-            _ = try body(.match(match))
-            return
+    /// The next row that is found; nil at the end.
+    mutating func next() throws(KeychainError) -> FoundRow? {
+        if !hasBegun {
+            hasBegun = true
+            if let match = try matchOfHint() { return .match(match) }
+            try begin()
         }
-        switch try SearchSpace(query, in: keychain) {
-        case .named(let rows):
-            try visit(NamedRows(rows: rows[...]), areNamed: true, body)
-        case .rows(let ids):
-            try visit(ListedRows(store: keychain.store, ids: ids[...]), areNamed: true, body)
-        case .listed(let ids):
-            try visit(ListedRows(store: keychain.store, ids: ids[...]), areNamed: false, body)
-        case .directories(let ids) where ids.count <= SearchSpace.mergedLimit:
-            try visit(MergedRows(keychain.store, directories: ids), areNamed: false, body)
-        case .directories(let ids):
-            try visit(FilteredRows(keychain.store, directories: ids), areNamed: false, body)
-        case .containers(let ids):
-            try visit(FilteredRows(keychain.store, containers: ids), areNamed: false, body)
+        while let row = try rows?.next() {
+            if let found = try look(at: row, isNamed: areNamed) { return found }
         }
+        rows = nil
+        return nil
     }
 
-    private mutating func visit(
-        _ rows: some RowSource, areNamed: Bool, _ body: (FoundRow) throws(KeychainError) -> Bool
-    ) throws(KeychainError) {
-        var rows = rows
-        while let row = try rows.next() {
-            guard let found = try look(at: row, isNamed: areNamed) else { continue }
-            guard try body(found) else { return }
+    private mutating func begin() throws(KeychainError) {
+        let store = keychain.store
+        switch try SearchSpace(query, in: keychain) {
+        case .named(let found):
+            rows = NamedRows(rows: found[...])
+            areNamed = true
+        case .rows(let ids):
+            rows = ListedRows(store: store, ids: ids[...])
+            areNamed = true
+        case .listed(let ids): rows = ListedRows(store: store, ids: ids[...])
+        case .directories(let ids) where ids.count <= SearchSpace.mergedLimit:
+            rows = try MergedRows(store, directories: ids)
+        case .directories(let ids): rows = FilteredRows(store, directories: ids)
+        case .containers(let ids): rows = FilteredRows(store, containers: ids)
         }
     }
 

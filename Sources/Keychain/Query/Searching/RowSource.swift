@@ -1,5 +1,5 @@
 /// Rows of items in the order in which they were made, read page by page: no transaction lasts from one to the next.
-protocol RowSource {
+protocol RowSource: Sendable {
     /// The next row; nil at the end.
     mutating func next() throws(KeychainError) -> SourceRow?
 }
@@ -139,7 +139,7 @@ struct MergedRows: RowSource {
 struct FilteredRows: RowSource {
     private let store: any RecordStore
     private var rows: PagedRows
-    private let isWanted: (RowID) throws(KeychainError) -> Bool
+    private let isWanted: @Sendable (RowID) throws(KeychainError) -> Bool
     /// What was told of directories.
     private var known: [RowID: Bool] = [:]
     private static let limit = 4096
@@ -160,7 +160,7 @@ struct FilteredRows: RowSource {
         }
     }
 
-    private init(_ store: any RecordStore, _ isWanted: @escaping (RowID) throws(KeychainError) -> Bool) {
+    private init(_ store: any RecordStore, _ isWanted: @escaping @Sendable (RowID) throws(KeychainError) -> Bool) {
         self.store = store
         self.isWanted = isWanted
         rows = PagedRows(store, directory: nil)

@@ -1,7 +1,7 @@
 /// The keys of a dictionary that are no attributes (`SecItemConstants.c`), beside those that one type alone knows.
-enum QueryKey {
+package enum QueryKey {
     static let itemClass = "class"
-    static let data = "v_Data"
+    package static let data = "v_Data"
     static let reference = "v_Ref"
     static let persistentReference = "v_PersistentRef"
     static let limit = "m_Limit"

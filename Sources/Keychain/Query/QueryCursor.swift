@@ -1,0 +1,55 @@
+/// What SecItemCopyMatching finds, item by item: each is looked for when it is asked for.
+///
+/// A plain value; holds the query and sealed rows. Whoever keeps one while the keychain is locked keeps the query's names.
+package struct QueryCursor: Sendable {
+    private let engine: QueryEngine
+    private var search: ItemSearch
+    /// Matches so far, also those of which nothing is given.
+    private var count = 0
+    private var hasEnded = false
+
+    init(_ query: ItemQuery, engine: QueryEngine) {
+        self.engine = engine
+        search = engine.search(query)
+    }
+
+    private var query: ItemQuery { search.query }
+
+    /// Whether the result is an array, also of a single entry; without any entry there is no result.
+    package var isList: Bool { query.limit != .one }
+
+    /// The next entry, nil at the end.
+    ///
+    /// - Throws: once, and what came before is void: `itemNotFound` at the end if there was no match,
+    ///   `interactionNotAllowed` for one that is locked and may match; else as reference 3.14 says.
+    package mutating func next() throws(SecurityStatus) -> QueryEntry? {
+        guard !hasEnded else { return nil }
+        do throws(KeychainError) {
+            while count < query.limit.maximum, let match = try search.nextMatch() {
+                guard let (match, secret) = try engine.completed(match, for: query) else { continue }
+                count += 1
+                if let entry = engine.entry(match, secret: secret, query.returns) { return entry }
+            }
+            hasEnded = true
+            guard count > 0 else { throw .itemNotFound }
+            return nil
+        } catch {
+            hasEnded = true
+            throw SecurityStatus(error)
+        }
+    }
+}
+
+extension ItemSearch {
+    /// The next readable match; nil at the end.
+    mutating func nextMatch() throws(KeychainError) -> ItemMatch? {
+        while let found = try next() {
+            switch found {
+            case .match(let match): return match
+            case .damaged: continue
+            case .foreign: throw .interactionNotAllowed
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,68 @@
+import Keychain
+import KeychainRPC
+
+/// The frames of one answer, each made when it is asked for.
+struct AnswerFrames: Sendable {
+    private enum Results: Sendable {
+        case matches(QueryCursor)
+        case entry(QueryEntry)
+        case none
+        case failure(SecurityStatus)
+    }
+
+    private var results: Results
+    private(set) var hasEnded = false
+
+    /// What SecItemCopyMatching finds.
+    init(_ cursor: QueryCursor) { results = .matches(cursor) }
+
+    /// What SecItemAdd gives back.
+    init(_ result: QueryResult) {
+        results =
+            switch result {
+            case .one(let entry): .entry(entry)
+            case .none, .list: .none
+            }
+    }
+
+    /// An answer without a result.
+    init(_ failure: SecurityStatus?) { results = failure.map { .failure($0) } ?? .none }
+
+    /// Nil after the last one.
+    mutating func next() -> OutgoingFrame? {
+        guard !hasEnded else { return nil }
+        do throws(SecurityStatus) {
+            return try frame()
+        } catch {
+            return end(with: error)
+        }
+    }
+
+    /// The answer ends with a failure, whatever there would have been.
+    mutating func end(with failure: SecurityStatus) -> OutgoingFrame {
+        hasEnded = true
+        return OutgoingFrame(ending: AnswerEnding(status: failure.rawValue))
+    }
+
+    private mutating func frame() throws(SecurityStatus) -> OutgoingFrame {
+        var frame = OutgoingFrame()
+        var isList = false
+        switch results {
+        case .failure(let status): throw status
+        case .none: break
+        case .entry(let entry): frame.append(entry)
+        case .matches(var cursor):
+            // Not held twice while it is changed.
+            results = .none
+            while !frame.isFull, let entry = try cursor.next() { frame.append(entry) }
+            isList = cursor.isList
+            if frame.isFull {
+                results = .matches(cursor)
+                return frame
+            }
+        }
+        hasEnded = true
+        frame.ending = AnswerEnding(status: 0, isList: isList)
+        return frame
+    }
+}

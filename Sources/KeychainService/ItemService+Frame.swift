@@ -1,0 +1,43 @@
+package import Keychain
+import KeychainRPC
+package import SecretCrypto
+
+extension ItemService {
+    /// Bytes of a list that are in locked memory at a time.
+    private static let step = 64 << 10
+
+    /// Carries out the request of a whole frame that is kept sealed; its secret is opened chunk by chunk, where it is sealed
+    /// for the store.
+    ///
+    /// - Throws: before anything has been done: `interactionNotAllowed` if the frame's key is gone, `allocate`. All else is
+    ///   told in the answer.
+    package func answer(
+        frame: borrowing SealedBuffer, by caller: Caller
+    ) throws(KeychainError) -> ServedAnswer {
+        let bytes = try Self.bytes(of: frame, 0..<min(frame.count, FrameHeader.byteCount))
+        guard let header = try? FrameHeader.first(of: bytes.rawSpan), header.frameCount == frame.count else {
+            return ServedAnswer(failure: .param)
+        }
+        let end = FrameHeader.byteCount + header.listCount
+        let list = try Self.bytes(of: frame, FrameHeader.byteCount..<end)
+        let secret = try KeychainError.translating { () throws(CryptoError) in try frame.suffix(from: end) }
+        return answer(list: list, secret: secret, by: caller)
+    }
+
+    private static func bytes(
+        of frame: borrowing SealedBuffer, _ range: Range<Int>
+    ) throws(KeychainError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(range.count)
+        while bytes.count < range.count {
+            let count = min(step, range.count - bytes.count)
+            var slab = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(count: count) }
+            var output = slab.mutableBytes
+            guard try frame.readSecret(at: range.lowerBound + bytes.count, into: &output) == count else {
+                throw .decode
+            }
+            bytes += [UInt8](copying: slab.bytes)
+        }
+        return bytes
+    }
+}

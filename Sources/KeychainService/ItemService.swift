@@ -1,0 +1,77 @@
+package import Keychain
+package import KeychainRPC
+
+/// Answers requests on a keychain. One for each keychain; can be used by several threads.
+package struct ItemService: Sendable {
+    private let engine: QueryEngine
+
+    /// - Parameter valueLimit: the longest secret that is stored, in bytes.
+    package init(keychain: Keychain, valueLimit: Int = 1 << 20) {
+        engine = QueryEngine(keychain: keychain, valueLimit: valueLimit)
+    }
+
+    /// Carries out the request that a frame holds; what it changes is committed when this returns.
+    ///
+    /// - Parameters:
+    ///   - list: the frame's property list. What is none is answered with errSecParam.
+    ///   - secret: the bytes behind it. Read only where the list says so.
+    package func answer<Secret: SecretSource & ~Copyable>(
+        list: [UInt8], secret: borrowing Secret, by caller: Caller
+    ) -> ServedAnswer {
+        do throws(FrameError) {
+            return answer(try ItemRequest(list: list), secret: secret, by: caller)
+        } catch {
+            return ServedAnswer(failure: .param)
+        }
+    }
+
+    /// The same for a request that has been read already.
+    package func answer<Secret: SecretSource & ~Copyable>(
+        _ request: ItemRequest, secret: borrowing Secret, by caller: Caller
+    ) -> ServedAnswer {
+        do throws(SecurityStatus) {
+            return try carryOut(request, secret: secret, by: caller)
+        } catch {
+            return ServedAnswer(failure: error)
+        }
+    }
+
+    private func carryOut<Secret: SecretSource & ~Copyable>(
+        _ request: ItemRequest, secret: borrowing Secret, by caller: Caller
+    ) throws(SecurityStatus) -> ServedAnswer {
+        let client = QueryClient(
+            accessGroups: request.accessGroups.map { Array($0.utf8) }, userID: caller.userID,
+            groupID: caller.groupID)
+        let query = request.query.mapValues { QueryValue($0) }
+        switch request.operation {
+        case .add:
+            let (result, changes) = try engine.add(query, secret: secret, by: client)
+            return ServedAnswer(changes: changes, frames: AnswerFrames(result))
+        case .copyMatching:
+            return ServedAnswer(frames: AnswerFrames(try engine.matches(of: query, by: client)))
+        case .update:
+            let attributes = request.attributes.mapValues { QueryValue($0) }
+            let changes = try engine.update(query, to: attributes, secret: secret, by: client)
+            return ServedAnswer(changes: changes, frames: AnswerFrames(nil))
+        case .delete:
+            return ServedAnswer(changes: try engine.delete(query, by: client), frames: AnswerFrames(nil))
+        }
+    }
+}
+
+/// What comes of a request.
+package struct ServedAnswer: Sendable {
+    /// What it has changed: whoever shows items elsewhere tells it before the answer is read (contract, F10).
+    package let changes: [ItemChange]
+    let frames: AnswerFrames
+
+    init(changes: [ItemChange] = [], frames: AnswerFrames) {
+        self.changes = changes
+        self.frames = frames
+    }
+
+    init(failure: SecurityStatus) { self.init(frames: AnswerFrames(failure)) }
+
+    /// The answer as bytes.
+    package var stream: AnswerStream { AnswerStream(frames) }
+}

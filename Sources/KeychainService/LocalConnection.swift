@@ -1,0 +1,57 @@
+import Keychain
+package import KeychainRPC
+package import SecretCrypto
+
+/// A keychain in this process, without a mount and without a byte on the way. Answers what a mount of it would.
+package struct LocalConnection: ItemConnection {
+    private let service: ItemService
+    private let caller: Caller
+
+    /// - Parameter caller: whom the files of what is added belong to, once the keychain is mounted.
+    package init(_ service: ItemService, caller: Caller) {
+        self.service = service
+        self.caller = caller
+    }
+
+    package func perform(
+        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+    ) -> Int32 {
+        var frames = service.answer(request, secret: secret, by: caller).frames
+        do throws(KeychainError) {
+            while let frame = frames.next() {
+                receive(try AnswerFrame(frame))
+                if let ending = frame.ending { return ending.status }
+            }
+            return SecurityStatus.internalError.rawValue
+        } catch {
+            return SecurityStatus(error).rawValue
+        }
+    }
+}
+
+extension AnswerFrame {
+    /// The frame with its secrets opened.
+    fileprivate init(_ frame: OutgoingFrame) throws(KeychainError) {
+        let counts = frame.secrets.map(\.count)
+        let secrets = try Self.open(frame.secrets, count: counts.reduce(0, +))
+        do throws(FrameError) {
+            try self.init(
+                entries: frame.entries, isLast: frame.ending != nil, status: frame.ending?.status ?? 0,
+                isList: frame.ending?.isList ?? false, secrets: secrets, counts: counts)
+        } catch {
+            throw .decode
+        }
+    }
+
+    private static func open(_ secrets: [SealedSecret], count: Int) throws(KeychainError) -> SecretBytes {
+        var opened = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(count: count) }
+        var output = opened.mutableBytes
+        var start = 0
+        for secret in secrets {
+            var room = output._mutatingExtracting(start..<start + secret.count)
+            guard try secret.read(at: 0, into: &room) == secret.count else { throw .decode }
+            start += secret.count
+        }
+        return opened
+    }
+}

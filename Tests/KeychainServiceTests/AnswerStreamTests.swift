@@ -1,0 +1,267 @@
+import Keychain
+import KeychainRPC
+import KeychainService
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@Suite("Answers, section 9")
+struct AnswerStreamTests {
+    private let fixture: ServiceFixture
+    private let all = ItemRequest(
+        .copyMatching,
+        query: ["class": .string("genp"), "m_Limit": .string("m_LimitAll"), "r_Data": .boolean(true)],
+        accessGroups: ["default"])
+
+    init() throws { fixture = try ServiceFixture() }
+
+    private func with(_ more: [String: PropertyList]) -> ItemRequest {
+        var request = all
+        request.query.merge(more) { $1 }
+        return request
+    }
+
+    @Test("one item is one frame, in one piece")
+    func one() throws {
+        #expect(try fixture.add("a", [1, 2, 3]) == 0)
+        var stream = try fixture.stream(with(["m_Limit": .string("m_LimitOne"), "r_Attributes": .boolean(true)]))
+        #expect(!stream.hasEnded)
+        let count = try #require(try stream.nextCount())
+        #expect(stream.hasEnded && count < 1000)
+        #expect(try stream.nextCount() == nil)
+        let answer = try ReadAnswer(fixture.stream(with(["m_Limit": .string("m_LimitOne")])))
+        #expect(answer.status == 0 && !answer.isList && answer.frames.count == 1)
+        #expect(answer.entries == [.secret(0)] && answer.frames.first?.secrets == [[1, 2, 3]])
+    }
+
+    @Test("section 9: many items are many frames, each of bounded size, and every secret with its item")
+    func many() throws {
+        for index in 0..<1200 {
+            #expect(try fixture.add("\(index)", Array("\(index)".utf8)) == 0)
+        }
+        let answer = try ReadAnswer(fixture.stream(with(["r_Attributes": .boolean(true)])))
+        #expect(answer.status == 0 && answer.isList && answer.frames.count > 2)
+        #expect(answer.pieces.allSatisfy { $0 <= 64 << 10 })
+        var accounts: [PropertyList] = []
+        for frame in answer.frames {
+            for entry in frame.entries {
+                guard case .dictionary(let values) = entry, case .secret(let index)? = values["v_Data"],
+                    case .string(let account)? = values["acct"]
+                else {
+                    Issue.record("no dictionary with account and secret")
+                    continue
+                }
+                #expect(frame.secrets[index] == Array(account.utf8))
+                accounts.append(.string(account))
+            }
+        }
+        #expect(accounts == (0..<1200).map { .string("\($0)") })
+    }
+
+    @Test("a long secret comes in pieces of 64 KiB, opened as they are read")
+    func long() throws {
+        let secret = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        #expect(try fixture.add("a", secret) == 0)
+        #expect(try fixture.add("b", [1]) == 0)
+        let answer = try ReadAnswer(fixture.stream(all))
+        #expect(answer.status == 0 && answer.frames.flatMap(\.secrets) == [secret, [1]])
+        #expect(answer.pieces.count >= 17 && answer.pieces.allSatisfy { $0 <= 64 << 10 })
+    }
+
+    @Test("F9: a secret beyond the limit is too long for the engine, whatever the frame allows")
+    func limit() throws {
+        #expect(
+            try fixture.add("a", [UInt8](repeating: 0, count: (1 << 20) + 1)) == SecurityStatus.dataTooLarge.rawValue)
+    }
+
+    @Test("4: a lock before the first byte: a frame says so; in the middle of a secret: the reading fails, once")
+    func locked() throws {
+        #expect(try fixture.add("a", [UInt8](repeating: 5, count: 200_000)) == 0)
+        var begun = try fixture.stream(all)
+        var found = try fixture.stream(all)
+        #expect(try begun.nextCount() != nil)
+        fixture.keychain.lock()
+        #expect(throws: SecurityStatus.interactionNotAllowed) { while try begun.nextCount() != nil {} }
+        #expect(try begun.nextCount() == nil && begun.hasEnded)
+        #expect(try ReadAnswer(found).status == SecurityStatus.interactionNotAllowed.rawValue)
+        #expect(try found.nextCount() != nil)
+        #expect(try ReadAnswer(fixture.stream(all)).status == SecurityStatus.interactionNotAllowed.rawValue)
+    }
+
+    @Test("L2: what stays usable after a lock is still answered")
+    func available() throws {
+        #expect(try fixture.add("a", [9], ["pdmn": .string("ck")]) == 0)
+        let stream = try fixture.stream(all)
+        fixture.keychain.lock()
+        let answer = try ReadAnswer(stream)
+        #expect(answer.status == 0 && answer.frames.first?.secrets == [[9]])
+    }
+
+    @Test("H1: without locked memory the reading fails, and goes on as soon as there is some")
+    func memory() throws {
+        let secret = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+        #expect(try fixture.add("a", secret) == 0)
+        var stream = try fixture.stream(all)
+        let full = SecretArena(capacity: 4096)
+        let held = try SecretBytes(count: 4096, in: full)
+        var bytes: [UInt8] = []
+        for _ in 0..<3 {
+            #expect(throws: SecurityStatus.allocate) { _ = try stream.nextCount(in: full) }
+            bytes += try #require(try stream.nextBytes())
+        }
+        while let piece = try stream.nextBytes() { bytes += piece }
+        let isWhole = bytes.rawSpan.contains(secret)
+        #expect(isWhole)
+        #expect(held.count == full.bytesInUse)
+    }
+
+    @Test("an answer that only says a status is one frame")
+    func status() throws {
+        var stream = AnswerStream(failure: .interactionNotAllowed)
+        #expect(try ReadAnswer(stream).status == -25308)
+        #expect(!stream.hasEnded)
+        #expect(try stream.nextCount() != nil && stream.hasEnded)
+        #expect(try ReadAnswer(AnswerStream(failure: nil)).status == 0)
+    }
+
+    @Test("nothing found, nothing asked for, a list of one")
+    func shapes() throws {
+        #expect(try ReadAnswer(fixture.stream(all)).status == SecurityStatus.itemNotFound.rawValue)
+        #expect(try fixture.add("a", []) == 0)
+        let nothing = try ReadAnswer(fixture.stream(with(["r_Data": .boolean(false)])))
+        #expect(nothing.status == 0 && nothing.entries.isEmpty)
+        let list = try ReadAnswer(fixture.stream(all))
+        #expect(list.isList && list.entries == [.secret(0)] && list.frames.first?.secrets == [[]])
+    }
+
+    @Test("F10: what a request has changed is told with the answer, committed already")
+    func changes() throws {
+        let item: [String: PropertyList] = ["class": .string("genp"), "acct": .string("a"), "v_Data": .secret(0)]
+        let added = try fixture.answer(ItemRequest(.add, query: item, accessGroups: ["default"]), secret: [1])
+        #expect(added.changes.count == 1 && added.changes.first?.old == nil)
+        #expect(try ReadAnswer(fixture.stream(all)).status == 0)
+        let query: [String: PropertyList] = ["class": .string("genp")]
+        let update = ItemRequest(
+            .update, query: query, attributes: ["acct": .string("b"), "v_Data": .secret(0)], accessGroups: ["default"])
+        let updated = try fixture.answer(update, secret: [2])
+        #expect(
+            updated.changes.first?.old?.account == .string("a") && updated.changes.first?.new?.account == .string("b"))
+        #expect(try ReadAnswer(fixture.stream(all)).frames.first?.secrets == [[2]])
+        let deleted = try fixture.answer(ItemRequest(.delete, query: query, accessGroups: ["default"]))
+        #expect(deleted.changes.first?.new == nil)
+        #expect(try fixture.answer(ItemRequest(.delete, query: query, accessGroups: ["default"])).changes.isEmpty)
+    }
+}
+
+@Suite("Requests that are none")
+struct WrongRequestTests {
+    private let fixture: ServiceFixture
+
+    init() throws { fixture = try ServiceFixture() }
+
+    private func status(_ list: [UInt8]) throws -> Int32 {
+        let answer = fixture.service.answer(list: list, secret: try SecretBytes(count: 0), by: fixture.me)
+        #expect(answer.changes.isEmpty)
+        return try ReadAnswer(answer.stream).status
+    }
+
+    @Test("section 9: bytes that are no request: errSecParam")
+    func malformed() throws {
+        #expect(try status([]) == -50)
+        #expect(try status(Array("bplist00".utf8)) == -50)
+        #expect(try status(PropertyList.dictionary([:]).binary()) == -50)
+    }
+
+    @Test("a caller without access groups: errSecMissingEntitlement")
+    func groups() throws {
+        for operation in ItemRequest.Operation.allCases {
+            let request = ItemRequest(operation, query: ["class": .string("genp")], accessGroups: [])
+            #expect(try ReadAnswer(fixture.stream(request)).status == -34018)
+        }
+    }
+
+    @Test("another secret than the one there is, a date that is none, a class that is none: errSecParam")
+    func values() throws {
+        let key: [String: PropertyList] = ["class": .string("genp"), "acct": .string("a")]
+        let wrong: [String: PropertyList] = [
+            "v_Data": .secret(1), "cdat": .date(.nan), "mdat": .date(.infinity), "labl": .secret(0),
+            "accc": .accessControl(protection: "zz", flags: 0), "acct": .null, "svce": .object,
+        ]
+        for (name, value) in wrong {
+            let request = ItemRequest(.add, query: key.merging([name: value]) { $1 }, accessGroups: ["g"])
+            #expect(try ReadAnswer(fixture.stream(request)).status == -50, "\(name)")
+        }
+    }
+
+    @Test("dates keep their microseconds", arguments: [0.0, 1.5, -0.25, 1e9 + 0.123_456, -978_307_200.75])
+    func dates(_ seconds: Double) throws {
+        let query: [String: PropertyList] = ["class": .string("genp"), "acct": .string("a")]
+        #expect(try ReadAnswer(fixture.stream(ItemRequest(.add, query: query, accessGroups: ["g"]))).status == 0)
+        let update = ItemRequest(.update, query: query, attributes: ["cdat": .date(seconds)], accessGroups: ["g"])
+        #expect(try ReadAnswer(fixture.stream(update)).status == 0)
+        let find = query.merging(["cdat": .date(seconds), "r_Attributes": .boolean(true)]) { $1 }
+        let answer = try ReadAnswer(fixture.stream(ItemRequest(.copyMatching, query: find, accessGroups: ["g"])))
+        guard case .dictionary(let values)? = answer.entries.first, case .date(let found)? = values["cdat"] else {
+            Issue.record("not found: \(answer.status)")
+            return
+        }
+        #expect(abs(found - seconds) < 1e-6)
+    }
+}
+
+@Suite("Requests that are kept sealed")
+struct SealedRequestTests {
+    private let fixture: ServiceFixture
+    private let key: RevocableSecret
+
+    init() throws {
+        fixture = try ServiceFixture()
+        key = RevocableSecret(try SecretBytes(randomCount: 32))
+    }
+
+    private func answer(
+        _ frame: [UInt8], between: () -> Void = {}
+    ) throws -> ServedAnswer {
+        var kept = SealedBuffer(key: key, limit: frame.count)
+        try kept.write(frame.rawSpan, at: 0)
+        between()
+        return try fixture.service.answer(frame: kept, by: fixture.me)
+    }
+
+    private func frame(_ secret: [UInt8]) throws -> [UInt8] {
+        let item: [String: PropertyList] = ["class": .string("genp"), "acct": .string("a"), "v_Data": .secret(0)]
+        let request = ItemRequest(.add, query: item, accessGroups: ["default"])
+        return try RequestFrame.head(of: request, secretCount: secret.count) + secret
+    }
+
+    @Test("section 9: what is added is what lay behind the list", arguments: [0, 1, 5000, 1 << 20])
+    func add(count: Int) throws {
+        let secret = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) }
+        let added = try answer(frame(secret))
+        #expect(try ReadAnswer(added.stream).status == 0 && added.changes.count == 1)
+        let query: [String: PropertyList] = ["class": .string("genp"), "r_Data": .boolean(true)]
+        let found = try fixture.stream(ItemRequest(.copyMatching, query: query, accessGroups: ["default"]))
+        #expect(try ReadAnswer(found).frames.first?.secrets == [secret])
+    }
+
+    @Test("a frame that is not as long as it says, or none at all: errSecParam")
+    func lengths() throws {
+        let whole = try frame([1, 2, 3])
+        let others: [[UInt8]] = [
+            [], [0x4B], Array(whole.prefix(15)), whole.dropLast(), whole + [0], [0x4C] + whole.dropFirst(),
+        ]
+        for wrong in others {
+            let served = try answer(wrong)
+            #expect(try ReadAnswer(served.stream).status == -50 && served.changes.isEmpty)
+        }
+    }
+
+    @Test("H1: a request whose key is gone is not carried out")
+    func revoked() throws {
+        let whole = try frame([1])
+        #expect(throws: KeychainError.interactionNotAllowed) {
+            _ = try answer(whole, between: { key.revoke() })
+        }
+        #expect(fixture.store.records.itemRecords.isEmpty)
+    }
+}
