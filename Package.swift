@@ -143,20 +143,14 @@ let package = Package(
         // Test support: a keychain in memory that the SecItem functions of a test use.
         .target(
             name: "SecurityTesting",
-            dependencies: ["Keychain", "KeychainConnection", "KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            dependencies: [
+                "Keychain", "KeychainConnection", "KeychainRPC", "KeychainService", "KeychainTesting", "SecretCrypto",
+            ],
             path: "Tests/SecurityTesting", swiftSettings: testing),
         .testTarget(
             name: "SecurityTests",
             dependencies: [
                 "Security", "SecurityTesting", "Keychain", "KeychainConnection", "KeychainRPC", "SecretCrypto",
-            ],
-            swiftSettings: testing),
-        // The cases of the query engine, asked through the SecItem functions.
-        .testTarget(
-            name: "SecurityCaseTests",
-            dependencies: [
-                "Security", "SecurityTesting", "Keychain", "KeychainConnection", "KeychainRPC", "KeychainTesting",
-                "SecretCrypto",
             ],
             swiftSettings: testing),
         // What code that was written for Apple's systems looks like, compiled as it is there.

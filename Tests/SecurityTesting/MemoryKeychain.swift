@@ -23,7 +23,7 @@ package struct MemoryKeychain {
         let copy = try SecretBytes(copying: [UInt8](repeating: 1, count: 32).span.bytes)
         ring = try KeyRing(store: store, device: copy)
         try ring.unlock(passphrase: SecretBytes(text: "correct"))
-        connection = EngineConnection(QueryEngine(keychain: try Keychain(store: store, keys: ring, clock: Self.now)))
+        connection = EncodedConnection(try Keychain(store: store, keys: ring, clock: Self.now))
     }
 }
 

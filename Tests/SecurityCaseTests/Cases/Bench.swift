@@ -1,1 +1,0 @@
-../../KeychainTests/Bench.swift

@@ -1,1 +1,0 @@
-../../KeychainTests/Query/QueryFixture.swift
