@@ -130,7 +130,8 @@ struct MountDaemon {
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
             snapshots: snapshots, buffersLocked: { buffers.areLocked }, automaticLock: { locks.status })
         return KeychainTree(
-            keychain: keychain, options: options, host: storeHost, commands: commands)
+            keychain: keychain, options: options, host: storeHost, commands: commands,
+            requests: ItemRequests(keychain, valueLimit: options.valueLimit))
     }
 
     private var storeHost: StoreHost {
@@ -146,7 +147,8 @@ struct MountDaemon {
         options.forbidsPrograms = plan.options.forbidsPrograms
         // Polling takes the CPU from a client on the same one; off until it knows when to stop.
         options.pollMicroseconds = 0
-        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back.
+        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. Those of requests
+        // say that they take longer.
         options.readsAtOnce = true
         return options
     }

@@ -1,0 +1,60 @@
+import FileSystemCore
+import Keychain
+import KeychainRPC
+import KeychainService
+import KeychainTree
+import SecretCrypto
+import Synchronization
+import SystemPackage
+
+/// The requests of `.keychainfs/rpc`, carried out on the mounted keychain.
+struct ItemRequests: RequestService {
+    private let service: ItemService
+    /// The longest request, in bytes.
+    private let limit: Int
+
+    /// `valueLimit` is that of the tree.
+    init(_ keychain: Keychain, valueLimit: Int) {
+        service = ItemService(keychain: keychain, valueLimit: valueLimit)
+        limit = RequestFrame.limit(valueLimit: valueLimit)
+    }
+
+    func length(ofRequestBeginning prefix: RawSpan) throws(Errno) -> Int? {
+        do throws(FrameError) {
+            return try RequestFrame.count(prefix: prefix, limit: limit)
+        } catch .tooLong {
+            throw .messageTooLong
+        } catch {
+            throw .invalidArgument
+        }
+    }
+
+    func answer(
+        to request: borrowing SealedBuffer, from caller: FileSystemCore.Caller
+    ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
+        let served = try service.answer(
+            frame: request, by: KeychainService.Caller(userID: caller.userID, groupID: caller.groupID))
+        return (served.changes, StreamedAnswer(served.stream))
+    }
+}
+
+/// An answer that is made as it is read.
+private final class StreamedAnswer: RequestAnswer {
+    private let stream: Mutex<AnswerStream>
+
+    init(_ stream: AnswerStream) { self.stream = Mutex(stream) }
+
+    var hasEnded: Bool { stream.withLock { $0.hasEnded } }
+
+    func next() throws(KeychainError) -> SecretBytes? {
+        do throws(SecurityStatus) {
+            return try stream.withLock { (stream) throws(SecurityStatus) -> SecretBytes? in try stream.next() }
+        } catch .interactionNotAllowed {
+            throw .interactionNotAllowed
+        } catch .allocate {
+            throw .allocate
+        } catch {
+            throw .decode
+        }
+    }
+}
