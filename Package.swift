@@ -32,6 +32,7 @@ let package = Package(
     products: [
         .executable(name: "keychainfs", targets: ["keychainfs"]),
         .library(name: "Fuse", targets: ["Fuse", "FileSystemCore"]),
+        .library(name: "Security", targets: ["Security"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -119,7 +120,10 @@ let package = Package(
         // The cases of Keychain Services' reference, on every way to the engine.
         .testTarget(
             name: "SecItemTests",
-            dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
+            dependencies: [
+                "Security", "Keychain", "KeychainConnection", "KeychainRPC", "KeychainService", "KeychainTesting",
+                "SecItemTesting", "SecretCrypto",
+            ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainServiceTests",
@@ -157,6 +161,9 @@ let package = Package(
                 "Keychain", "KeychainConnection", "KeychainRPC", "KeychainService", "KeychainTesting", "SecretCrypto",
             ],
             path: "Tests/SecurityTesting", swiftSettings: testing),
+        // Test support: the SecItem functions for the cases of a mount.
+        .executableTarget(
+            name: "SecItemProgram", dependencies: ["Security"], path: "Tests/SecItemProgram", swiftSettings: testing),
         .testTarget(
             name: "SecurityTests",
             dependencies: [
@@ -177,7 +184,9 @@ let package = Package(
             name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
         .testTarget(
             name: "MountTests",
-            dependencies: ["keychainfs", "KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto"],
+            dependencies: [
+                "keychainfs", "SecItemProgram", "KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto",
+            ],
             exclude: ["Cases"], swiftSettings: testing),
     ]
 )
