@@ -113,7 +113,9 @@ let package = Package(
         .testTarget(
             name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
             swiftSettings: testing),
-        .testTarget(name: "KeychainRPCTests", dependencies: ["KeychainRPC", "SecretCrypto"], swiftSettings: testing),
+        .testTarget(
+            name: "KeychainRPCTests", dependencies: ["KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            swiftSettings: testing),
         .testTarget(
             name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
             swiftSettings: testing),
