@@ -123,8 +123,10 @@ let package = Package(
         .testTarget(
             name: "SecItemTests",
             dependencies: [
-                "Security", "Keychain", "KeychainConnection", "KeychainRPC", "KeychainService", "KeychainTesting",
-                "SecItemTesting", "SecretCrypto",
+                "Security", "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainService", "KeychainRPC",
+                "Keychain",
+                "KeychainTesting", "SecItemTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "SecretCrypto",
+                system,
             ],
             swiftSettings: testing),
         .testTarget(
