@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "Fuse", targets: ["Fuse", "FileSystemCore"]),
         .library(name: "KeychainClient", targets: ["KeychainClient"]),
         .library(name: "KeychainFile", targets: ["KeychainFile"]),
+        .library(name: "Security", targets: ["Security"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -146,14 +147,21 @@ let package = Package(
         .testTarget(
             name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
             swiftSettings: testing),
-        .testTarget(name: "KeychainRPCTests", dependencies: ["KeychainRPC", "SecretCrypto"], swiftSettings: testing),
+        .testTarget(
+            name: "KeychainRPCTests", dependencies: ["KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            swiftSettings: testing),
         .testTarget(
             name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
             swiftSettings: testing),
         // The cases of Keychain Services' reference, on every way to the engine.
         .testTarget(
             name: "SecItemTests",
-            dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
+            dependencies: [
+                "Security", "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainService", "KeychainRPC",
+                "Keychain",
+                "KeychainTesting", "SecItemTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "SecretCrypto",
+                system,
+            ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainServiceTests",
@@ -187,8 +195,13 @@ let package = Package(
         // Test support: a keychain in memory that the SecItem functions of a test use.
         .target(
             name: "SecurityTesting",
-            dependencies: ["Keychain", "KeychainConnection", "KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            dependencies: [
+                "Keychain", "KeychainConnection", "KeychainRPC", "KeychainService", "KeychainTesting", "SecretCrypto",
+            ],
             path: "Tests/SecurityTesting", swiftSettings: testing),
+        // Test support: the SecItem functions for the cases of a mount.
+        .executableTarget(
+            name: "SecItemProgram", dependencies: ["Security"], path: "Tests/SecItemProgram", swiftSettings: testing),
         .testTarget(
             name: "SecurityTests",
             dependencies: [
@@ -221,7 +234,7 @@ let package = Package(
             dependencies: [
                 "keychainfs", "KeychainMount", "KeychainConnection", "KeychainClient", "DeviceState", "Keychain",
                 "KeychainTesting", "KeychainRPC", "SecretCrypto", "TokenStorage", "Credentials", "QueryableStore",
-                "NativeClient",
+                "NativeClient", "SecItemProgram",
             ],
             exclude: ["Cases"], swiftSettings: testing),
     ]
