@@ -18,7 +18,8 @@ struct KeychainFS: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Create.self, Mount.self, Unmount.self, Lock.self, Unlock.self, Status.self, Show.self, Search.self, Check.self,
+            Create.self, Mount.self, Unmount.self, Lock.self, Unlock.self, Status.self, Show.self, Search.self,
+            Check.self,
             Backup.self, Restore.self, Slot.self, Rekey.self, DoctorCommand.self,
             Guard.self, Ask.self, MountHelperCommand.self,
         ])

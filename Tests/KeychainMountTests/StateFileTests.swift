@@ -1,4 +1,3 @@
-@testable import DeviceState
 import Foundation
 import Keychain
 import SecretCrypto
@@ -6,6 +5,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
+@testable import DeviceState
 @testable import KeychainMount
 
 /// A directory of its own for one test, removed with it.

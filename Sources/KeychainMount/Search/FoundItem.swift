@@ -28,8 +28,14 @@ package struct FoundItem: Codable, Hashable, Sendable {
         self.itemClass = itemClass.suffix
         attributes = Dictionary(
             uniqueKeysWithValues: values.filter { !place.isDefault($0.key) }.map { key, value in
-                (key.definition.name, Self.text(AttributeText.encode(value, for: key)))
+                (key.definition.name, Self.text(value, of: key))
             })
+    }
+
+    /// As the extended attribute has it (contract, X2).
+    private static func text(_ value: AttributeValue, of key: AttributeKey) -> String {
+        let protection = key == .accessible ? Protection.allCases.first { .string($0.code) == value } : nil
+        return protection?.suffix ?? text(AttributeText.encode(value, for: key))
     }
 
     private static func text(_ bytes: [UInt8]) -> String {
