@@ -188,12 +188,12 @@ import Testing
             }
         }
         try client.write(file, "?01x")
-        let answer = Locked("")
+        let (answer, handOns) = (Locked(""), Locked(0))
         let (tree, fixture) = (fixture.tree, fixture)
         let thread = TestThread.started {
             let own = TreeProcess(fixture, 2)
             answer.withLock { $0 = (try? own.read(file)).map { String(decoding: $0, as: UTF8.self) } ?? "nothing" }
-            #expect(own.handOns.withLock { $0 } == 1)
+            handOns.withLock { $0 = own.handOns.withLock { $0 } }
         }
         entered.wait()
         #expect(throws: Errno.resourceBusy) { try client.read(file) }
@@ -204,7 +204,7 @@ import Testing
         #expect(tree.table.withLock { $0.allExchanges().count } == 2)
         goOn.signal()
         #expect(thread.join(seconds: 10))
-        #expect(answer.withLock { $0 } == "xx")
+        #expect(answer.withLock { $0 } == "xx" && handOns.withLock { $0 } == 1)
         #expect(carriedOut == ["z", "x"])
     }
 
