@@ -99,6 +99,11 @@ let package = Package(
         .target(
             name: "KeychainTesting", dependencies: ["Keychain", "SecretCrypto"], path: "Tests/KeychainTesting",
             swiftSettings: testing),
+        // Test support: who calls the four functions of Keychain Services, and which way the calls go.
+        .target(
+            name: "SecItemTesting",
+            dependencies: ["Keychain", "KeychainRPC", "KeychainService", "KeychainTesting", "SecretCrypto"],
+            path: "Tests/SecItemTesting", swiftSettings: testing),
         .testTarget(
             name: "FuseTests", dependencies: ["Fuse", "FileSystemCore", "FileSystemTesting", "CFuse3", system],
             swiftSettings: testing),
@@ -109,7 +114,12 @@ let package = Package(
             swiftSettings: testing),
         .testTarget(name: "KeychainRPCTests", dependencies: ["KeychainRPC", "SecretCrypto"], swiftSettings: testing),
         .testTarget(
-            name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecretCrypto"],
+            name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
+            swiftSettings: testing),
+        // The cases of Keychain Services' reference, on every way to the engine.
+        .testTarget(
+            name: "SecItemTests",
+            dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainServiceTests",

@@ -1,6 +1,6 @@
 import KeychainTesting
+import SecItemTesting
 import SecretCrypto
-import Synchronization
 
 @testable import Keychain
 
@@ -39,31 +39,4 @@ struct QueryFixture {
         }
         throw KeychainError.itemNotFound
     }
-}
-
-/// A clock that moves a second with each look.
-final class TestClock: Sendable {
-    private let seconds = Mutex<Int64>(1_700_000_000)
-
-    func now() -> KeychainDate {
-        seconds.withLock { seconds in
-            seconds += 1
-            return KeychainDate(seconds: seconds, nanoseconds: 123_456_789)
-        }
-    }
-}
-
-extension [String: Plain] {
-    /// A generic password's key.
-    static func generic(_ service: Plain, _ account: Plain) -> [String: Plain] {
-        [kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account]
-    }
-
-    /// An internet password's key, as far as it is given.
-    static func internet(_ server: Plain, _ account: Plain) -> [String: Plain] {
-        [kSecClass: kSecClassInternetPassword, kSecAttrServer: server, kSecAttrAccount: account]
-    }
-
-    static let anyGeneric: [String: Plain] = [kSecClass: kSecClassGenericPassword]
-    static let anyInternet: [String: Plain] = [kSecClass: kSecClassInternetPassword]
 }

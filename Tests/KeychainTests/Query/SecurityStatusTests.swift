@@ -1,4 +1,5 @@
 import KeychainTesting
+import SecItemTesting
 import Testing
 
 @testable import Keychain

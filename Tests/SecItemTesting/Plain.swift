@@ -1,7 +1,7 @@
-import Keychain
+package import Keychain
 
 /// A value of a property list, secrets included: what a caller puts into a dictionary and gets back.
-enum Plain: Equatable, Sendable {
+package enum Plain: Equatable, Sendable {
     case text(String)
     case data([UInt8])
     case number(Int64)
@@ -14,41 +14,41 @@ enum Plain: Equatable, Sendable {
     case null
     case object
 
-    subscript(key: String) -> Plain? {
+    package subscript(key: String) -> Plain? {
         guard case .dictionary(let values) = self else { return nil }
         return values[key]
     }
 
-    subscript(index: Int) -> Plain? {
+    package subscript(index: Int) -> Plain? {
         guard case .list(let values) = self, values.indices.contains(index) else { return nil }
         return values[index]
     }
 
     /// Of a list; nil for anything else.
-    var count: Int? {
+    package var count: Int? {
         guard case .list(let values) = self else { return nil }
         return values.count
     }
 
-    var bytes: [UInt8]? {
+    package var bytes: [UInt8]? {
         guard case .data(let bytes) = self else { return nil }
         return bytes
     }
 
-    var values: [String: Plain] {
+    package var values: [String: Plain] {
         guard case .dictionary(let values) = self else { return [:] }
         return values
     }
 
-    static func bytes(_ text: String) -> Plain { .data(Array(text.utf8)) }
+    package static func bytes(_ text: String) -> Plain { .data(Array(text.utf8)) }
 }
 
 extension Plain: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByFloatLiteral, ExpressibleByArrayLiteral
 {
-    init(stringLiteral value: String) { self = .text(value) }
-    init(integerLiteral value: Int64) { self = .number(value) }
-    init(booleanLiteral value: Bool) { self = .boolean(value) }
-    init(floatLiteral value: Double) { self = .real(value) }
-    init(arrayLiteral elements: Plain...) { self = .list(elements) }
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(integerLiteral value: Int64) { self = .number(value) }
+    package init(booleanLiteral value: Bool) { self = .boolean(value) }
+    package init(floatLiteral value: Double) { self = .real(value) }
+    package init(arrayLiteral elements: Plain...) { self = .list(elements) }
 }

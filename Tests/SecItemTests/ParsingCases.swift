@@ -1,22 +1,26 @@
+import Keychain
+import KeychainTesting
+import SecItemTesting
 import Testing
-
-@testable import Keychain
 
 @Suite("What a dictionary may hold, reference 8.6, 8.8 and 3.14")
 struct ParsingCases {
-    private let fixture: QueryFixture
-    private var client: EngineClient { fixture.client }
+    private let fixture: CaseFixture
+    private var client: any SecItemClient { fixture.client }
     private let item = [String: Plain].generic("s", "a")
 
     init() throws {
-        fixture = try QueryFixture()
+        fixture = try CaseFixture()
         #expect(fixture.client.add(item.with([kSecValueData: .bytes("x")])).status == errSecSuccess)
     }
 
     private func status(_ terms: [String: Plain]) -> Int32 { client.status(item.with(terms)) }
 
-    @Test("8.8/82: no class, no such class, no such attribute, limits and return keys of wrong types")
-    func wrong() {
+    @Test(
+        "8.8/82: no class, no such class, no such attribute, limits and return keys of wrong types",
+        arguments: Route.all)
+    func wrong(_ route: Route) {
+        fixture.use(route)
         #expect(client.status([:]) == errSecParam && client.add([:]).status == errSecParam)
         #expect(client.delete([:]) == errSecParam && client.update([:], [:]) == errSecParam)
         #expect(client.status([kSecAttrAccount: "a"]) == errSecParam)
@@ -31,8 +35,11 @@ struct ParsingCases {
         for value in ["yes", 1, .null] as [Plain] { #expect(status([kSecReturnData: value]) == errSecParam) }
     }
 
-    @Test("1.2: keys of one letter, of no family, unknown ones of a family; NULL for any key; too many keys")
-    func dispatch() {
+    @Test(
+        "1.2: keys of one letter, of no family, unknown ones of a family; NULL for any key; too many keys",
+        arguments: Route.all)
+    func dispatch(_ route: Route) {
+        fixture.use(route)
         for key in ["x", "", "f", "other", "r_Other", "u_Other", "v_Other", "classes", "account"] {
             #expect(status([key: true]) == errSecParam, "\(key)")
         }
@@ -45,8 +52,9 @@ struct ParsingCases {
         #expect(status(many) == errSecParam)
     }
 
-    @Test("1.2: values that an attribute cannot hold")
-    func coercions() {
+    @Test("1.2: values that an attribute cannot hold", arguments: Route.all)
+    func coercions(_ route: Route) {
+        fixture.use(route)
         for (key, value) in [
             (kSecAttrAccount, true), (kSecAttrAccount, .list([1])), (kSecAttrAccessGroup, 1),
             (kSecAttrAccessGroup, .data([0xFF])), (kSecAttrCreationDate, "now"), (kSecAttrCreationDate, 1),
@@ -61,14 +69,17 @@ struct ParsingCases {
         #expect(client.attribute(kSecAttrAccount, .generic("5", 6)) == "6")
     }
 
-    @Test("T3: attributes of Apple's key that nothing here has", arguments: ["tkid", "vwht", "musr", "ggrp"])
-    func refused(_ key: String) {
+    @Test(
+        "T3: attributes of Apple's key that nothing here has", arguments: Route.all, ["tkid", "vwht", "musr", "ggrp"])
+    func refused(_ route: Route, _ key: String) {
+        fixture.use(route)
         #expect(status([key: ""]) == errSecParam)
         #expect(client.add([String: Plain].generic("t", "b").with([key: "x"])).status == errSecParam)
     }
 
-    @Test("8.8/83: a persistent reference with an attribute, or malformed")
-    func references() throws {
+    @Test("8.8/83: a persistent reference with an attribute, or malformed", arguments: Route.all)
+    func references(_ route: Route) throws {
+        fixture.use(route)
         let reference = try #require(client.reference(item))
         #expect(client.status([kSecValuePersistentRef: reference]) == errSecSuccess)
         for (key, value) in [
@@ -90,8 +101,11 @@ struct ParsingCases {
         #expect(client.reference(.generic("s", "b")) != reference, "a reference of its own")
     }
 
-    @Test("8.8/84: skipping what needs a person is for searches; two contexts at once are for nobody")
-    func interface() {
+    @Test(
+        "8.8/84: skipping what needs a person is for searches; two contexts at once are for nobody",
+        arguments: Route.all)
+    func interface(_ route: Route) {
+        fixture.use(route)
         let skip: [String: Plain] = ["u_AuthUI": "u_AuthUIS"]
         #expect(status(skip) == errSecSuccess)
         #expect(client.add([String: Plain].generic("s", "b").with(skip)).status == errSecParam)
@@ -105,8 +119,9 @@ struct ParsingCases {
         #expect(status(["m_Issuers": []]) == errSecUnimplemented)
     }
 
-    @Test("8.6/69, 3.14: an access control is kept, decides the class, and must not contradict")
-    func accessControl() {
+    @Test("8.6/69, 3.14: an access control is kept, decides the class, and must not contradict", arguments: Route.all)
+    func accessControl(_ route: Route) {
+        fixture.use(route)
         func control(_ protection: Protection, _ flags: Int64) -> Plain {
             .accessControl(AccessControl(protection: protection, flags: flags))
         }
@@ -134,8 +149,11 @@ struct ParsingCases {
         #expect(client.update(other, [kSecAttrSynchronizable: true]) == errSecSuccess)
     }
 
-    @Test("8.6/67: an access control that needs what there is not, or contradicts itself, is refused")
-    func unsupportedControl() {
+    @Test(
+        "8.6/67: an access control that needs what there is not, or contradicts itself, is refused",
+        arguments: Route.all)
+    func unsupportedControl(_ route: Route) {
+        fixture.use(route)
         for flags: Int64 in [1 << 1, 1 << 3, 1 << 30, 1 << 31, 1 << 14 | 1 << 15, -1] {
             let control = Plain.accessControl(AccessControl(protection: .whenUnlocked, flags: flags))
             #expect(

@@ -1,16 +1,20 @@
+import Keychain
+import KeychainTesting
+import SecItemTesting
 import Testing
-
-@testable import Keychain
 
 @Suite("SecItemAdd, reference 8.1")
 struct AddCases {
-    private let fixture: QueryFixture
-    private var client: EngineClient { fixture.client }
+    private let fixture: CaseFixture
+    private var client: any SecItemClient { fixture.client }
 
-    init() throws { fixture = try QueryFixture() }
+    init() throws { fixture = try CaseFixture() }
 
-    @Test("8.1/1: the same internet password again is a duplicate, and the first one stays as it is")
-    func duplicate() {
+    @Test(
+        "8.1/1: the same internet password again is a duplicate, and the first one stays as it is", arguments: Route.all
+    )
+    func duplicate(_ route: Route) {
+        fixture.use(route)
         let item: [String: Plain] = [
             kSecClass: kSecClassInternetPassword, kSecAttrServer: "members.spamcop.net", kSecAttrAccount: "smith",
             kSecAttrPort: 80, kSecAttrProtocol: "http", kSecAttrAuthenticationType: "dflt",
@@ -23,13 +27,15 @@ struct AddCases {
         #expect(client.add(item.with([kSecAttrPort: 81])).status == errSecSuccess, "a key of its own")
     }
 
-    @Test("8.1/3: without a return key there is no result")
-    func noResult() {
+    @Test("8.1/3: without a return key there is no result", arguments: Route.all)
+    func noResult(_ route: Route) {
+        fixture.use(route)
         #expect(client.add(.generic("s", "a")) == Answer(status: errSecSuccess, result: nil))
     }
 
-    @Test("8.1/4: with ReturnPersistentRef a reference, by which the item is found")
-    func persistentReference() throws {
+    @Test("8.1/4: with ReturnPersistentRef a reference, by which the item is found", arguments: Route.all)
+    func persistentReference(_ route: Route) throws {
+        fixture.use(route)
         let item = [String: Plain].generic("s", "a").with([kSecValueData: .bytes("x")])
         let reference = try #require(client.add(item.with([kSecReturnPersistentRef: true])).result)
         #expect(reference.bytes?.count == 20)
@@ -37,8 +43,9 @@ struct AddCases {
         #expect(client.data([kSecValuePersistentRef: reference]) == .bytes("x"))
     }
 
-    @Test("8.1/5: each of the other return keys, and all of them together")
-    func results() throws {
+    @Test("8.1/5: each of the other return keys, and all of them together", arguments: Route.all)
+    func results(_ route: Route) throws {
+        fixture.use(route)
         func added(_ account: Plain, _ returns: [String: Plain]) -> Plain? {
             client.add([String: Plain].generic("s", account).with([kSecValueData: .bytes("x")]).with(returns)).result
         }
@@ -57,8 +64,9 @@ struct AddCases {
         #expect(added("e", [kSecReturnData: false]) == nil)
     }
 
-    @Test("8.1/6: an attribute of another class")
-    func otherClass() {
+    @Test("8.1/6: an attribute of another class", arguments: Route.all)
+    func otherClass(_ route: Route) {
+        fixture.use(route)
         #expect(
             client.add([String: Plain].generic("s", "a").with([kSecAttrApplicationTag: "t"])).status == errSecNoSuchAttr
         )
@@ -67,16 +75,20 @@ struct AddCases {
         #expect(client.count(.anyGeneric) == 0 && client.count(.anyInternet) == 0)
     }
 
-    @Test("8.1/7: without kSecValueData, and with an empty one, which is not the same")
-    func noData() {
+    @Test("8.1/7: without kSecValueData, and with an empty one, which is not the same", arguments: Route.all)
+    func noData(_ route: Route) {
+        fixture.use(route)
         #expect(client.add(.generic("s", "a")).status == errSecSuccess)
         #expect(client.add([String: Plain].generic("s", "b").with([kSecValueData: .data([])])).status == errSecSuccess)
         #expect(client.data(.generic("s", "a")) == nil)
         #expect(client.data(.generic("s", "b")) == .data([]))
     }
 
-    @Test("8.1/8: a synchronizable item is found by true or Any only, and is another item than a local one")
-    func synchronizable() {
+    @Test(
+        "8.1/8: a synchronizable item is found by true or Any only, and is another item than a local one",
+        arguments: Route.all)
+    func synchronizable(_ route: Route) {
+        fixture.use(route)
         let item = [String: Plain].generic("s", "a")
         let sync: [String: Plain] = [kSecAttrSynchronizable: true]
         #expect(client.add(item.with(sync).with([kSecValueData: .bytes("x")])).status == errSecSuccess)
@@ -93,13 +105,15 @@ struct AddCases {
         #expect(client.count(.anyGeneric.with([kSecAttrSynchronizable: kSecAttrSynchronizableAny])) == 1)
     }
 
-    @Test("8.1/9: a password has no reference to be added by")
-    func valueReference() {
+    @Test("8.1/9: a password has no reference to be added by", arguments: Route.all)
+    func valueReference(_ route: Route) {
+        fixture.use(route)
         #expect(client.add([String: Plain].generic("s", "a").with([kSecValueRef: .object])).status == errSecParam)
     }
 
-    @Test("8.1/10: the mark of app clips, in every call")
-    func appClip() {
+    @Test("8.1/10: the mark of app clips, in every call", arguments: Route.all)
+    func appClip(_ route: Route) {
+        fixture.use(route)
         let query = [String: Plain].generic("s", "a").with(["clip": 1])
         #expect(client.add(query).status == errSecParam)
         #expect(client.add(.generic("s", "a")).status == errSecSuccess)
@@ -107,14 +121,16 @@ struct AddCases {
         #expect(client.update(.generic("s", "a"), ["clip": 1]) == errSecParam)
     }
 
-    @Test("8.1/11: an access control that is none", arguments: ["ak", .null, 1, .data([1])] as [Plain])
-    func accessControlType(_ value: Plain) {
+    @Test("8.1/11: an access control that is none", arguments: Route.all, ["ak", .null, 1, .data([1])] as [Plain])
+    func accessControlType(_ route: Route, _ value: Plain) {
+        fixture.use(route)
         let item = [String: Plain].generic("s", "a").with([kSecAttrAccessControl: value])
         #expect(client.add(item).status == errSecParam)
     }
 
-    @Test("8.1/12: in the place of a damaged item")
-    func overDamaged() throws {
+    @Test("8.1/12: in the place of a damaged item", arguments: Route.all)
+    func overDamaged(_ route: Route) throws {
+        fixture.use(route)
         let item = [String: Plain].generic("s", "a")
         #expect(client.add(item.with([kSecValueData: .bytes("old")])).status == errSecSuccess)
         let row = try fixture.row(item)
@@ -122,20 +138,21 @@ struct AddCases {
         #expect(client.status(item) == errSecItemNotFound)
         #expect(client.add(item.with([kSecValueData: .bytes("new")])).status == errSecSuccess)
         #expect(client.data(item) == .bytes("new") && client.count(.anyGeneric) == 1)
-        #expect(fixture.client.changes.all.map(\.row).first == row)
-        #expect(fixture.client.changes.all.count == 2)
+        #expect(fixture.changed { $0.map(\.row).first == row && $0.count == 2 })
     }
 
-    @Test("8.1/15: the empty port is 0, as on iOS")
-    func emptyPort() {
+    @Test("8.1/15: the empty port is 0, as on iOS", arguments: Route.all)
+    func emptyPort(_ route: Route) {
+        fixture.use(route)
         #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrPort: ""])).status == errSecSuccess)
         #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrPort: 0])).status == errSecDuplicateItem)
         #expect(client.add([String: Plain].internet("s", "a").with([kSecAttrPort: "http"])).status == errSecParam)
         #expect(client.attribute(kSecAttrPort, .internet("s", "a")) == 0)
     }
 
-    @Test("8.1/16: clients without groups, groups of others, and that of tokens")
-    func entitlements() {
+    @Test("8.1/16: clients without groups, groups of others, and that of tokens", arguments: Route.all)
+    func entitlements(_ route: Route) {
+        fixture.use(route)
         let item = [String: Plain].generic("s", "a")
         #expect(client.entitled([]).add(item).status == errSecMissingEntitlement)
         #expect(client.add(item.with([kSecAttrAccessGroup: "foreign"])).status == errSecMissingEntitlement)
@@ -144,8 +161,9 @@ struct AddCases {
         #expect(client.entitled(["*"]).count(.anyGeneric) == 0)
     }
 
-    @Test("8.1/17: the default group is the client's first")
-    func defaultGroup() {
+    @Test("8.1/17: the default group is the client's first", arguments: Route.all)
+    func defaultGroup(_ route: Route) {
+        fixture.use(route)
         let client = client.entitled(["com.example.one", "com.example.two"])
         #expect(client.add(.generic("s", "a")).status == errSecSuccess)
         #expect(client.attribute(kSecAttrAccessGroup, .generic("s", "a")) == "com.example.one")
@@ -153,8 +171,9 @@ struct AddCases {
         #expect(self.client.attribute(kSecAttrAccessGroup, .generic("s", "b")) == "default")
     }
 
-    @Test("1.4: WhenUnlocked unless the directory or the group say otherwise")
-    func defaultProtection() throws {
+    @Test("1.4: WhenUnlocked unless the directory or the group say otherwise", arguments: Route.all)
+    func defaultProtection(_ route: Route) throws {
+        fixture.use(route)
         #expect(client.add(.generic("s", "a")).status == errSecSuccess)
         #expect(client.attribute(kSecAttrAccessible, .generic("s", "a")) == "ak")
         let push = client.entitled(["com.apple.apsd"])
@@ -171,19 +190,25 @@ struct AddCases {
         #expect(client.attribute(kSecAttrAccessible, .generic("s", "b")) == "ck")
     }
 
-    @Test("3.10: dates are the system's, match keys and text as data are refused, and so is too long a secret")
-    func bounds() throws {
+    @Test(
+        "3.10: dates are the system's, match keys and text as data are refused, and so is too long a secret",
+        arguments: Route.all)
+    func bounds(_ route: Route) throws {
+        fixture.use(route)
         let item = [String: Plain].generic("s", "a")
-        let dates: [String: Plain] = [kSecAttrCreationDate: .date(.sample), kSecAttrModificationDate: .date(.sample)]
+        let date = Plain.date(KeychainDate(seconds: 1_600_000_000, nanoseconds: 500_000_000))
+        let dates: [String: Plain] = [kSecAttrCreationDate: date, kSecAttrModificationDate: date]
         #expect(client.add(item.with(dates)).status == errSecSuccess)
-        #expect(client.attribute(kSecAttrCreationDate, item) != .date(.sample))
-        #expect(client.attribute(kSecAttrModificationDate, item) != .date(.sample))
+        #expect(client.attribute(kSecAttrCreationDate, item) != date)
+        #expect(client.attribute(kSecAttrModificationDate, item) != date)
         let other = [String: Plain].generic("s", "b")
         #expect(client.add(other.with([kSecMatchLimit: kSecMatchLimitOne])).status == errSecParam)
         #expect(client.add(other.with([kSecMatchCaseInsensitive: true])).status == errSecParam)
         #expect(client.add(other.with([kSecValueData: "text"])).status == errSecParam)
         #expect(client.add(other.without(kSecClass)).status == errSecParam)
-        let small = try QueryFixture(Bench(), valueLimit: 3).client
+        let fixture = try CaseFixture(valueLimit: 3)
+        fixture.use(route)
+        let small = fixture.client
         #expect(small.add(other.with([kSecValueData: .data([1, 2, 3])])).status == errSecSuccess)
         #expect(small.update(other, [kSecValueData: .data([1, 2, 3, 4])]) == errSecDataTooLarge)
         let long = [String: Plain].generic("s", "c").with([kSecValueData: .data([1, 2, 3, 4])])
@@ -193,9 +218,12 @@ struct AddCases {
         #expect(client.count(.anyGeneric) == 1)
     }
 
-    @Test("an item is a file of the client's, in directories of its own; who looks elsewhere is told of it")
-    func file() throws {
-        let client = fixture.client.with(["g"])
+    @Test(
+        "an item is a file of the client's, in directories of its own; who looks elsewhere is told of it",
+        arguments: Route.all)
+    func file(_ route: Route) throws {
+        fixture.use(route)
+        let client = fixture.client.entitled(["g"])
         let item = [String: Plain].internet("h", "a").with([kSecAttrPort: 22, kSecAttrSynchronizable: true])
         #expect(client.add(item).status == errSecSuccess)
         var service = InternetService(server: .string("h"))
@@ -209,7 +237,10 @@ struct AddCases {
         #expect(found.file.permissions == 0o600 && found.file.inode == UInt64(found.id.rawValue))
         #expect(found.file.userID == 7 && found.file.groupID == 8 && directory.file.permissions == 0o700)
         let place = ItemPlace(account: .string("a"), service: .internet(service), container: container)
-        #expect(client.changes.all == [ItemChange(row: found.id, old: nil, new: place)])
+        #expect(
+            fixture.changed {
+                $0.count == 1 && $0.first?.row == found.id && $0.first?.old == nil && $0.first?.new == place
+            })
         #expect(try fixture.keychain.check().isSound)
     }
 }

@@ -1,50 +1,55 @@
-import Keychain
-import SecretCrypto
+package import Keychain
+internal import SecretCrypto
 import Synchronization
 
 /// The four functions answered by the engine itself.
-struct EngineClient: SecItemClient {
-    let engine: QueryEngine
-    var groups = ["default"]
+package struct EngineClient: SecItemClient {
+    package let engine: QueryEngine
+    private var groups = ["default"]
     /// What the last call changed.
-    let changes = LastChanges()
+    package let changes: LastChanges
+
+    package init(engine: QueryEngine, changes: LastChanges = LastChanges()) {
+        self.engine = engine
+        self.changes = changes
+    }
 
     private var client: QueryClient {
         QueryClient(accessGroups: groups.map { Array($0.utf8) }, userID: 7, groupID: 8)
     }
 
-    func entitled(_ groups: [String]) -> any SecItemClient { with(groups) }
+    package func entitled(_ groups: [String]) -> any SecItemClient { with(groups) }
 
-    func with(_ groups: [String]) -> EngineClient {
+    package func with(_ groups: [String]) -> EngineClient {
         var other = self
         other.groups = groups
         return other
     }
 
-    func add(_ attributes: [String: Plain]) -> Answer {
+    package func add(_ attributes: [String: Plain]) -> Answer {
         answer { () throws(SecurityStatus) in
             let (values, secret) = Self.split(attributes)
-            let added = try engine.add(values, secret: Contents(bytes: secret), by: client)
+            let added = try engine.add(values, secret: Self.secret(secret), by: client)
             changes.set(added.changes)
             return added.result
         }
     }
 
-    func copyMatching(_ query: [String: Plain]) -> Answer {
+    package func copyMatching(_ query: [String: Plain]) -> Answer {
         answer { () throws(SecurityStatus) in try engine.copyMatching(Self.split(query).values, by: client) }
     }
 
-    func update(_ query: [String: Plain], _ attributes: [String: Plain]) -> Int32 {
+    package func update(_ query: [String: Plain], _ attributes: [String: Plain]) -> Int32 {
         answer { () throws(SecurityStatus) in
             let (values, secret) = Self.split(attributes)
             let found = try engine.update(
-                Self.split(query).values, to: values, secret: Contents(bytes: secret), by: client)
+                Self.split(query).values, to: values, secret: Self.secret(secret), by: client)
             changes.set(found)
             return .none
         }.status
     }
 
-    func delete(_ query: [String: Plain]) -> Int32 {
+    package func delete(_ query: [String: Plain]) -> Int32 {
         answer { () throws(SecurityStatus) in
             changes.set(try engine.delete(Self.split(query).values, by: client))
             return .none
@@ -60,6 +65,10 @@ struct EngineClient: SecItemClient {
         }
     }
 
+    private static func secret(_ bytes: [UInt8]) throws(SecurityStatus) -> SecretBytes {
+        do throws(CryptoError) { return try SecretBytes(copying: bytes.rawSpan) } catch { throw .allocate }
+    }
+
     /// Secrets go beside the dictionary.
     private static func split(_ plain: [String: Plain]) -> (values: QueryDictionary, secret: [UInt8]) {
         var values = plain.mapValues { QueryValue($0) }
@@ -69,10 +78,14 @@ struct EngineClient: SecItemClient {
     }
 }
 
-final class LastChanges: Sendable {
+/// What the last call has changed, for whoever tests that it is told.
+package final class LastChanges: Sendable {
     private let state = Mutex<[ItemChange]>([])
-    var all: [ItemChange] { state.withLock { $0 } }
-    func set(_ changes: [ItemChange]) { state.withLock { $0 = changes } }
+
+    package init() {}
+
+    package var all: [ItemChange] { state.withLock { $0 } }
+    package func set(_ changes: [ItemChange]) { state.withLock { $0 = changes } }
 }
 
 extension QueryValue {
@@ -118,8 +131,16 @@ extension Plain {
     }
 
     private init(_ secret: SealedSecret) throws(SecurityStatus) {
-        guard let bytes = try? secret.all() else { throw .interactionNotAllowed }
-        self = .data(bytes)
+        do throws(KeychainError) {
+            var opened = try KeychainError.translating { () throws(CryptoError) in
+                try SecretBytes(count: secret.count)
+            }
+            var output = opened.mutableBytes
+            guard try secret.read(at: 0, into: &output) == secret.count else { throw .decode }
+            self = .data([UInt8](copying: opened.bytes))
+        } catch {
+            throw SecurityStatus(error)
+        }
     }
 
     fileprivate init(_ value: QueryValue) {

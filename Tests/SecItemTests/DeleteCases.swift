@@ -1,32 +1,34 @@
+import Keychain
 import KeychainTesting
+import SecItemTesting
 import Testing
-
-@testable import Keychain
 
 @Suite("SecItemDelete, reference 8.4")
 struct DeleteCases {
-    private let fixture: QueryFixture
-    private var client: EngineClient { fixture.client }
+    private let fixture: CaseFixture
+    private var client: any SecItemClient { fixture.client }
     private let item = [String: Plain].generic("s", "a")
 
-    init() throws { fixture = try QueryFixture() }
+    init() throws { fixture = try CaseFixture() }
 
     private func add(_ item: [String: Plain]) {
         #expect(client.add(item.with([kSecValueData: .bytes("x")])).status == errSecSuccess)
     }
 
-    @Test("8.4/53: once, and not again")
-    func twice() throws {
+    @Test("8.4/53: once, and not again", arguments: Route.all)
+    func twice(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         let row = try fixture.row(item)
         #expect(client.delete(item) == errSecSuccess)
-        #expect(client.changes.all.map(\.row) == [row] && client.changes.all.first?.new == nil)
+        #expect(fixture.changed { $0.map(\.row) == [row] && $0.first?.new == nil })
         #expect(client.delete(item) == errSecItemNotFound)
-        #expect(fixture.bench.store.records.itemRecords.isEmpty)
+        #expect(fixture.store.records.itemRecords.isEmpty)
     }
 
-    @Test("8.4/54: through a persistent reference")
-    func reference() throws {
+    @Test("8.4/54: through a persistent reference", arguments: Route.all)
+    func reference(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         add(.generic("s", "b"))
         let reference = try #require(client.reference(item))
@@ -35,8 +37,9 @@ struct DeleteCases {
         #expect(client.delete([kSecValuePersistentRef: reference]) == errSecItemNotFound)
     }
 
-    @Test("8.4/56: return keys are tolerated, match keys are not, but for LimitAll")
-    func keys() {
+    @Test("8.4/56: return keys are tolerated, match keys are not, but for LimitAll", arguments: Route.all)
+    func keys(_ route: Route) {
+        fixture.use(route)
         add(item)
         #expect(client.delete(item.with([kSecMatchLimit: kSecMatchLimitOne])) == errSecParam)
         #expect(client.delete(item.with([kSecMatchLimit: 2])) == errSecParam)
@@ -44,16 +47,20 @@ struct DeleteCases {
         #expect(client.delete(item.with([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll])) == errSecSuccess)
     }
 
-    @Test("8.4/57: clients without groups and foreign groups")
-    func entitlements() {
+    @Test("8.4/57: clients without groups and foreign groups", arguments: Route.all)
+    func entitlements(_ route: Route) {
+        fixture.use(route)
         add(item)
         #expect(client.entitled([]).delete(item) == errSecMissingEntitlement)
         #expect(client.delete(item.with([kSecAttrAccessGroup: "foreign"])) == errSecMissingEntitlement)
         #expect(client.status(item) == errSecSuccess)
     }
 
-    @Test("8.4/58, 3.12: a class alone is all that the client sees and that is not synchronizable, at once")
-    func all() {
+    @Test(
+        "8.4/58, 3.12: a class alone is all that the client sees and that is not synchronizable, at once",
+        arguments: Route.all)
+    func all(_ route: Route) {
+        fixture.use(route)
         let client = client.entitled(["one", "two"])
         let foreign = self.client.entitled(["three"])
         for group in ["one", "two"] {
@@ -62,15 +69,18 @@ struct DeleteCases {
         #expect(client.add(item.with([kSecAttrSynchronizable: true])).status == errSecSuccess)
         #expect(client.add(.internet("s", "a")).status == errSecSuccess)
         #expect(foreign.add(item).status == errSecSuccess)
-        let writes = fixture.bench.store.writeCount
+        let writes = fixture.store.writeCount
         #expect(client.delete(.anyGeneric) == errSecSuccess)
-        #expect(fixture.bench.store.writeCount == writes + 1)
+        #expect(fixture.store.writeCount == writes + 1)
         #expect(client.count(.anyGeneric.with([kSecAttrSynchronizable: kSecAttrSynchronizableAny])) == 1)
         #expect(client.count(.anyInternet) == 1 && foreign.count(.anyGeneric) == 1)
     }
 
-    @Test("8.4/59: a deleted item leaves nothing: it can be added again, and nobody sees a tombstone")
-    func noTombstone() {
+    @Test(
+        "8.4/59: a deleted item leaves nothing: it can be added again, and nobody sees a tombstone",
+        arguments: Route.all)
+    func noTombstone(_ route: Route) {
+        fixture.use(route)
         let sync = item.with([kSecAttrSynchronizable: true])
         add(sync)
         #expect(client.delete(sync.with(["u_Tomb": true])) == errSecSuccess)
@@ -78,8 +88,11 @@ struct DeleteCases {
         add(sync)
     }
 
-    @Test("3.12: damage does not prevent deletion of what is meant; where that cannot be told it stays")
-    func damaged() throws {
+    @Test(
+        "3.12: damage does not prevent deletion of what is meant; where that cannot be told it stays",
+        arguments: Route.all)
+    func damaged(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         add(.generic("s", "b"))
         try fixture.damage(item)
@@ -87,11 +100,12 @@ struct DeleteCases {
         #expect(client.delete(item) == errSecSuccess && client.delete(item) == errSecItemNotFound)
         try fixture.damage(.generic("s", "b"))
         #expect(client.delete(.anyGeneric) == errSecSuccess)
-        #expect(fixture.bench.store.records.itemRecords.isEmpty)
+        #expect(fixture.store.records.itemRecords.isEmpty)
     }
 
-    @Test("the service directory stays, as after unlink")
-    func directory() throws {
+    @Test("the service directory stays, as after unlink", arguments: Route.all)
+    func directory(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         #expect(client.delete(item) == errSecSuccess)
         let name = CanonicalName(service: .generic(service: .string("s")))

@@ -1,27 +1,31 @@
+import Keychain
 import KeychainTesting
+import SecItemTesting
 import Testing
-
-@testable import Keychain
 
 @Suite("SecItemUpdate, reference 8.3")
 struct UpdateCases {
-    private let fixture: QueryFixture
-    private var client: EngineClient { fixture.client }
+    private let fixture: CaseFixture
+    private var client: any SecItemClient { fixture.client }
     private let item = [String: Plain].generic("s", "a")
 
-    init() throws { fixture = try QueryFixture() }
+    init() throws { fixture = try CaseFixture() }
 
     private func add(_ item: [String: Plain], _ secret: String = "x") {
         #expect(client.add(item.with([kSecValueData: .bytes(secret)])).status == errSecSuccess)
     }
 
-    @Test("8.3/39: another server moves the item: the old query finds nothing any more")
-    func server() throws {
+    @Test("8.3/39: another server moves the item: the old query finds nothing any more", arguments: Route.all)
+    func server(_ route: Route) throws {
+        fixture.use(route)
         let old = [String: Plain].internet("old.com", "a"), new = [String: Plain].internet("new.com", "a")
         add(old)
         #expect(client.update(old, [kSecAttrServer: "new.com"]) == errSecSuccess)
-        #expect(client.changes.all.first?.old?.service == .internet(InternetService(server: .string("old.com"))))
-        #expect(client.changes.all.first?.new?.service == .internet(InternetService(server: .string("new.com"))))
+        let (before, after) = (InternetService(server: .string("old.com")), InternetService(server: .string("new.com")))
+        #expect(
+            fixture.changed {
+                $0.first?.old?.service == .internet(before) && $0.first?.new?.service == .internet(after)
+            })
         #expect(client.update(old, [kSecAttrServer: "new.com"]) == errSecItemNotFound)
         #expect(client.delete(old) == errSecItemNotFound)
         #expect(client.data(new) == .bytes("x"))
@@ -29,8 +33,9 @@ struct UpdateCases {
         #expect(try fixture.keychain.check().isSound)
     }
 
-    @Test("8.3/40: to the key of another item: a duplicate, and nothing has changed")
-    func collision() {
+    @Test("8.3/40: to the key of another item: a duplicate, and nothing has changed", arguments: Route.all)
+    func collision(_ route: Route) {
+        fixture.use(route)
         let old = [String: Plain].internet("old.com", "a"), new = [String: Plain].internet("new.com", "a")
         add(old)
         #expect(client.update(old, [kSecAttrServer: "new.com"]) == errSecSuccess)
@@ -39,8 +44,9 @@ struct UpdateCases {
         #expect(client.data(new) == .bytes("x") && client.data(old) == .bytes("again"))
     }
 
-    @Test("8.3/41: the data; NULL and text are none")
-    func data() {
+    @Test("8.3/41: the data; NULL and text are none", arguments: Route.all)
+    func data(_ route: Route) {
+        fixture.use(route)
         add(item)
         #expect(client.update(item, [kSecValueData: .bytes("new")]) == errSecSuccess)
         #expect(client.data(item) == .bytes("new"))
@@ -50,15 +56,18 @@ struct UpdateCases {
         #expect(client.data(item) == .data([]))
     }
 
-    @Test("8.3/42, 43: through a persistent reference only that item changes, and the reference stays")
-    func reference() throws {
+    @Test(
+        "8.3/42, 43: through a persistent reference only that item changes, and the reference stays",
+        arguments: Route.all)
+    func reference(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         add(.generic("s", "b"))
         let reference = try #require(client.reference(item))
         let byReference: [String: Plain] = [kSecValuePersistentRef: reference]
         let moved: [String: Plain] = [kSecAttrAccount: "c", kSecAttrService: "t", kSecAttrLabel: "l"]
         #expect(client.update(byReference, moved) == errSecSuccess)
-        #expect(client.changes.all.count == 1)
+        #expect(fixture.changed { $0.count == 1 })
         #expect(client.reference(.generic("t", "c")) == reference)
         #expect(client.attribute(kSecAttrLabel, .generic("s", "b")) == nil)
         #expect(client.data(byReference) == .bytes("x"))
@@ -66,8 +75,9 @@ struct UpdateCases {
         #expect(client.update(byReference.with([kSecAttrLabel: "l"]), [kSecAttrComment: "c"]) == errSecSuccess)
     }
 
-    @Test("8.3/44: return and match keys in the query; LimitAll says what is done anyway")
-    func keys() {
+    @Test("8.3/44: return and match keys in the query; LimitAll says what is done anyway", arguments: Route.all)
+    func keys(_ route: Route) {
+        fixture.use(route)
         add(item)
         #expect(client.update(item.with([kSecReturnData: true]), [kSecAttrLabel: "l"]) == errSecParam)
         #expect(client.update(item.with([kSecReturnAttributes: false]), [kSecAttrLabel: "l"]) == errSecParam)
@@ -76,9 +86,10 @@ struct UpdateCases {
         #expect(client.update(item.with([kSecMatchLimit: kSecMatchLimitAll]), [kSecAttrLabel: "l"]) == errSecSuccess)
     }
 
-    @Test("8.3/45, 46: to another group of the client's, but not to a foreign one")
-    func groups() {
-        let client = client.with(["one", "two"])
+    @Test("8.3/45, 46: to another group of the client's, but not to a foreign one", arguments: Route.all)
+    func groups(_ route: Route) {
+        fixture.use(route)
+        let client = client.entitled(["one", "two"])
         #expect(client.add(item).status == errSecSuccess)
         #expect(client.update(item, [kSecAttrAccessGroup: "two"]) == errSecSuccess)
         #expect(client.status(item.with([kSecAttrAccessGroup: "one"])) == errSecItemNotFound)
@@ -87,8 +98,9 @@ struct UpdateCases {
         #expect(client.entitled(["two"]).status(item) == errSecSuccess)
     }
 
-    @Test("8.3/49: a damaged item is not there")
-    func damaged() throws {
+    @Test("8.3/49: a damaged item is not there", arguments: Route.all)
+    func damaged(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         try fixture.damage(item)
         #expect(client.update(item, [kSecAttrLabel: "l"]) == errSecItemNotFound)
@@ -97,16 +109,18 @@ struct UpdateCases {
         #expect(client.data(item) == .bytes("x") && client.count(.anyGeneric) == 1)
     }
 
-    @Test("8.3/51: moved, and not found by the old key")
-    func moved() {
+    @Test("8.3/51: moved, and not found by the old key", arguments: Route.all)
+    func moved(_ route: Route) {
+        fixture.use(route)
         add(item)
         #expect(client.update(item, [kSecAttrAccount: "b"]) == errSecSuccess)
         #expect(client.status(item) == errSecItemNotFound && client.data(.generic("s", "b")) == .bytes("x"))
         #expect(client.add(item).status == errSecSuccess)
     }
 
-    @Test("8.3/52: synchronizable items, and from one kind to the other")
-    func synchronizable() {
+    @Test("8.3/52: synchronizable items, and from one kind to the other", arguments: Route.all)
+    func synchronizable(_ route: Route) {
+        fixture.use(route)
         let sync = item.with([kSecAttrSynchronizable: true])
         add(sync)
         #expect(client.update(item, [kSecAttrLabel: "l"]) == errSecItemNotFound)
@@ -118,24 +132,28 @@ struct UpdateCases {
         #expect(client.delete(item) == errSecSuccess)
     }
 
-    @Test("3.11: every match, in one transaction, all or none")
-    func allOrNone() {
+    @Test("3.11: every match, in one transaction, all or none", arguments: Route.all)
+    func allOrNone(_ route: Route) {
+        fixture.use(route)
         for name in ["a", "b", "c"] { add(.generic("s", .text(name))) }
-        let writes = fixture.bench.store.writeCount
+        let writes = fixture.store.writeCount
         #expect(client.update([kSecClass: "genp", kSecAttrService: "s"], [kSecAttrLabel: "l"]) == errSecSuccess)
-        #expect(fixture.bench.store.writeCount == writes + 1 && client.changes.all.count == 3)
+        #expect(fixture.store.writeCount == writes + 1 && fixture.changed { $0.count == 3 })
         #expect(client.count(.anyGeneric.with([kSecAttrLabel: "l"])) == 3)
         // The second one collides with the first.
         let merge: [String: Plain] = [kSecAttrAccount: "z", kSecAttrLabel: "m"]
         #expect(client.update([kSecClass: "genp", kSecAttrService: "s"], merge) == errSecDuplicateItem)
         #expect(client.count(.anyGeneric.with([kSecAttrLabel: "l"])) == 3 && client.status(.generic("s", "a")) == 0)
-        fixture.bench.store.failNextWrite(with: .diskFull)
+        fixture.store.failNextWrite(with: .diskFull)
         #expect(client.update(.anyGeneric, [kSecAttrLabel: "n"]) == -34)
         #expect(client.count(.anyGeneric.with([kSecAttrLabel: "l"])) == 3)
     }
 
-    @Test("3.11: only attributes and the data can be changed; none can be removed; what the system keeps is its own")
-    func refused() {
+    @Test(
+        "3.11: only attributes and the data can be changed; none can be removed; what the system keeps is its own",
+        arguments: Route.all)
+    func refused(_ route: Route) {
+        fixture.use(route)
         add(item)
         for key in [kSecClass, kSecReturnData, kSecMatchLimit, kSecValueRef, "unknown"] {
             #expect(client.update(item, [key: "x"]) == errSecNoSuchAttr, "\(key)")
@@ -152,22 +170,27 @@ struct UpdateCases {
         #expect(client.attribute(kSecAttrLabel, item) == "")
     }
 
-    @Test("3.11: the modification date moves on with every change, the creation date only if it is set")
-    func dates() throws {
+    @Test(
+        "3.11: the modification date moves on with every change, the creation date only if it is set",
+        arguments: Route.all)
+    func dates(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         let created = try #require(client.attribute(kSecAttrCreationDate, item))
         let modified = try #require(client.attribute(kSecAttrModificationDate, item))
         #expect(client.update(item, [:]) == errSecSuccess)
         #expect(client.attribute(kSecAttrModificationDate, item) != modified)
         #expect(client.attribute(kSecAttrCreationDate, item) == created)
-        let given: [String: Plain] = [kSecAttrModificationDate: .date(.sample), kSecAttrCreationDate: .date(.sample)]
+        let date = Plain.date(KeychainDate(seconds: 1_600_000_000, nanoseconds: 500_000_000))
+        let given: [String: Plain] = [kSecAttrModificationDate: date, kSecAttrCreationDate: date]
         #expect(client.update(item, given) == errSecSuccess)
-        #expect(client.attribute(kSecAttrModificationDate, item) != .date(.sample))
-        #expect(client.attribute(kSecAttrCreationDate, item) == .date(.sample))
+        #expect(client.attribute(kSecAttrModificationDate, item) != date)
+        #expect(client.attribute(kSecAttrCreationDate, item) == date)
     }
 
-    @Test("3.4: a date that has been through a CFDate still finds its item")
-    func roundedDate() throws {
+    @Test("3.4: a date that has been through a CFDate still finds its item", arguments: Route.all)
+    func roundedDate(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         let sample = KeychainDate(seconds: 1_600_000_000, nanoseconds: 123_456_789)
         #expect(client.update(item, [kSecAttrCreationDate: .date(sample)]) == errSecSuccess)
@@ -178,8 +201,9 @@ struct UpdateCases {
         #expect(client.status(item.with([kSecAttrCreationDate: .date(rounded)])) == errSecItemNotFound)
     }
 
-    @Test("L3: another class seals the item anew")
-    func accessible() throws {
+    @Test("L3: another class seals the item anew", arguments: Route.all)
+    func accessible(_ route: Route) throws {
+        fixture.use(route)
         add(item)
         #expect(client.update(item, [kSecAttrAccessible: "ck"]) == errSecSuccess)
         fixture.keychain.lock()

@@ -1,14 +1,14 @@
+import Keychain
 import KeychainTesting
+import SecItemTesting
 import Testing
-
-@testable import Keychain
 
 @Suite("SecItemCopyMatching, reference 8.2")
 struct CopyMatchingCases {
-    private let fixture: QueryFixture
-    private var client: EngineClient { fixture.client }
+    private let fixture: CaseFixture
+    private var client: any SecItemClient { fixture.client }
 
-    init() throws { fixture = try QueryFixture() }
+    init() throws { fixture = try CaseFixture() }
 
     private func add(_ item: [String: Plain], _ secret: String? = nil) {
         var item = item
@@ -16,16 +16,18 @@ struct CopyMatchingCases {
         #expect(client.add(item).status == errSecSuccess)
     }
 
-    @Test("8.2/18: nothing in a class, whatever is asked for")
-    func empty() {
+    @Test("8.2/18: nothing in a class, whatever is asked for", arguments: Route.all)
+    func empty(_ route: Route) {
+        fixture.use(route)
         for limit in [kSecMatchLimitOne, kSecMatchLimitAll, 1, 5, 0] {
             let query = [String: Plain].anyGeneric.with([kSecMatchLimit: limit, kSecReturnData: true])
             #expect(client.copyMatching(query) == Answer(status: errSecItemNotFound, result: nil))
         }
     }
 
-    @Test("8.2/19: by class and all attributes, without the data")
-    func allAttributes() {
+    @Test("8.2/19: by class and all attributes, without the data", arguments: Route.all)
+    func allAttributes(_ route: Route) {
+        fixture.use(route)
         let item = [String: Plain].internet("server", "account").with([
             kSecAttrPort: 80, kSecAttrProtocol: "http", kSecAttrAuthenticationType: "dflt", kSecAttrPath: "/p",
             kSecAttrSecurityDomain: "d", kSecAttrLabel: "l", kSecAttrComment: "c", kSecAttrDescription: "x",
@@ -39,8 +41,9 @@ struct CopyMatchingCases {
         }
     }
 
-    @Test("8.2/20: the attributes that were returned are a query for the same item")
-    func attributesAsQuery() throws {
+    @Test("8.2/20: the attributes that were returned are a query for the same item", arguments: Route.all)
+    func attributesAsQuery(_ route: Route) throws {
+        fixture.use(route)
         let item = [String: Plain].generic("s", "a").with([
             kSecAttrLabel: "l", kSecAttrGeneric: .data([0, 255]), kSecAttrIsInvisible: 1, kSecAttrCreator: 5,
         ])
@@ -57,8 +60,11 @@ struct CopyMatchingCases {
         #expect(client.data(inet.with([kSecClass: kSecClassInternetPassword])) == .bytes("three"))
     }
 
-    @Test("8.2/21: LimitAll gives arrays: of data, of references, of dictionaries with exactly both")
-    func limitAll() throws {
+    @Test(
+        "8.2/21: LimitAll gives arrays: of data, of references, of dictionaries with exactly both", arguments: Route.all
+    )
+    func limitAll(_ route: Route) throws {
+        fixture.use(route)
         for name in ["a", "b", "c"] { add(.generic("s", .text(name)), name) }
         let all = [String: Plain].anyGeneric.with([kSecMatchLimit: kSecMatchLimitAll])
         #expect(
@@ -70,8 +76,11 @@ struct CopyMatchingCases {
         #expect(client.copyMatching(all) == Answer(status: errSecSuccess, result: nil))
     }
 
-    @Test("3.2: an array wherever the limit is not one, never more than the limit, in the order of creation")
-    func limits() {
+    @Test(
+        "3.2: an array wherever the limit is not one, never more than the limit, in the order of creation",
+        arguments: Route.all)
+    func limits(_ route: Route) {
+        fixture.use(route)
         for name in ["z", "a", "m"] { add(.generic(.text(name), "x"), name) }
         func found(_ limit: Plain?) -> Plain? {
             var query = [String: Plain].anyGeneric.with([kSecReturnData: true])
@@ -86,9 +95,10 @@ struct CopyMatchingCases {
         #expect(found(2) == [.bytes("m")])
     }
 
-    @Test("3.2: the order of creation holds across services, groups and containers", arguments: [3, 100])
-    func order(services: Int) {
-        let client = client.with(["one", "two"])
+    @Test("3.2: the order of creation holds across services, groups and containers", arguments: Route.all, [3, 100])
+    func order(_ route: Route, services: Int) {
+        fixture.use(route)
+        let client = client.entitled(["one", "two"])
         let names = (0..<3 * services).map { "\(($0 * 7) % (3 * services))" }
         for (index, name) in names.enumerated() {
             let item = [String: Plain].generic(.text("s\(index % services)"), .text(name)).with([
@@ -110,8 +120,9 @@ struct CopyMatchingCases {
         #expect(service == .list(expected))
     }
 
-    @Test("8.2/22: data and attributes of an item without data: no v_Data")
-    func noData() {
+    @Test("8.2/22: data and attributes of an item without data: no v_Data", arguments: Route.all)
+    func noData(_ route: Route) {
+        fixture.use(route)
         add(.generic("s", "a"))
         let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
         let both = client.copyMatching(.anyGeneric.with(all).with([kSecReturnAttributes: true])).result
@@ -121,8 +132,9 @@ struct CopyMatchingCases {
         #expect(client.copyMatching(.anyGeneric.with(all)) == Answer(status: 0, result: nil))
     }
 
-    @Test("8.2/23: attributes and reference, synchronizable or not: an array of one dictionary")
-    func anySynchronizable() {
+    @Test("8.2/23: attributes and reference, synchronizable or not: an array of one dictionary", arguments: Route.all)
+    func anySynchronizable(_ route: Route) {
+        fixture.use(route)
         add([String: Plain].generic("s", "a").with([kSecAttrSynchronizable: true]))
         let found = client.copyMatching(
             .anyGeneric.with([
@@ -134,8 +146,10 @@ struct CopyMatchingCases {
         #expect(found?[0]?[kSecAttrAccount] == "a")
     }
 
-    @Test("8.2/24: ReturnRef alone is success without a result; with others the class comes along")
-    func references() {
+    @Test(
+        "8.2/24: ReturnRef alone is success without a result; with others the class comes along", arguments: Route.all)
+    func references(_ route: Route) {
+        fixture.use(route)
         add(.generic("s", "a"), "x")
         #expect(client.copyMatching(.anyGeneric.with([kSecReturnRef: true])) == Answer(status: 0, result: nil))
         let found = client.copyMatching(.anyGeneric.with([kSecReturnRef: true, kSecReturnData: true])).result
@@ -144,8 +158,11 @@ struct CopyMatchingCases {
         #expect(attributes?[kSecClass] == nil && attributes?[kSecValueData] == nil)
     }
 
-    @Test("8.2/25: by persistent reference the same attributes as by attributes, with and without a hint")
-    func byReference() throws {
+    @Test(
+        "8.2/25: by persistent reference the same attributes as by attributes, with and without a hint",
+        arguments: Route.all)
+    func byReference(_ route: Route) throws {
+        fixture.use(route)
         add([String: Plain].generic("s", "a").with([kSecAttrSynchronizable: true]), "x")
         add(.generic("s", "b"))
         let query = [String: Plain].generic("s", "a").with([kSecAttrSynchronizable: true])
@@ -156,7 +173,7 @@ struct CopyMatchingCases {
         #expect(byAttributes?["persistref"] == nil && byAttributes?[kSecValuePersistentRef] == nil)
         let byReference: [String: Plain] = [kSecValuePersistentRef: reference]
         #expect(client.copyMatching(byReference.with(asked)).result == byAttributes)
-        let fresh = EngineClient(engine: QueryEngine(keychain: fixture.keychain))
+        let fresh = fixture.newClient()
         #expect(fresh.copyMatching(byReference.with(asked)).result == byAttributes)
         #expect(client.copyMatching(byReference.with(asked).with([kSecClass: "genp"])).result == byAttributes)
         #expect(client.status(byReference.with([kSecClass: "inet"])) == errSecNoSuchClass)
@@ -165,8 +182,11 @@ struct CopyMatchingCases {
         #expect(all.result == [.bytes("x")])
     }
 
-    @Test("8.2/26: a deleted item is not found by its reference; the next of its name has another one")
-    func staleReference() throws {
+    @Test(
+        "8.2/26: a deleted item is not found by its reference; the next of its name has another one",
+        arguments: Route.all)
+    func staleReference(_ route: Route) throws {
+        fixture.use(route)
         add(.generic("s", "a"))
         let reference = try #require(client.reference(.generic("s", "a")))
         #expect(client.delete(.generic("s", "a")) == errSecSuccess)
@@ -176,8 +196,9 @@ struct CopyMatchingCases {
         #expect(client.reference(.generic("s", "a")) != reference)
     }
 
-    @Test("8.2/27: what was added as data comes back as data, and is the same key as the text")
-    func types() {
+    @Test("8.2/27: what was added as data comes back as data, and is the same key as the text", arguments: Route.all)
+    func types(_ route: Route) {
+        fixture.use(route)
         let item: [String: Plain] = [kSecClass: kSecClassInternetPassword, kSecAttrServer: .bytes("host")]
         add(item.with([kSecAttrAccount: .bytes("me"), kSecAttrLabel: .bytes("l"), kSecAttrProtocol: "htps"]))
         let found = client.copyMatching(item.with([kSecReturnAttributes: true])).result
@@ -197,20 +218,22 @@ struct CopyMatchingCases {
         #expect(generic?[kSecAttrComment] == 7)
     }
 
-    @Test("8.2/29: what is not asked for is not decrypted")
-    func metadataOnly() {
+    @Test("8.2/29: what is not asked for is not decrypted", arguments: Route.all)
+    func metadataOnly(_ route: Route) {
+        fixture.use(route)
         for name in ["a", "b"] { add(.generic("s", .text(name)), name) }
-        let before = fixture.bench.store.secretReads
+        let before = fixture.store.secretReads
         #expect(client.count(.anyGeneric) == 2)
         #expect(client.status(.generic("s", "a")) == errSecSuccess && client.reference(.generic("s", "a")) != nil)
         #expect(client.update(.generic("s", "a"), [kSecAttrLabel: "x"]) == errSecSuccess)
-        #expect(fixture.bench.store.secretReads == before)
+        #expect(fixture.store.secretReads == before)
         #expect(client.data([String: Plain].anyGeneric.with([kSecAttrLabel: "x"])) == .bytes("a"))
-        #expect(fixture.bench.store.secretReads == before + 1)
+        #expect(fixture.store.secretReads == before + 1)
     }
 
-    @Test("8.2/30: HostOrSubdomainOfHost, which filters before the limit does")
-    func hosts() {
+    @Test("8.2/30: HostOrSubdomainOfHost, which filters before the limit does", arguments: Route.all)
+    func hosts(_ route: Route) {
+        fixture.use(route)
         for host in ["notexample.com", "sub.example.com", "example.com"] { add(.internet(.text(host), "a"), host) }
         add([kSecClass: kSecClassInternetPassword, kSecAttrServer: .bytes("data.example.com")])
         func found(_ host: Plain) -> Plain? {
@@ -229,8 +252,9 @@ struct CopyMatchingCases {
         #expect(client.status(.anyInternet.with([kSecMatchHostOrSubdomainOfHost: 1])) == errSecParam)
     }
 
-    @Test("8.2/34: a client without groups; an item in a group that the client has lost")
-    func entitlements() {
+    @Test("8.2/34: a client without groups; an item in a group that the client has lost", arguments: Route.all)
+    func entitlements(_ route: Route) {
+        fixture.use(route)
         let item = [String: Plain].generic("s", "a")
         let mine = client.entitled(["mine"]), other = client.entitled(["other"]), none = client.entitled([])
         #expect(mine.add(item).status == errSecSuccess)
@@ -247,8 +271,9 @@ struct CopyMatchingCases {
         #expect(mine.status(explicit) == errSecSuccess && mine.attribute(kSecAttrLabel, item) == nil)
     }
 
-    @Test("8.2/37: a damaged item is as if it were not there, and the others are")
-    func damaged() throws {
+    @Test("8.2/37: a damaged item is as if it were not there, and the others are", arguments: Route.all)
+    func damaged(_ route: Route) throws {
+        fixture.use(route)
         for name in ["a", "b"] { add(.generic("s", .text(name)), name) }
         try fixture.damage(.generic("s", "a"))
         #expect(client.status(.generic("s", "a")) == errSecItemNotFound)
@@ -257,8 +282,9 @@ struct CopyMatchingCases {
         #expect(client.copyMatching(all.with([kSecAttrService: "s"])).result == [.bytes("b")])
     }
 
-    @Test("3.4: part of an internet key; parts that are not set are 0 and empty")
-    func parts() {
+    @Test("3.4: part of an internet key; parts that are not set are 0 and empty", arguments: Route.all)
+    func parts(_ route: Route) {
+        fixture.use(route)
         add([String: Plain].internet("h", "a").with([kSecAttrPort: 22]), "ssh")
         add([String: Plain].internet("h", "a").with([kSecAttrProtocol: "htps"]), "https")
         add([String: Plain].internet("h", "b"), "plain")
@@ -283,8 +309,9 @@ struct CopyMatchingCases {
         #expect(client.data(.generic("", "")) == .bytes("bare"))
     }
 
-    @Test("3.6: without regard to case, subjects are labels")
-    func matches() {
+    @Test("3.6: without regard to case, subjects are labels", arguments: Route.all)
+    func matches(_ route: Route) {
+        fixture.use(route)
         add([String: Plain].generic("Mail", "Ann").with([kSecAttrLabel: "Groß"]), "one")
         add([String: Plain].generic("mail", "bob").with([kSecAttrLabel: "klein und groß"]), "two")
         let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
@@ -306,8 +333,9 @@ struct CopyMatchingCases {
         #expect(client.status(.anyGeneric.with(["m_DiacriticInsensitive": true])) == errSecUnimplemented)
     }
 
-    @Test("2.3: the class of an item is one of its attributes")
-    func accessible() {
+    @Test("2.3: the class of an item is one of its attributes", arguments: Route.all)
+    func accessible(_ route: Route) {
+        fixture.use(route)
         add([String: Plain].generic("s", "a").with([kSecAttrAccessible: "ck"]), "x")
         add([String: Plain].generic("s", "b"), "y")
         #expect(client.data(.anyGeneric.with([kSecAttrAccessible: "ck"])) == .bytes("x"))

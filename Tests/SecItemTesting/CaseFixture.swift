@@ -1,0 +1,86 @@
+package import Keychain
+internal import KeychainService
+package import KeychainTesting
+internal import SecretCrypto
+import Synchronization
+
+/// An unlocked keychain on a store in memory, empty but for what a case adds, and a client of it that goes one of the routes.
+package final class CaseFixture: Sendable {
+    package let store: InMemoryRecordStore
+    package let ring: KeyRing
+    package let keychain: Keychain
+    package let clock = TestClock()
+    private let valueLimit: Int
+    private let lastChanges = LastChanges()
+    private let route: Mutex<(route: Route, client: any SecItemClient)>
+
+    /// The engine itself answers until ``use(_:)``.
+    package init(valueLimit: Int = 1 << 20) throws {
+        let device = [UInt8](repeating: 1, count: 32)
+        store = InMemoryRecordStore()
+        try KeyRing.create(
+            in: store, passphrase: SecretBytes(text: "correct"), cost: .cheap,
+            device: SecretBytes(copying: device.rawSpan))
+        ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan))
+        try ring.unlock(passphrase: SecretBytes(text: "correct"))
+        let clock = clock
+        keychain = try Keychain(store: store, keys: ring, clock: { clock.now() })
+        self.valueLimit = valueLimit
+        let engine = Route.engine.makeClient(keychain, valueLimit, lastChanges)
+        route = Mutex((.engine, engine))
+    }
+
+    /// Whom the client asks from now on.
+    package func use(_ route: Route) {
+        let client = route.makeClient(keychain, valueLimit, lastChanges)
+        self.route.withLock { $0 = (route, client) }
+    }
+
+    package var client: any SecItemClient { route.withLock { $0.client } }
+
+    /// Another client of the same keychain, that knows nothing of what was handed out before.
+    package func newClient() -> any SecItemClient {
+        route.withLock { $0.route }.makeClient(keychain, valueLimit, lastChanges)
+    }
+
+    /// Whether what the last call has told of its changes is right; true where the route tells nothing.
+    package func changed(_ isRight: ([ItemChange]) -> Bool) -> Bool {
+        guard route.withLock({ $0.route.tellsChanges }) else { return true }
+        return isRight(lastChanges.all)
+    }
+
+    package func unlock() throws { try ring.unlock(passphrase: SecretBytes(text: "correct")) }
+
+    /// Damages the metadata of an item.
+    package func damage(_ query: [String: Plain]) throws {
+        let row = try row(query)
+        var records = store.records
+        guard var record = records.itemRecords[row] else { throw KeychainError.itemNotFound }
+        record.metadata.ciphertext[0] ^= 1
+        try records.put(record, secret: nil)
+        store.records = records
+    }
+
+    /// The row of the one item that matches.
+    package func row(_ query: [String: Plain]) throws -> RowID {
+        guard let bytes = client.reference(query)?.bytes else { throw KeychainError.itemNotFound }
+        for id in store.records.itemRecords.keys {
+            if try keychain.item(id: id)?.persistentReference == Array(bytes.dropFirst(4)) { return id }
+        }
+        throw KeychainError.itemNotFound
+    }
+}
+
+/// A clock that moves a second with each look.
+package final class TestClock: Sendable {
+    private let seconds = Mutex<Int64>(1_700_000_000)
+
+    package init() {}
+
+    package func now() -> KeychainDate {
+        seconds.withLock { seconds in
+            seconds += 1
+            return KeychainDate(seconds: seconds, nanoseconds: 123_456_789)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import Keychain
+package import KeychainRPC
+package import KeychainService
+package import SecretCrypto
+
+/// A connection to a service in this process that makes bytes of everything, kept sealed as a mount keeps them.
+package struct FrameConnection: ItemConnection {
+    private let service: ItemService
+    private let changes: LastChanges
+    private let key: RevocableSecret?
+
+    package init(service: ItemService, changes: LastChanges) {
+        self.service = service
+        self.changes = changes
+        key = try? RevocableSecret(SecretBytes(randomCount: 32))
+    }
+
+    package func perform(
+        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+    ) -> Int32 {
+        do {
+            var stream = try answer(to: RequestFrame.bytes(of: request, secret: secret)).stream
+            var reader = AnswerReader()
+            while let piece = try stream.next() {
+                // Cut where no frame ends.
+                let middle = piece.count / 2
+                try reader.append(piece.bytes.extracting(0..<middle), receive: receive)
+                try reader.append(piece.bytes.extracting(middle..<piece.count), receive: receive)
+            }
+            return reader.status ?? SecurityStatus.internalError.rawValue
+        } catch let status as SecurityStatus {
+            return status.rawValue
+        } catch FrameError.malformed {
+            return SecurityStatus.param.rawValue
+        } catch {
+            return SecurityStatus.allocate.rawValue
+        }
+    }
+
+    private func answer(to frame: borrowing SecretBytes) throws -> ServedAnswer {
+        guard let key else { throw SecurityStatus.allocate }
+        var kept = SealedBuffer(key: key, limit: frame.count)
+        try kept.write(frame.bytes, at: 0)
+        let answer = try service.answer(frame: kept, by: Route.caller)
+        if !answer.changes.isEmpty { changes.set(answer.changes) }
+        return answer
+    }
+}
