@@ -4,10 +4,16 @@ package import KeychainRPC
 /// Answers requests on a keychain. One for each keychain; can be used by several threads.
 package struct ItemService: Sendable {
     private let engine: QueryEngine
+    private let hasRoom: @Sendable (Int) -> Bool
 
-    /// - Parameter valueLimit: the longest secret that is stored, in bytes.
-    package init(keychain: Keychain, valueLimit: Int = 1 << 20) {
+    /// - Parameters:
+    ///   - valueLimit: the longest secret that is stored, in bytes.
+    ///   - hasRoom: whether so many bytes more would leave the room that a deletion needs; else nothing is added or updated.
+    package init(
+        keychain: Keychain, valueLimit: Int = 1 << 20, hasRoom: @escaping @Sendable (Int) -> Bool = { _ in true }
+    ) {
         engine = QueryEngine(keychain: keychain, valueLimit: valueLimit)
+        self.hasRoom = hasRoom
     }
 
     /// Carries out the request that a frame holds; what it changes is committed when this returns.
@@ -45,17 +51,23 @@ package struct ItemService: Sendable {
         let query = request.query.mapValues { QueryValue($0) }
         switch request.operation {
         case .add:
+            try checkRoom(for: secret.secretCount)
             let (result, changes) = try engine.add(query, secret: secret, by: client)
             return ServedAnswer(changes: changes, frames: AnswerFrames(result))
         case .copyMatching:
             return ServedAnswer(frames: AnswerFrames(try engine.matches(of: query, by: client)))
         case .update:
+            try checkRoom(for: secret.secretCount)
             let attributes = request.attributes.mapValues { QueryValue($0) }
             let changes = try engine.update(query, to: attributes, secret: secret, by: client)
             return ServedAnswer(changes: changes, frames: AnswerFrames(nil))
         case .delete:
             return ServedAnswer(changes: try engine.delete(query, by: client), frames: AnswerFrames(nil))
         }
+    }
+
+    private func checkRoom(for count: Int) throws(SecurityStatus) {
+        guard hasRoom(count) else { throw .diskFull }
     }
 }
 

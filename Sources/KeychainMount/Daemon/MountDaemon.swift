@@ -131,7 +131,7 @@ struct MountDaemon {
             snapshots: snapshots, buffersLocked: { buffers.areLocked }, automaticLock: { locks.status })
         return KeychainTree(
             keychain: keychain, options: options, host: storeHost, commands: commands,
-            requests: ItemRequests(keychain, valueLimit: options.valueLimit))
+            requests: ItemRequests(keychain, valueLimit: options.valueLimit, host: storeHost))
     }
 
     private var storeHost: StoreHost {
