@@ -35,10 +35,11 @@ struct ItemRequests: RequestService {
     }
 
     func answer(
-        to request: borrowing SealedBuffer, from caller: FileSystemCore.Caller
+        to request: borrowing SealedBuffer, from caller: FileSystemCore.Caller, willWait: () -> Void
     ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
         let served = try service.answer(
-            frame: request, by: KeychainService.Caller(userID: caller.userID, groupID: caller.groupID))
+            frame: request, by: KeychainService.Caller(userID: caller.userID, groupID: caller.groupID),
+            willWait: willWait)
         return (served.changes, StreamedAnswer(served.stream))
     }
 }

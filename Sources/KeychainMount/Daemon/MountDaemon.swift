@@ -147,9 +147,9 @@ struct MountDaemon {
         options.forbidsPrograms = plan.options.forbidsPrograms
         // Polling takes the CPU from a client on the same one; off until it knows when to stop.
         options.pollMicroseconds = 0
-        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. Those of requests
-        // say that they take longer.
-        options.readsAtOnce = true
+        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. What takes longer
+        // says so.
+        options.transfersAtOnce = true
         return options
     }
 
