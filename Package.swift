@@ -112,14 +112,20 @@ let package = Package(
         .testTarget(
             name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
             swiftSettings: testing),
-        .testTarget(name: "KeychainRPCTests", dependencies: ["KeychainRPC", "SecretCrypto"], swiftSettings: testing),
+        .testTarget(
+            name: "KeychainRPCTests", dependencies: ["KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            swiftSettings: testing),
         .testTarget(
             name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
             swiftSettings: testing),
         // The cases of Keychain Services' reference, on every way to the engine.
         .testTarget(
             name: "SecItemTests",
-            dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
+            dependencies: [
+                "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainService", "KeychainRPC", "Keychain",
+                "KeychainTesting", "SecItemTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "SecretCrypto",
+                system,
+            ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainServiceTests",

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainRPC
+import KeychainTesting
 import Testing
 
 @Suite("Binary property lists as Foundation reads and writes them")

@@ -72,7 +72,8 @@ struct FrameTests {
             ("operation", nil), ("operation", .string("drop")), ("operation", .integer(1)), ("query", nil),
             ("query", .array([])), ("accessGroups", nil), ("accessGroups", .string("g")),
             ("attributes", .dictionary([:])),
-            ("accessGroups", .array([.data([1])])), ("more", .null), ("operation", .string("update")),
+            ("accessGroups", .array((0...1024).map { .string("\($0)") })), ("accessGroups", .array([.data([1])])),
+            ("more", .null), ("operation", .string("update")),
         ]
         for (key, value) in changes {
             var values = valid

@@ -1,3 +1,4 @@
+import KeychainTesting
 import SecretCrypto
 import Testing
 

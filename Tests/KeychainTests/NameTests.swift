@@ -1,4 +1,5 @@
 import Keychain
+import KeychainTesting
 import Testing
 
 private func spelling(_ bytes: [UInt8]) -> String {

@@ -8,15 +8,21 @@ package struct Route: Sendable, CustomStringConvertible {
     package let description: String
     /// Whether the client sets what the last call has changed.
     package let tellsChanges: Bool
+    /// The owner of what a client adds.
+    package let caller: Caller
     package let makeClient: MakeClient
 
-    package init(_ name: String, tellsChanges: Bool = false, _ makeClient: @escaping MakeClient) {
+    package init(
+        _ name: String, tellsChanges: Bool = false, caller: Caller = Route.caller,
+        _ makeClient: @escaping MakeClient
+    ) {
         description = name
         self.tellsChanges = tellsChanges
+        self.caller = caller
         self.makeClient = makeClient
     }
 
-    /// The owner of what a client adds.
+    /// The one that clients within this process are.
     package static let caller = Caller(userID: 7, groupID: 8)
 
     /// No way at all.

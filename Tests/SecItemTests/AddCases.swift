@@ -1,4 +1,5 @@
 import Keychain
+import KeychainService
 import KeychainTesting
 import SecItemTesting
 import Testing
@@ -235,7 +236,9 @@ struct AddCases {
         let account = CanonicalName(account: .string("a"))
         let found = try #require(try fixture.keychain.item(named: account, in: directory.id))
         #expect(found.file.permissions == 0o600 && found.file.inode == UInt64(found.id.rawValue))
-        #expect(found.file.userID == 7 && found.file.groupID == 8 && directory.file.permissions == 0o700)
+        #expect(
+            found.file.userID == route.caller.userID && found.file.groupID == route.caller.groupID
+                && directory.file.permissions == 0o700)
         let place = ItemPlace(account: .string("a"), service: .internet(service), container: container)
         #expect(
             fixture.changed {

@@ -2,5 +2,5 @@ import SecItemTesting
 
 extension Route {
     /// Every way that the cases of reference section 8 are run.
-    static let all = [engine, local, frames]
+    static let all = [engine, local, frames, mount]
 }

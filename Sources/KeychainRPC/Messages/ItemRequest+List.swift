@@ -3,6 +3,8 @@ extension ItemRequest {
     private static let queryKey = "query"
     private static let attributesKey = "attributes"
     private static let accessGroupsKey = "accessGroups"
+    /// Each may have to be looked up.
+    private static let maximumGroups = 1024
 
     /// The request as the list of a frame.
     var list: PropertyList {
@@ -36,6 +38,7 @@ extension ItemRequest {
     }
 
     private static func names(_ groups: [PropertyList]) throws(FrameError) -> [String] {
+        guard groups.count <= maximumGroups else { throw .malformed }
         var names: [String] = []
         for group in groups {
             guard case .string(let name) = group else { throw .malformed }

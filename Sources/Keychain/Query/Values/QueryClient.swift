@@ -1,12 +1,13 @@
 /// Who asks: what an application's entitlements say on other systems, and the owner of the files of what it adds.
 package struct QueryClient: Hashable, Sendable {
-    /// kSecAttrAccessGroup, as UTF-8; the first is that of new items. `*`: all groups.
-    package var accessGroups: [[UInt8]]
+    /// kSecAttrAccessGroup, as UTF-8, each once; the first is that of new items. `*`: all groups.
+    package let accessGroups: [[UInt8]]
     package var userID: UInt32
     package var groupID: UInt32
 
     package init(accessGroups: [[UInt8]], userID: UInt32, groupID: UInt32) {
-        self.accessGroups = accessGroups
+        var seen: Set<[UInt8]> = []
+        self.accessGroups = accessGroups.filter { seen.insert($0).inserted }
         self.userID = userID
         self.groupID = groupID
     }

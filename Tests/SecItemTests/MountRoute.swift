@@ -1,0 +1,68 @@
+import FileSystemCore
+import FileSystemTesting
+import Fuse
+import Glibc
+import Keychain
+import KeychainConnection
+import KeychainRPC
+import KeychainService
+import SecItemTesting
+import SecretCrypto
+import SystemPackage
+
+@testable import KeychainMount
+@testable import KeychainTree
+
+extension Route {
+    /// A real mount of the keychain, and the connection that programs have to one.
+    static let mount = Route(
+        "mount", caller: KeychainService.Caller(userID: getuid(), groupID: getgid())
+    ) { keychain, limit, _ in
+        ConnectionClient(connection: MountedKeychain(keychain, valueLimit: limit))
+    }
+}
+
+/// A keychain of this process on a mount point of its own, for as long as somebody may ask it.
+private final class MountedKeychain: ItemConnection {
+    private let session: MountedSession?
+    private let connection: MountConnection
+
+    init(_ keychain: Keychain, valueLimit: Int) {
+        let tree = KeychainTree(
+            keychain: keychain, options: TreeOptions(userID: getuid(), groupID: getgid()), host: CaseHost(),
+            commands: CaseCommands(), requests: ItemRequests(keychain, valueLimit: valueLimit))
+        let session = try? MountedSession(tree)
+        // Without a mount every case fails: nobody answers.
+        let path = session?.path ?? "/var/empty"
+        self.session = session
+        connection = MountConnection { path }
+    }
+
+    deinit { session?.stop() }
+
+    func perform(
+        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+    ) -> Int32 {
+        connection.perform(request, secret: secret, receive: receive)
+    }
+}
+
+private struct CaseHost: TreeHost {
+    let uptime = Duration.zero
+
+    func isDyingOfSignal(_ processID: Int32) -> Bool { false }
+
+    func process(ofThread threadID: Int32) -> ProcessIdentity? { nil }
+
+    func statistics() throws(Errno) -> FileSystemStatistics { try FileSystemStatistics(ofPath: "/") }
+
+    func giveBackMemory() {}
+}
+
+private struct CaseCommands: ControlCommands {
+    func status(of tree: KeychainTree) -> [UInt8] { Array("{}\n".utf8) }
+
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+        throw .param
+    }
+}
