@@ -16,9 +16,10 @@ import Testing
     ) throws -> Bool {
         let query = query.merging(["class": .string("genp")]) { given, _ in given }
         let request = ItemRequest(operation, query: query, accessGroups: groups)
-        var hasWaited = false
-        _ = fixture.service.answer(request, secret: try SecretBytes(count: 0), by: fixture.me) { hasWaited = true }
-        return hasWaited
+        let hasWaited = Mutex(false)
+        let secret = try SecretBytes(count: 0)
+        _ = fixture.service.answer(request, secret: secret, by: fixture.me) { hasWaited.withLock { $0 = true } }
+        return hasWaited.withLock { $0 }
     }
 
     @Test("a search for a whole key is a look-up; all others, and every change, take long") func willWait() throws {
@@ -41,17 +42,21 @@ import Testing
             return false
         }
         #expect(try fixture.add("a", [1, 2, 3]) == 0)
+        #expect(try status(full, .add) == -34)
+        #expect(try status(full, .update, ["labl": .string("L")]) == -34)
+        #expect(asked.withLock { $0 } == [5, 5])
+        #expect(try status(full, .copyMatching) == 0)
+        #expect(try status(full, .delete) == 0)
+        #expect(asked.withLock { $0 } == [5, 5])
+    }
+
+    private func status(
+        _ service: ItemService, _ operation: ItemRequest.Operation, _ attributes: [String: PropertyList] = [:]
+    ) throws -> Int32 {
         let key: [String: PropertyList] = ["class": .string("genp"), "svce": .string("s"), "acct": .string("a")]
+        let request = ItemRequest(operation, query: key, attributes: attributes, accessGroups: ["default"])
         let secret = try SecretBytes(count: 5)
-        func status(_ operation: ItemRequest.Operation, _ attributes: [String: PropertyList] = [:]) throws -> Int32 {
-            let request = ItemRequest(operation, query: key, attributes: attributes, accessGroups: ["default"])
-            return try ReadAnswer(full.answer(request, secret: secret, by: fixture.me).stream).status
-        }
-        #expect(try status(.add) == -34)
-        #expect(try status(.update, ["labl": .string("L")]) == -34)
-        #expect(asked.withLock { $0 } == [5, 5])
-        #expect(try status(.copyMatching) == 0)
-        #expect(try status(.delete) == 0)
-        #expect(asked.withLock { $0 } == [5, 5])
+        let answer = service.answer(request, secret: secret, by: fixture.me)
+        return try ReadAnswer(answer.stream).status
     }
 }

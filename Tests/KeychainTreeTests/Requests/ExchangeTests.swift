@@ -209,7 +209,7 @@ import Testing
         #expect(carriedOut == ["z", "x"])
     }
 
-    @Test("Others are served while a request takes long, nobody is woken for a short one; both are a use of the keychain")
+    @Test("Others are served while a request takes long, and nobody is woken for a short one; both are a use")
     func handOns() throws {
         let file = try open()
         client.handOns.withLock { $0 = 0 }
