@@ -32,6 +32,7 @@ let package = Package(
     products: [
         .executable(name: "keychainfs", targets: ["keychainfs"]),
         .library(name: "Fuse", targets: ["Fuse", "FileSystemCore"]),
+        .library(name: "Security", targets: ["Security"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -122,7 +123,8 @@ let package = Package(
         .testTarget(
             name: "SecItemTests",
             dependencies: [
-                "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainService", "KeychainRPC", "Keychain",
+                "Security", "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainService", "KeychainRPC",
+                "Keychain",
                 "KeychainTesting", "SecItemTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "SecretCrypto",
                 system,
             ],
@@ -159,8 +161,13 @@ let package = Package(
         // Test support: a keychain in memory that the SecItem functions of a test use.
         .target(
             name: "SecurityTesting",
-            dependencies: ["Keychain", "KeychainConnection", "KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            dependencies: [
+                "Keychain", "KeychainConnection", "KeychainRPC", "KeychainService", "KeychainTesting", "SecretCrypto",
+            ],
             path: "Tests/SecurityTesting", swiftSettings: testing),
+        // Test support: the SecItem functions for the cases of a mount.
+        .executableTarget(
+            name: "SecItemProgram", dependencies: ["Security"], path: "Tests/SecItemProgram", swiftSettings: testing),
         .testTarget(
             name: "SecurityTests",
             dependencies: [
@@ -181,7 +188,9 @@ let package = Package(
             name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
         .testTarget(
             name: "MountTests",
-            dependencies: ["keychainfs", "KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto"],
+            dependencies: [
+                "keychainfs", "SecItemProgram", "KeychainMount", "Keychain", "KeychainTesting", "SecretCrypto",
+            ],
             exclude: ["Cases"], swiftSettings: testing),
     ]
 )

@@ -4,13 +4,18 @@ import Synchronization
 /// What the functions of Keychain Services call: a keychain, as the caller's access groups may see it.
 package struct ItemAccess: Sendable {
     package let connection: any ItemConnection
-    /// Never empty; the first is that of new items. `*`: all groups.
+    /// The first is that of new items; without any every call is errSecMissingEntitlement. `*`: all groups.
     package let accessGroups: [String]
 
     /// `groups`: those of this process unless somebody names others.
     package init(_ connection: any ItemConnection, groups: AccessGroups = .ofThisProcess) {
+        self.init(connection, accessGroups: groups.names)
+    }
+
+    /// `accessGroups`: none, too.
+    package init(_ connection: any ItemConnection, accessGroups: [String]) {
         self.connection = connection
-        accessGroups = groups.names
+        self.accessGroups = accessGroups
     }
 
     /// That of this task, else that of the process, else the mount's.

@@ -13,6 +13,9 @@ import Testing
         /// `# needs: share`: what is installed besides the program.
         var needsShare: Bool { needs("share") }
 
+        /// `# needs: SecItemProgram`: a program that calls the SecItem functions.
+        var needsSecItemProgram: Bool { needs("SecItemProgram") }
+
         private func needs(_ what: String) -> Bool {
             (try? String(contentsOf: file, encoding: .utf8))?.contains("# needs: \(what)\n") == true
         }
@@ -66,6 +69,10 @@ import Testing
         }
         if test.needsShare {
             _ = try directory.add(Self.folder.appendingPathComponent("../../../share").standardizedFileURL)
+        }
+        if test.needsSecItemProgram {
+            let built = Self.program.deletingLastPathComponent().appendingPathComponent("SecItemProgram")
+            _ = try directory.add(built)
         }
         let program = try directory.add(Self.program)
         let result = try Command.run(

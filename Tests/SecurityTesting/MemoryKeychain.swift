@@ -2,6 +2,7 @@ import Foundation
 import Keychain
 import KeychainConnection
 import KeychainRPC
+import KeychainService
 import KeychainTesting
 import SecretCrypto
 import Testing
@@ -23,7 +24,9 @@ package struct MemoryKeychain {
         let copy = try SecretBytes(copying: [UInt8](repeating: 1, count: 32).span.bytes)
         ring = try KeyRing(store: store, device: copy)
         try ring.unlock(passphrase: SecretBytes(text: "correct"))
-        connection = EngineConnection(try Keychain(store: store, keys: ring, clock: Self.now))
+        connection = LocalConnection(
+            ItemService(keychain: try Keychain(store: store, keys: ring, clock: Self.now)),
+            caller: Caller(userID: 7, groupID: 8))
     }
 }
 

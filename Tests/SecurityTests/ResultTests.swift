@@ -67,6 +67,15 @@ struct ResultTests {
         #expect(result == nil)
     }
 
+    @Test("an array of nothing is no array")
+    func emptyList() {
+        SecItemAdd(with([kSecAttrAccount: "empty"]), nil)
+        var result: CFTypeRef? = stale
+        let query = with([kSecAttrAccount: "empty", kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll])
+        #expect(SecItemCopyMatching(query, &result) == errSecSuccess)
+        #expect(result == nil)
+    }
+
     @Test("a secret of no bytes, and one of the longest")
     func sizes() {
         for count in [0, 1, 65_536, 1 << 20] {

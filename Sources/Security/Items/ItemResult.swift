@@ -11,8 +11,8 @@ struct ItemResult {
         if frame.isLast { isList = frame.isList }
     }
 
-    /// What a result pointer gets.
-    var object: CFTypeRef? { isList ? NSArray(array: entries) : entries.first }
+    /// What a result pointer gets. Never an empty array: matches of which nothing can be given are success, and nil.
+    var object: CFTypeRef? { isList && !entries.isEmpty ? NSArray(array: entries) : entries.first }
 
     private static func object(of value: PropertyList, in frame: borrowing AnswerFrame) -> AnyObject {
         switch value {

@@ -14,7 +14,8 @@ struct PropertyListConversion {
         valuesLeft -= 1
         switch object {
         case let control as SecAccessControl:
-            return .accessControl(protection: control.protection, flags: Int64(control.flags.rawValue))
+            return .accessControl(
+                protection: control.protection, flags: Int64(truncatingIfNeeded: control.flags.rawValue))
         case let list as NSArray:
             return .array(list.map { value(of: $0, depth: depth + 1) })
         case let dictionary as NSDictionary:
