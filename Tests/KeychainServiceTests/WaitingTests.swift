@@ -29,7 +29,8 @@ import Testing
         #expect(try waits(.copyMatching, ["svce": .string("s"), "labl": .string("a")]))
         #expect(try waits(.copyMatching, key, groups: ["*"]))
         #expect(try !waits(.copyMatching, key.merging(["agrp": .string("g")]) { $1 }, groups: ["*"]))
-        #expect(try waits(.copyMatching, key.merging(["class": .string("inet")]) { $1 }))
+        let server: [String: PropertyList] = ["class": .string("inet"), "srvr": .string("s"), "acct": .string("a")]
+        #expect(try waits(.copyMatching, server))
         for operation in [ItemRequest.Operation.add, .update, .delete] { #expect(try waits(operation, key)) }
     }
 
