@@ -89,6 +89,10 @@ let package = Package(
         .target(name: "Keychain", dependencies: ["SecretCrypto"], swiftSettings: strict),
         // libsodium behind noncopyable secrets in locked memory.
         .target(name: "SecretCrypto", dependencies: ["CSodium"], swiftSettings: adapter),
+        // What queries cost on a mount; scripts/benchmark-queries.
+        .executableTarget(
+            name: "QueryBenchmark", dependencies: ["Security", "KeychainStorage", "Keychain", "SecretCrypto"],
+            path: "Benchmarks/QueryBenchmark", swiftSettings: testing),
         .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
 

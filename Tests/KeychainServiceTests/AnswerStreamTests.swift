@@ -88,6 +88,23 @@ struct AnswerStreamTests {
         #expect(try ReadAnswer(fixture.stream(all)).status == SecurityStatus.interactionNotAllowed.rawValue)
     }
 
+    @Test("S4: a damaged secret: a frame says so where none has been begun, else the reading fails")
+    func damaged() throws {
+        #expect(try fixture.add("a", [UInt8](repeating: 5, count: 200_000)) == 0)
+        try fixture.damageSecret(at: 150_000)
+        var stream = try fixture.stream(all)
+        #expect(try stream.nextCount() != nil)
+        #expect(throws: SecurityStatus.decode) { while try stream.nextCount() != nil {} }
+        #expect(try stream.nextCount() == nil && stream.hasEnded)
+        #expect(
+            try fixture.answer(
+                ItemRequest(.delete, query: all.query.filter { $0.key == "class" }, accessGroups: ["default"])
+            ).changes.count == 1)
+        #expect(try fixture.add("b", [5]) == 0)
+        try fixture.damageSecret(at: 0)
+        #expect(try ReadAnswer(fixture.stream(all)).status == SecurityStatus.decode.rawValue)
+    }
+
     @Test("L2: what stays usable after a lock is still answered")
     func available() throws {
         #expect(try fixture.add("a", [9], ["pdmn": .string("ck")]) == 0)
@@ -191,6 +208,19 @@ struct WrongRequestTests {
             let request = ItemRequest(.add, query: key.merging([name: value]) { $1 }, accessGroups: ["g"])
             #expect(try ReadAnswer(fixture.stream(request)).status == -50, "\(name)")
         }
+    }
+
+    @Test("dates are seconds since 2001, UTC")
+    func epoch() throws {
+        #expect(try fixture.add("a", []) == 0)
+        let query: [String: PropertyList] = ["class": .string("genp"), "r_Attributes": .boolean(true)]
+        let answer = try ReadAnswer(fixture.stream(ItemRequest(.copyMatching, query: query, accessGroups: ["default"])))
+        guard case .dictionary(let values)? = answer.entries.first else {
+            Issue.record("not found: \(answer.status)")
+            return
+        }
+        // The fixture's clock stands at 1,700,000,000 seconds since 1970.
+        #expect(values["cdat"] == .date(721_692_800))
     }
 
     @Test("dates keep their microseconds", arguments: [0.0, 1.5, -0.25, 1e9 + 0.123_456, -978_307_200.75])

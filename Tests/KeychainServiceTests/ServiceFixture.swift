@@ -3,6 +3,7 @@ import KeychainRPC
 import KeychainService
 import KeychainTesting
 import SecretCrypto
+import Testing
 
 /// An unlocked keychain on a store in memory, and the service that answers for it.
 struct ServiceFixture {
@@ -35,6 +36,12 @@ struct ServiceFixture {
         return service.answer(
             list: Array(head.dropFirst(FrameHeader.byteCount)), secret: try SecretBytes(copying: secret.rawSpan),
             by: me)
+    }
+
+    /// Damages what is sealed of the one secret that there is.
+    func damageSecret(at offset: Int) throws {
+        let row = try #require(store.records.secrets.keys.first)
+        store.records.secrets[row]?[offset] ^= 1
     }
 
     /// Adds a generic password.

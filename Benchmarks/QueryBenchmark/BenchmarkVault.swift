@@ -1,0 +1,76 @@
+import Keychain
+import KeychainStorage
+import SecretCrypto
+
+/// A throw-away keychain, filled without a mount.
+struct BenchmarkVault {
+    private let keychain: Keychain
+    private let file: FileFacts
+
+    private static let passphrase = Array("benchmark".utf8)
+    private static let now = KeychainDate(seconds: 1_700_000_000, nanoseconds: 0)
+    /// Items of one transaction.
+    private static let batch = 2000
+
+    /// Makes a keychain at `path` that the passphrase `benchmark` unlocks.
+    init(creating path: String) throws {
+        let device = try SecretBytes(copying: [UInt8](repeating: 1, count: 32).rawSpan)
+        let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
+            try KeyRing.create(in: store, passphrase: Self.secret(), cost: .moderate, device: device)
+            return store
+        }
+        let ring = try KeyRing(store: store, device: device.copy())
+        try ring.unlock(passphrase: Self.secret())
+        keychain = try Keychain(store: store, keys: ring, clock: { Self.now })
+        file = FileFacts(
+            inode: 0, permissions: 0o600, userID: 0, groupID: 0, modificationTime: Self.now, accessTime: Self.now)
+    }
+
+    func close() { keychain.close() }
+
+    /// Adds generic passwords of 32 bytes, with labels.
+    func fill(count: Int) throws {
+        let names = BenchmarkNames(count: count)
+        let directories = try keychain.change { (change) throws(KeychainError) in
+            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: file).id
+            return try (0..<names.services).map { (number) throws(KeychainError) in
+                let key = Directory.Key.service(.generic(service: .string(names.service(number))))
+                return try change.addDirectory(key, in: container, file: file).id
+            }
+        }
+        for start in stride(from: 0, to: count, by: Self.batch) {
+            try keychain.change { (change) throws(KeychainError) in
+                for number in start..<min(count, start + Self.batch) {
+                    let item = item(number, names, in: directories[number % directories.count])
+                    _ = try change.save(item, secret: BenchmarkSecret())
+                }
+            }
+        }
+    }
+
+    private func item(_ number: Int, _ names: BenchmarkNames, in directory: RowID) -> Item {
+        let row = keychain.reserveRowID()
+        var facts = file
+        facts.inode = UInt64(row.rawValue)
+        var item = Item(
+            id: row, directory: directory, protection: .whenUnlocked, account: .string(names.account(number)),
+            creationDate: Self.now, persistentReference: SecureRandom.bytes(16), file: facts)
+        item.attributes[.label] = .string(names.label(number))
+        item.secretCount = BenchmarkSecret.bytes.count
+        return item
+    }
+
+    private static func secret() throws(KeychainError) -> SecretBytes {
+        do throws(CryptoError) { return try SecretBytes(copying: passphrase.rawSpan) } catch { throw .allocate }
+    }
+}
+
+private struct BenchmarkSecret: SecretSource {
+    static let bytes = [UInt8](repeating: 7, count: 32)
+
+    var secretCount: Int { Self.bytes.count }
+
+    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+        try Self.bytes.rawSpan.readSecret(at: offset, into: &output)
+    }
+}
