@@ -9,10 +9,11 @@ extension ItemService {
     /// Carries out the request of a whole frame that is kept sealed; its secret is opened chunk by chunk, where it is sealed
     /// for the store.
     ///
+    /// - Parameter willWait: called before a commit, and for a search whose answer takes longer than some look-ups.
     /// - Throws: before anything has been done: `interactionNotAllowed` if the frame's key is gone, `allocate`. All else is
     ///   told in the answer.
     package func answer(
-        frame: borrowing SealedBuffer, by caller: Caller
+        frame: borrowing SealedBuffer, by caller: Caller, willWait: () -> Void = {}
     ) throws(KeychainError) -> ServedAnswer {
         let bytes = try Self.bytes(of: frame, 0..<min(frame.count, FrameHeader.byteCount))
         guard let header = try? FrameHeader.first(of: bytes.rawSpan), header.frameCount == frame.count else {
@@ -21,7 +22,7 @@ extension ItemService {
         let end = FrameHeader.byteCount + header.listCount
         let list = try Self.bytes(of: frame, FrameHeader.byteCount..<end)
         let secret = try KeychainError.translating { () throws(CryptoError) in try frame.suffix(from: end) }
-        return answer(list: list, secret: secret, by: caller)
+        return answer(list: list, secret: secret, by: caller, willWait: willWait)
     }
 
     private static func bytes(

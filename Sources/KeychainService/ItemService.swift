@@ -4,10 +4,16 @@ package import KeychainRPC
 /// Answers requests on a keychain. One for each keychain; can be used by several threads.
 package struct ItemService: Sendable {
     private let engine: QueryEngine
+    private let hasRoom: @Sendable (Int) -> Bool
 
-    /// - Parameter valueLimit: the longest secret that is stored, in bytes.
-    package init(keychain: Keychain, valueLimit: Int = 1 << 20) {
+    /// - Parameters:
+    ///   - valueLimit: the longest secret that is stored, in bytes.
+    ///   - hasRoom: whether so many bytes more would leave the room that a deletion needs; else nothing is added or updated.
+    package init(
+        keychain: Keychain, valueLimit: Int = 1 << 20, hasRoom: @escaping @Sendable (Int) -> Bool = { _ in true }
+    ) {
         engine = QueryEngine(keychain: keychain, valueLimit: valueLimit)
+        self.hasRoom = hasRoom
     }
 
     /// Carries out the request that a frame holds; what it changes is committed when this returns.
@@ -15,11 +21,12 @@ package struct ItemService: Sendable {
     /// - Parameters:
     ///   - list: the frame's property list. What is none is answered with errSecParam.
     ///   - secret: the bytes behind it. Read only where the list says so.
+    ///   - willWait: called before a commit, and for a search whose answer takes longer than some look-ups.
     package func answer<Secret: SecretSource & ~Copyable>(
-        list: [UInt8], secret: borrowing Secret, by caller: Caller
+        list: [UInt8], secret: borrowing Secret, by caller: Caller, willWait: () -> Void = {}
     ) -> ServedAnswer {
         do throws(FrameError) {
-            return answer(try ItemRequest(list: list), secret: secret, by: caller)
+            return answer(try ItemRequest(list: list), secret: secret, by: caller, willWait: willWait)
         } catch {
             return ServedAnswer(failure: .param)
         }
@@ -27,35 +34,44 @@ package struct ItemService: Sendable {
 
     /// The same for a request that has been read already.
     package func answer<Secret: SecretSource & ~Copyable>(
-        _ request: ItemRequest, secret: borrowing Secret, by caller: Caller
+        _ request: ItemRequest, secret: borrowing Secret, by caller: Caller, willWait: () -> Void = {}
     ) -> ServedAnswer {
         do throws(SecurityStatus) {
-            return try carryOut(request, secret: secret, by: caller)
+            return try carryOut(request, secret: secret, by: caller, willWait)
         } catch {
             return ServedAnswer(failure: error)
         }
     }
 
     private func carryOut<Secret: SecretSource & ~Copyable>(
-        _ request: ItemRequest, secret: borrowing Secret, by caller: Caller
+        _ request: ItemRequest, secret: borrowing Secret, by caller: Caller, _ willWait: () -> Void
     ) throws(SecurityStatus) -> ServedAnswer {
+        if request.operation != .copyMatching { willWait() }
         let client = QueryClient(
             accessGroups: request.accessGroups.map { Array($0.utf8) }, userID: caller.userID,
             groupID: caller.groupID)
         let query = request.query.mapValues { QueryValue($0) }
         switch request.operation {
         case .add:
+            try checkRoom(for: secret.secretCount)
             let (result, changes) = try engine.add(query, secret: secret, by: client)
             return ServedAnswer(changes: changes, frames: AnswerFrames(result))
         case .copyMatching:
-            return ServedAnswer(frames: AnswerFrames(try engine.matches(of: query, by: client)))
+            let matches = try engine.matches(of: query, by: client)
+            if !matches.isLookUp { willWait() }
+            return ServedAnswer(frames: AnswerFrames(matches))
         case .update:
+            try checkRoom(for: secret.secretCount)
             let attributes = request.attributes.mapValues { QueryValue($0) }
             let changes = try engine.update(query, to: attributes, secret: secret, by: client)
             return ServedAnswer(changes: changes, frames: AnswerFrames(nil))
         case .delete:
             return ServedAnswer(changes: try engine.delete(query, by: client), frames: AnswerFrames(nil))
         }
+    }
+
+    private func checkRoom(for count: Int) throws(SecurityStatus) {
+        guard hasRoom(count) else { throw .diskFull }
     }
 }
 

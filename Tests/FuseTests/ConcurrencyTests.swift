@@ -49,7 +49,7 @@ import Testing
 
     @Test("A READ that says that it takes long holds up no other one, where READs are served at once")
     func readsThatHandOn() throws {
-        let session = try WireSession(fileSystem, workers: 2, readsAtOnce: true)
+        let session = try WireSession(fileSystem, workers: 2, transfersAtOnce: true)
         defer { session.stop() }
         let client = PathClient(session.wire)
         try client.put("/a", "x")

@@ -30,8 +30,8 @@ private final class MountedKeychain: ItemConnection {
     init(_ keychain: Keychain, valueLimit: Int) {
         let tree = KeychainTree(
             keychain: keychain, options: TreeOptions(userID: getuid(), groupID: getgid()), host: CaseHost(),
-            commands: CaseCommands(), requests: ItemRequests(keychain, valueLimit: valueLimit))
-        let session = try? MountedSession(tree)
+            commands: CaseCommands(), requests: ItemRequests(keychain, valueLimit: valueLimit, host: CaseHost()))
+        let session = try? MountedSession(tree) { $0.transfersAtOnce = true }
         // Without a mount every case fails: nobody answers.
         let path = session?.path ?? "/var/empty"
         self.session = session

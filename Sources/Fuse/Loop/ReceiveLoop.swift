@@ -8,7 +8,7 @@ final class ReceiveLoop: Sendable {
     private let session: SessionHandle
     private let channel: Channel
     private let pollNanoseconds: UInt64
-    private let readsAtOnce: Bool
+    private let transfersAtOnce: Bool
     private let stacks: StackWipe
     /// Whether every buffer so far could be locked into memory.
     let buffersAreLocked = Atomic(true)
@@ -18,7 +18,7 @@ final class ReceiveLoop: Sendable {
         self.session = session
         self.channel = channel
         pollNanoseconds = UInt64(min(max(options.pollMicroseconds, 0), 1000)) * 1000
-        readsAtOnce = options.readsAtOnce
+        transfersAtOnce = options.transfersAtOnce
     }
 
     /// What each worker runs, until the session ends.
@@ -61,7 +61,7 @@ final class ReceiveLoop: Sendable {
         let opcode = message.opcode
         guard message.isWhole, opcode != .notifyReply else { return refuse(message.unique, opcode) }
         CurrentMessage.lockOwner = message.setattrLockOwner ?? 0
-        if let opcode, opcode.mayWait, !(readsAtOnce && opcode == .read) { lead.pass() }
+        if let opcode, opcode.mayWait, !(transfersAtOnce && (opcode == .read || opcode == .write)) { lead.pass() }
         var whole = unsafe fuse_buf()
         unsafe whole.mem = buffer.start
         unsafe whole.size = count

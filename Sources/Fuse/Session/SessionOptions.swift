@@ -23,10 +23,10 @@ public struct SessionOptions: Sendable {
     /// Waking a sleeping thread on another CPU costs more than a whole request; 0 saves the CPU time.
     public var pollMicroseconds = 50
 
-    /// The thread that receives a READ serves it, too: for a file system whose reads wait for nothing that a further
-    /// message brings. Handing a READ on costs a wake-up, more than all the rest of a short one; one that takes longer says
-    /// so (``Request/handOn()``).
-    public var readsAtOnce = false
+    /// The thread that receives a READ or a WRITE serves it, too: for a file system that says itself which of them take
+    /// longer (``Request/handOn()``), or wait for what a further message brings. Letting another thread receive costs a
+    /// wake-up, more than all the rest of a short one.
+    public var transfersAtOnce = false
 
     public init(source: String, subtype: String) {
         self.source = source

@@ -18,6 +18,12 @@ package struct QueryCursor: Sendable {
     /// Whether the result is an array, also of a single entry; without any entry there is no result.
     package var isList: Bool { query.limit != .one }
 
+    /// Whether it costs a few look-ups, whatever the keychain holds: the whole key of an item is named, and its group.
+    package var isLookUp: Bool {
+        let plan = QueryPlan(query)
+        return plan.service != nil && plan.account != nil && query.groups.map { $0.count <= 8 } ?? false
+    }
+
     /// The next entry, nil at the end.
     ///
     /// - Throws: once, and what came before is void: `itemNotFound` at the end if there was no match,

@@ -13,9 +13,14 @@ struct ItemRequests: RequestService {
     /// The longest request, in bytes.
     private let limit: Int
 
-    /// `valueLimit` is that of the tree.
-    init(_ keychain: Keychain, valueLimit: Int) {
-        service = ItemService(keychain: keychain, valueLimit: valueLimit)
+    /// `valueLimit` is that of the tree, `host` its system.
+    init(_ keychain: Keychain, valueLimit: Int, host: any TreeHost) {
+        service = ItemService(keychain: keychain, valueLimit: valueLimit) { count in
+            let hasRoom = try? keychain.hasRoom(for: count, longest: valueLimit) { () throws(Errno) in
+                try host.statistics().availableBytes
+            }
+            return hasRoom ?? true
+        }
         limit = RequestFrame.limit(valueLimit: valueLimit)
     }
 
@@ -30,10 +35,11 @@ struct ItemRequests: RequestService {
     }
 
     func answer(
-        to request: borrowing SealedBuffer, from caller: FileSystemCore.Caller
+        to request: borrowing SealedBuffer, from caller: FileSystemCore.Caller, willWait: () -> Void
     ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
         let served = try service.answer(
-            frame: request, by: KeychainService.Caller(userID: caller.userID, groupID: caller.groupID))
+            frame: request, by: KeychainService.Caller(userID: caller.userID, groupID: caller.groupID),
+            willWait: willWait)
         return (served.changes, StreamedAnswer(served.stream))
     }
 }

@@ -131,7 +131,7 @@ struct MountDaemon {
             snapshots: snapshots, buffersLocked: { buffers.areLocked }, automaticLock: { locks.status })
         return KeychainTree(
             keychain: keychain, options: options, host: storeHost, commands: commands,
-            requests: ItemRequests(keychain, valueLimit: options.valueLimit))
+            requests: ItemRequests(keychain, valueLimit: options.valueLimit, host: storeHost))
     }
 
     private var storeHost: StoreHost {
@@ -147,9 +147,9 @@ struct MountDaemon {
         options.forbidsPrograms = plan.options.forbidsPrograms
         // Polling takes the CPU from a client on the same one; off until it knows when to stop.
         options.pollMicroseconds = 0
-        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. Those of requests
-        // say that they take longer.
-        options.readsAtOnce = true
+        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. What takes longer
+        // says so.
+        options.transfersAtOnce = true
         return options
     }
 

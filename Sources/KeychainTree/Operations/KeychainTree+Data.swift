@@ -80,10 +80,13 @@ extension KeychainTree {
         _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
         flags: OpenFlags
     ) throws(Errno) -> Int {
-        switch try handle(id) {
-        case .reader, .snapshotReader, .directory: throw .badFileDescriptor
+        let handle = try handle(id)
+        // A request is only collected; everything else may commit, or wait for somebody who does.
+        if case .exchange(let exchange) = handle { return try write(data, to: exchange, request.caller) }
+        request.handOn()
+        switch handle {
+        case .reader, .snapshotReader, .directory, .exchange: throw .badFileDescriptor
         case .control(let handle): return try write(data, to: handle, request: &request)
-        case .exchange(let exchange): return try write(data, to: exchange, request.caller)
         case .writer(let writer):
             guard writer.flags.isWritable else { throw .badFileDescriptor }
             try checkWritable()

@@ -34,6 +34,8 @@ final class Exchange: Sendable {
     private let service: any RequestService
     private let keys: StagingKeys
 
+    /// In bytes; to read a longer one takes its time.
+    private static let shortRequest = 8 << 10
     /// In bytes; no request is longer. What the service refuses is much shorter.
     private static let limit = 1 << 30
 
@@ -168,9 +170,10 @@ final class Exchange: Sendable {
 
     /// Carries out a request.
     func answer(
-        to request: StagedSnapshot, from caller: Caller
+        to request: StagedSnapshot, from caller: Caller, willWait: () -> Void
     ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
-        try service.answer(to: request.contents, from: caller)
+        if request.contents.count > Self.shortRequest { willWait() }
+        return try service.answer(to: request.contents, from: caller, willWait: willWait)
     }
 
     /// Makes at most `size` bytes of an answer, and tells what is left of it then.

@@ -37,8 +37,6 @@ extension KeychainTree {
             exchange.putBack(work)
             throw .interrupted
         }
-        // A search of the whole keychain, or a commit: others are served meanwhile.
-        request.handOn()
         noteUse()
         let answer = try answer(to: work, of: exchange, &request)
         let piece = try piece(of: answer, size, exchange)
@@ -49,16 +47,19 @@ extension KeychainTree {
         }
     }
 
-    /// Carries out a request, once: whatever becomes of its answer, what it has changed is told.
+    /// Carries out a request, once: whatever becomes of its answer, what it has changed is told. Others are served meanwhile
+    /// where it takes longer than a look-up.
     private func answer(
         to work: Exchange.Work, of exchange: Exchange, _ request: inout Request
     ) throws(Errno) -> PartialAnswer {
         switch work {
         case .none: throw .ioError
-        case .goOn(let answer): return answer
+        case .goOn(let answer):
+            request.handOn()
+            return answer
         case .carryOut(let bytes):
             do throws(KeychainError) {
-                let (changes, source) = try exchange.answer(to: bytes, from: request.caller)
+                let (changes, source) = try exchange.answer(to: bytes, from: request.caller) { request.handOn() }
                 show(changes, &request)
                 return PartialAnswer(source: source)
             } catch {

@@ -13,10 +13,12 @@ package protocol RequestService: Sendable {
 
     /// Carries out a whole request. What it changes is committed when this returns.
     ///
+    /// - Parameter willWait: to be called before what takes long or waits, be it in making the answer's first bytes: others
+    ///   are served then meanwhile. That costs more than a look-up does.
     /// - Throws: where not even an answer can be made: `interactionNotAllowed` if a lock took the request away meanwhile,
     ///   `allocate`. Nothing has been changed then. What the request itself meets with is told in the answer.
     func answer(
-        to request: borrowing SealedBuffer, from caller: Caller
+        to request: borrowing SealedBuffer, from caller: Caller, willWait: () -> Void
     ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer)
 }
 

@@ -13,6 +13,8 @@ final class FakeService: RequestService {
         var pieceSize = 4
         /// Instead of an answer.
         var refusal: KeychainError?
+        /// Whether requests take long.
+        var waits = false
         /// Called while a request is carried out.
         var onAnswer: (@Sendable () -> Void)?
         /// Thrown by the n-th piece from now on, once.
@@ -37,11 +39,12 @@ final class FakeService: RequestService {
     }
 
     func answer(
-        to request: borrowing SealedBuffer, from caller: Caller
+        to request: borrowing SealedBuffer, from caller: Caller, willWait: () -> Void
     ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
         let slab: SecretBytes = try request.slab(at: 0, size: request.count)
         let text = String(decoding: [UInt8](copying: slab.bytes).dropFirst(3), as: UTF8.self)
         let script = script.withLock { $0 }
+        if script.waits { willWait() }
         script.onAnswer?()
         if let refusal = script.refusal { throw refusal }
         carriedOut.withLock { $0.append(text) }

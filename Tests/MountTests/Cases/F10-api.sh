@@ -58,6 +58,16 @@ assert mmap.mmap(fd, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)[:] == b"9" * 10; os.cl
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"page") == 0
 fd = os.open(d + "/a", os.O_RDONLY); assert mmap.mmap(fd, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)[:] == b"page"
 
+# Pages and attributes that no look-up asks for: of files and directories that are open.
+held = os.open(d + "/a", os.O_RDONLY); folder = os.open(d, os.O_RDONLY); times = os.fstat(folder).st_mtime_ns
+assert os.fstat(held).st_size == 4 and mmap.mmap(held, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)[:] == b"page"
+assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"other page") == 0 and os.fstat(held).st_size == 10
+new = os.open(d + "/a", os.O_RDONLY); assert mmap.mmap(new, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)[:] == b"other page"
+assert api.add(b"", svce="s", acct="z") == 0 and os.fstat(folder).st_mtime_ns > times; times = os.fstat(folder).st_mtime_ns
+assert api.delete(svce="s", acct="z") == 0 and os.fstat(folder).st_mtime_ns > times
+for each in (held, new, folder, fd): os.close(each)
+assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"page") == 0; fd = os.open(d + "/a", os.O_RDONLY)
+
 # Descriptors: a reader keeps its value; who writes in a deleted item writes into nothing.
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"newer") == 0 and os.pread(fd, 99, 0) == b"page"
 writer = os.open(d + "/a", os.O_RDWR)
