@@ -8,29 +8,46 @@ extension KeychainTree {
     /// Follows changes that have been committed, and has the kernel told before the answer.
     func show(_ changes: [ItemChange], _ request: inout Request) {
         guard !changes.isEmpty else { return }
-        var nodes: Set<NodeID> = []
+        var seen = Seen()
         // Whoever makes a name looks for it in the store and tells of it under this lock: it is seen here, or it has seen
         // what was committed.
         names.withLock { _ in
-            for change in changes { follow(change, &nodes) }
+            for change in changes { follow(change, &seen) }
         }
         request.notifications.append(.allEntries(fallback: { [self] in names(of: changes) }))
-        request.notifications += nodes.map { .inode($0, pages: true) }
+        request.notifications += seen.nodes.map { .inode($0, pages: true) }
         stalePages.tell(&request)
     }
 
-    private func follow(_ change: ItemChange, _ nodes: inout Set<NodeID>) {
+    /// What changes have come by so far.
+    private struct Seen {
+        /// Whose attributes are not what they were.
+        var nodes: Set<NodeID> = []
+        /// Directories by a place in them, its account left out: many changes are of one.
+        var directories: [ItemPlace: ServiceDirectory?] = [:]
+    }
+
+    private func directory(of place: ItemPlace, _ seen: inout Seen) -> ServiceDirectory? {
+        var key = place
+        key.account = .text([])
+        if let directory = seen.directories[key] { return directory }
+        let directory = shownDirectory(of: place)
+        seen.directories[key] = .some(directory)
+        if let directory { seen.nodes.insert(directory.node) }
+        return directory
+    }
+
+    private func follow(_ change: ItemChange, _ seen: inout Seen) {
         let node = table.withLock { $0.itemNode(change.row) }
-        if let node { nodes.insert(node.id) }
+        if let node { seen.nodes.insert(node.id) }
         let moves = change.old != change.new
-        if moves, let old = change.old, let directory = shownDirectory(of: old) { nodes.insert(directory.node) }
+        if moves, let old = change.old { _ = directory(of: old, &seen) }
         guard let new = change.new else { return removed(change.row, node) }
         guard moves else {
             if let file = node?.file { file.state.withLock { changed(&$0) } }
             return
         }
-        let directory = shownDirectory(of: new)
-        if let directory { nodes.insert(directory.node) }
+        let directory = directory(of: new, &seen)
         // A node that nobody has used knows its directory, and that is another one now.
         if let node, case .item(let file) = node.content {
             let place = directory ?? unknownDirectory(of: new)

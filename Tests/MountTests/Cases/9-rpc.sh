@@ -108,3 +108,21 @@ PY
 timeout 140 python3 "$CASE_DIR/protocol.py" "$MNT" "$CASE_DIR" || fail "the protocol"
 unmount_keychain
 expect_code 0 "$KEYCHAINFS" check > /dev/null
+
+# Read-only, and before the first unlock.
+cat > "$CASE_DIR/states.py" <<'PY'
+import os, sys
+sys.path.insert(0, sys.argv[2]); import rpc
+api, state = rpc.Client(sys.argv[1]), sys.argv[3]
+def changes(): return api.add(b"x", svce="s", acct="new"), api.update({"svce": "s", "acct": "afu"}, {"labl": "x"}), api.delete(svce="s", acct="afu")
+if state == "read-only":
+    assert api.value(svce="s", acct="afu") == b"afu" and changes() == (-25292,) * 3, changes()
+else:
+    assert api.value(svce="s", acct="afu") == rpc.LOCKED and changes() == (rpc.LOCKED,) * 3, changes()
+    assert api.all(r_Attributes=True)[0] == rpc.LOCKED
+PY
+mount_keychain -o ro
+timeout 30 python3 "$CASE_DIR/states.py" "$MNT" "$CASE_DIR" read-only || fail "a read-only mount"
+unmount_keychain
+mount_keychain --locked
+timeout 30 python3 "$CASE_DIR/states.py" "$MNT" "$CASE_DIR" locked || fail "before the first unlock"

@@ -1,14 +1,15 @@
-import KeychainTesting
+import Keychain
 import SecItemTesting
 import Testing
 
-@testable import Keychain
-
 @Suite("Many clients at once")
-struct ConcurrentQueryTests {
-    @Test("8.5/66: each thread adds, finds, reads, updates, reads and deletes its own item, and finds it no more")
-    func lives() async throws {
-        let fixture = try QueryFixture()
+struct ConcurrentCases {
+    @Test(
+        "8.5/66: each thread adds, finds, reads, updates, reads and deletes its own item, and finds it no more",
+        arguments: Route.all)
+    func lives(_ route: Route) async throws {
+        let fixture = try CaseFixture()
+        fixture.use(route)
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<8 {
                 group.addTask { [client = fixture.client] in
@@ -22,7 +23,7 @@ struct ConcurrentQueryTests {
         #expect(try fixture.keychain.check().isSound)
     }
 
-    private static func live(_ item: [String: Plain], _ client: EngineClient) {
+    private static func live(_ item: [String: Plain], _ client: any SecItemClient) {
         #expect(client.add(item.with([kSecValueData: .bytes("one")])).status == errSecSuccess)
         #expect(client.status(item) == errSecSuccess)
         #expect(client.data(item) == .bytes("one"))
@@ -32,9 +33,10 @@ struct ConcurrentQueryTests {
         #expect(client.status(item) == errSecItemNotFound)
     }
 
-    @Test("8.2/35: 10 threads, 20 queries each, while it is locked; afterwards the real answer")
-    func locked() async throws {
-        let fixture = try QueryFixture()
+    @Test("8.2/35: 10 threads, 20 queries each, while it is locked; afterwards the real answer", arguments: Route.all)
+    func locked(_ route: Route) async throws {
+        let fixture = try CaseFixture()
+        fixture.use(route)
         #expect(fixture.client.add(.generic("s", "a")).status == errSecSuccess)
         fixture.keychain.lock()
         await withTaskGroup(of: Void.self) { group in
@@ -44,14 +46,16 @@ struct ConcurrentQueryTests {
                 }
             }
         }
-        try fixture.bench.unlock()
+        try fixture.unlock()
         #expect(fixture.client.status(.generic("s", "b")) == errSecItemNotFound)
         #expect(fixture.client.status(.generic("s", "a")) == errSecSuccess)
     }
 
-    @Test("items that move between two services while they are looked for are all found, each once")
-    func moving() async throws {
-        let fixture = try QueryFixture()
+    @Test(
+        "items that move between two services while they are looked for are all found, each once", arguments: Route.all)
+    func moving(_ route: Route) async throws {
+        let fixture = try CaseFixture()
+        fixture.use(route)
         for index in 0..<20 { #expect(fixture.client.add(.generic("a", .text("\(index)"))).status == errSecSuccess) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [client = fixture.client] in
