@@ -115,7 +115,7 @@ struct StateFileTests {
             try Data(wrong).write(to: URL(fileURLWithPath: path))
             #expect {
                 _ = try DeviceKeyFile(locations).read().count
-            } throws: { ($0 as? Failure)?.message.contains("32 bytes") == true }
+            } throws: { ($0 as? DeviceKeyError)?.message.contains("32 bytes") == true }
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(wrong))
         }
         // Not a relative one.
