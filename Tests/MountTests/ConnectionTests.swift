@@ -54,10 +54,11 @@ import Testing
     }
 
     /// `body` takes no longer.
-    private func within(seconds: Double, _ body: () throws -> Void) rethrows {
+    private func within(seconds: Double, _ body: () throws -> Int32) rethrows -> Int32 {
         let start = ContinuousClock.now
-        try body()
+        let status = try body()
         #expect(ContinuousClock.now - start < .seconds(seconds))
+        return status
     }
 
     @Test("F10: what the connection adds is a file at once, and the other way round, up to the longest value")
@@ -91,7 +92,7 @@ import Testing
         let fixture = try Fixture()
         #expect(try fixture.add("a") == 0)
         try fixture.mount.run("unmount", fixture.mount.mountPoint)
-        try within(seconds: 0.3) { #expect(try fixture.find("a").status == ConnectionStatus.notAvailable) }
+        #expect(try within(seconds: 0.3) { try fixture.find("a").status } == ConnectionStatus.notAvailable)
         #expect(try fixture.add("b") == ConnectionStatus.notAvailable)
         try fixture.mount.run("mount", fixture.mount.mountPoint)
         #expect(try fixture.find("a").secret == Array("s3cret".utf8))
@@ -105,7 +106,7 @@ import Testing
             #expect(try fixture.add("a\(round)") == 0)
             // The lane's descriptor is still open.
             try fixture.signal(SIGKILL)
-            try within(seconds: 0.5) { #expect(try fixture.find("a0").status == ConnectionStatus.notAvailable) }
+            #expect(try within(seconds: 0.5) { try fixture.find("a0").status } == ConnectionStatus.notAvailable)
             try fixture.mount.run("mount", fixture.mount.mountPoint)
             #expect(try fixture.find("a\(round)").status == 0)
         }
@@ -123,8 +124,8 @@ import Testing
             kill(daemon, SIGSTOP)
             defer { kill(daemon, SIGCONT) }
             let account = "never\(isConnected)"
-            try within(seconds: 3) { #expect(try fixture.add(account) == ConnectionStatus.notAvailable) }
-            try within(seconds: 0.2) { #expect(try fixture.find("a").status == ConnectionStatus.notAvailable) }
+            #expect(try within(seconds: 3) { try fixture.add(account) } == ConnectionStatus.notAvailable)
+            #expect(try within(seconds: 0.2) { try fixture.find("a").status } == ConnectionStatus.notAvailable)
             kill(daemon, SIGCONT)
             let deadline = ContinuousClock.now + .seconds(20)
             while try fixture.find("a").status != 0, ContinuousClock.now < deadline { usleep(20_000) }
