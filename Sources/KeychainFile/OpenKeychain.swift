@@ -1,6 +1,7 @@
 public import KeychainClient
 import KeychainConnection
 import KeychainRPC
+import Synchronization
 
 /// A keychain file that this process has open, without a mount: for servers, and for tests.
 ///
@@ -11,6 +12,7 @@ public final class OpenKeychain: Sendable {
     var connection: any ItemConnection { stored.connection }
 
     private let groups: AccessGroups
+    private let closed = Atomic(false)
 
     init(_ stored: StoredKeychain, accessGroups: [String]?) {
         self.stored = stored
@@ -36,7 +38,12 @@ public final class OpenKeychain: Sendable {
     public func lock() { stored.lock() }
 
     /// Wipes all keys and lets go of the file. For good: open it again to go on.
-    public func close() { stored.close() }
+    public func close() {
+        closed.store(true, ordering: .releasing)
+        stored.close()
+    }
+
+    var isClosed: Bool { closed.load(ordering: .acquiring) }
 
     /// Makes the functions of `import Security` (`SecItemAdd` …) use it, in the whole process, in place of the mount. It stays
     /// open as long as they do.

@@ -1,3 +1,4 @@
+import KeychainConnection
 import KeychainRPC
 import SecretCrypto
 
@@ -12,6 +13,7 @@ struct RetainingConnection: ItemConnection {
     func perform(
         _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
     ) -> Int32 {
-        owner.connection.perform(request, secret: secret, receive: receive)
+        guard !owner.isClosed else { return ConnectionStatus.notAvailable }
+        return owner.connection.perform(request, secret: secret, receive: receive)
     }
 }
