@@ -1,7 +1,18 @@
+import Glibc
+
 @main
 struct CredentialsExample {
     /// The life of a login. `--until-update` ends before it is deleted.
-    static func main() throws {
+    static func main() {
+        do {
+            try run()
+        } catch {
+            print("error:", error)
+            exit(1)
+        }
+    }
+
+    private static func run() throws {
         let store = CredentialsStore(server: "www.example.com")
         try store.delete()
         try store.add(Credentials(username: "amy", password: "first"))

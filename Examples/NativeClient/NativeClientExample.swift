@@ -1,9 +1,19 @@
+import Glibc
 import KeychainClient
 
 @main
 struct NativeClientExample {
     /// Passwords through the Swift-native API. `--keep` leaves them there.
-    static func main() throws {
+    static func main() {
+        do {
+            try run()
+        } catch {
+            print("error:", error)
+            exit(1)
+        }
+    }
+
+    private static func run() throws {
         let keychain = try Keychain.mounted()
 
         // A generic password: set, read, described.

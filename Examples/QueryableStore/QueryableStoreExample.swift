@@ -1,6 +1,17 @@
+import Glibc
+
 @main
 struct QueryableStoreExample {
-    static func main() throws {
+    static func main() {
+        do {
+            try run()
+        } catch {
+            print("error:", error)
+            exit(1)
+        }
+    }
+
+    private static func run() throws {
         let generic = GenericPasswordQueryable(service: "org.example.editor")
         let internet = InternetPasswordQueryable(
             server: "git.example.com", port: 8443, path: "/api", scheme: .https)

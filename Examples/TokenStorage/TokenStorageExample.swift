@@ -7,7 +7,16 @@ import FoundationNetworking
 @main
 struct TokenStorageExample {
     /// `TokenStorage TOKEN`: keeps it, authorizes a request with it, and forgets it; with `--keep` it stays.
-    static func main() throws {
+    static func main() {
+        do {
+            try run()
+        } catch {
+            print("error:", error)
+            exit(1)
+        }
+    }
+
+    private static func run() throws {
         let arguments = CommandLine.arguments.dropFirst()
         let storage = TokenStorage(service: "api.example.com", account: "ci")
         try storage.delete()

@@ -9,7 +9,7 @@ extension Keychain {
         receive: (PropertyList, borrowing AnswerFrame) -> Void = { _, _ in }
     ) throws(KeychainError) {
         let request = ItemRequest(operation, query: query, attributes: attributes, accessGroups: accessGroups)
-        let status = connection.perform(request, secret: secret) { frame in
+        let status = connection.perform(request, secret: secret.bytes) { frame in
             for entry in frame.entries { receive(entry, frame) }
         }
         guard status == 0 else { throw KeychainError(status: status) }

@@ -13,7 +13,7 @@ public struct Secret: ~Copyable, Sendable {
 
     /// A copy of a text's UTF-8. Nobody wipes the text.
     ///
-    /// Throws ``KeychainError/outOfMemory`` when the locked memory is used up: 2 MiB for all secrets of the process.
+    /// Throws ``KeychainError/outOfMemory`` when the locked memory is used up: 4 MiB for all secrets of the process.
     public init(_ text: String) throws(KeychainError) {
         try self.init(copying: Array(text.utf8).rawSpan)
     }

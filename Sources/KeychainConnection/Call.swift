@@ -5,7 +5,7 @@ import SystemPackage
 struct Call: ~Copyable {
     /// In milliseconds: no request takes longer, whatever the daemon says of itself.
     private static let limit = 600_000
-    private static let partCount = 64 << 10
+    private static let partCount = 32 << 10
 
     private let lanes: ProcessLanes
     private var lane: Lane?
@@ -85,7 +85,9 @@ struct Call: ~Copyable {
     private static func part(
         _ range: Range<Int>, of head: RawSpan, _ secret: RawSpan
     ) throws(Lane.Failed) -> SecretBytes {
-        guard var part = try? SecretBytes(count: range.count) else { throw .notAsked(.noMemory) }
+        guard var part = try? SecretBytes.patiently(count: range.count, attempts: RequestFile.attempts) else {
+            throw .notAsked(.noMemory)
+        }
         var output = part.mutableBytes
         let inHead = range.clamped(to: 0..<head.byteCount)
         _ = output.write(head.extracting(inHead))

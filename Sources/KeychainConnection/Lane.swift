@@ -46,7 +46,7 @@ final class Lane: Sendable {
     /// In milliseconds.
     static let idleTime = 300
     static let firstPiece = 16 << 10
-    static let nextPiece = 128 << 10
+    static let nextPiece = 32 << 10
 
     private let state = Monitor(State())
 

@@ -1,5 +1,6 @@
 package import KeychainRPC
-package import SecretCrypto
+internal import SecretCrypto
+internal import Synchronization
 import SystemPackage
 
 /// The keychain that is mounted: requests go through `.keychainfs/rpc` in the mount (contract, section 9).
@@ -24,28 +25,41 @@ package final class MountConnection: ItemConnection {
     package static let standardPatience = ProcessLanes.patience
 
     package func perform(
-        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+        _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
     ) -> Int32 {
-        let count = request.namesSecret ? secret.count : 0
+        let secret = request.namesSecret ? secret : RawSpan()
         let head: [UInt8]
         do throws(FrameError) {
-            head = try RequestFrame.head(of: request, secretCount: count)
+            head = try RequestFrame.head(of: request, secretCount: secret.byteCount)
         } catch {
             return error.status
         }
-        var mayRepeat = request.operation == .copyMatching
-        while true {
-            do throws(Lane.Failed) {
-                return try ask(head, secret.bytes.extracting(0..<count)) { frame in
-                    mayRepeat = false
-                    receive(frame)
-                }
-            } catch {
-                guard mayRepeat, case .lost(let errno) = error, errno.meansAnotherMount else {
-                    return error.status(isChange: request.operation != .copyMatching)
-                }
-                mayRepeat = false
+        let isChange = request.operation != .copyMatching
+        var hasReceived = false
+        do throws(Lane.Failed) {
+            return try ask(head, secret) { frame in
+                hasReceived = true
+                receive(frame)
             }
+        } catch {
+            guard !isChange, !hasReceived, let status = repeated(head, after: error, receive) else {
+                return error.status(isChange: isChange)
+            }
+            return status
+        }
+    }
+
+    /// Asks a query once more that failed for a reason which may be gone; nil for any other reason.
+    private func repeated(
+        _ head: [UInt8], after failure: Lane.Failed, _ receive: (borrowing AnswerFrame) -> Void
+    ) -> Int32? {
+        guard case .lost(let errno) = failure, errno.meansAnotherMount || errno == .noMemory else { return nil }
+        do throws(Lane.Failed) {
+            guard errno == .noMemory else { return try ask(head, RawSpan(), receive) }
+            // Large values that many callers want at the same time: one by one they fit.
+            return try lanes.current.turn.withLock { _ throws(Lane.Failed) in try ask(head, RawSpan(), receive) }
+        } catch {
+            return error.status(isChange: false)
         }
     }
 

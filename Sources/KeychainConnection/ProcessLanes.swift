@@ -12,6 +12,8 @@ final class ProcessLanes: Sendable {
     let pool: LanePool
     let liveness: Liveness
     let patience: Int
+    /// Of those who ask again for want of locked memory.
+    let turn = Mutex<Void>(())
     private let process = getpid()
     private let mountPoint: @Sendable () -> String
     private let child = AtomicLazyReference<ProcessLanes>()

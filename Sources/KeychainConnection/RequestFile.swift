@@ -4,7 +4,7 @@ import SystemPackage
 /// The `rpc` file of whatever is mounted when a request begins.
 struct RequestFile: ~Copyable {
     /// How often locked memory is asked for again, here or in the daemon, which each time waits for a second.
-    private static let attempts = 5
+    static let attempts = 5
 
     private let mountPoint: () -> String
     private var file: ControlFile?

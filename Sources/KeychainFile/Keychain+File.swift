@@ -27,10 +27,12 @@ extension Keychain {
 
     /// Makes a new keychain file, which must not exist, and opens it unlocked.
     ///
-    /// The directories that are missing are made. There is no way to it without the passphrase.
+    /// The directories that are missing are made. There is no way to it without the passphrase; an empty one is refused
+    /// (``KeychainFileError/badSecret``).
     public static func create(
         _ path: String, passphrase: consuming Secret, cost: GuessCost = .moderate, accessGroups: [String]? = nil
     ) throws(KeychainFileError) -> OpenKeychain {
+        guard passphrase.count > 0 else { throw .badSecret }
         try StoredKeychain.create(path: path, passphrase: passphrase.bytes, cost: cost.cost)
         return try open(path, unlockingWith: .passphrase(passphrase), accessGroups: accessGroups)
     }

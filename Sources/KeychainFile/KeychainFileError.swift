@@ -11,7 +11,8 @@ public enum KeychainFileError: Error, Hashable, Sendable {
     case damaged
     /// What was given opens no key slot.
     case wrongSecret
-    /// A recovery key that is mistyped, or a key file of fewer than 32 bytes or more than 64 KiB.
+    /// A recovery key that is mistyped, a key file of fewer than 32 bytes or more than 64 KiB, an empty passphrase for a new
+    /// keychain.
     case badSecret
     /// It is older than what this device has seen of it: somebody has put an old copy in its place.
     case rolledBack
@@ -34,7 +35,7 @@ extension KeychainFileError: CustomStringConvertible {
         case .notAKeychain: "The file is no keychain that this version can open."
         case .damaged: "The keychain file is damaged."
         case .wrongSecret: "That does not unlock the keychain."
-        case .badSecret: "That is no recovery key, or no key file."
+        case .badSecret: "That is no recovery key, no key file, or an empty passphrase."
         case .rolledBack: "The keychain is older than what this device has seen of it."
         case .notWritable: "The keychain file or its directory cannot be written."
         case .diskFull: "The disk that holds the keychain is full."

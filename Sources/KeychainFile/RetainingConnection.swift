@@ -11,7 +11,7 @@ struct RetainingConnection: ItemConnection {
     }
 
     func perform(
-        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+        _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
     ) -> Int32 {
         guard !owner.isClosed else { return ConnectionStatus.notAvailable }
         return owner.connection.perform(request, secret: secret, receive: receive)

@@ -16,6 +16,9 @@ package struct ItemService: Sendable {
         self.hasRoom = hasRoom
     }
 
+    /// The longest secret that is stored, in bytes.
+    var valueLimit: Int { engine.valueLimit }
+
     /// Carries out the request that a frame holds; what it changes is committed when this returns.
     ///
     /// - Parameters:

@@ -1,11 +1,13 @@
 import Keychain
 package import KeychainRPC
-package import SecretCrypto
+internal import SecretCrypto
 
 /// A keychain in this process, without a mount and without a byte on the way. Answers what a mount of it would.
 package struct LocalConnection: ItemConnection {
     private let service: ItemService
     private let caller: Caller
+    /// How often locked memory is asked for, each time for a second.
+    private static let attempts = 10
 
     /// - Parameter caller: whom the files of what is added belong to, once the keychain is mounted.
     package init(_ service: ItemService, caller: Caller) {
@@ -13,11 +15,23 @@ package struct LocalConnection: ItemConnection {
         self.caller = caller
     }
 
+    private static func locked(_ bytes: RawSpan) throws(KeychainError) -> SecretBytes {
+        do throws(CryptoError) {
+            var copy = try SecretBytes.patiently(count: bytes.byteCount, attempts: attempts)
+            var output = copy.mutableBytes
+            _ = output.write(bytes)
+            return copy
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
     package func perform(
-        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+        _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
     ) -> Int32 {
-        var frames = service.answer(request, secret: secret, by: caller).frames
         do throws(KeychainError) {
+            guard secret.byteCount <= service.valueLimit else { throw .dataTooLarge }
+            var frames = service.answer(request, secret: try Self.locked(secret), by: caller).frames
             while let frame = frames.next() {
                 receive(try AnswerFrame(frame))
                 if let ending = frame.ending { return ending.status }

@@ -26,6 +26,7 @@ struct KeychainFS: ParsableCommand {
 
     /// mount(8) does not name a command.
     static func main() {
+        ProgramMemory.prepare()
         let commands = configuration.subcommands.compactMap { $0._commandName } + ["help"]
         main(HelperCommandLine(CommandLine.arguments, commands: commands).arguments)
     }

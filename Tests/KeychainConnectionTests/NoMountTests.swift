@@ -15,8 +15,10 @@ import Testing
     }
 
     private func answer(at path: String, to request: ItemRequest) throws -> Int32 {
-        let secret = try SecretBytes(copying: Array("canary-of-no-mount".utf8).rawSpan)
-        return MountConnection { path }.perform(request, secret: secret) { _ in Issue.record("an answer from nobody") }
+        let secret = Array("canary-of-no-mount".utf8)
+        return MountConnection { path }.perform(request, secret: secret.rawSpan) { _ in
+            Issue.record("an answer from nobody")
+        }
     }
 
     @Test("Nothing is there: errSecNotAvailable, at once", arguments: requests)

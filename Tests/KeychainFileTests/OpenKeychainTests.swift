@@ -75,6 +75,9 @@ import Testing
         #expect(throws: KeychainError.locked) { _ = try keychain.password(service: "s", account: "a").count }
         #expect(throws: KeychainFileError.wrongSecret) { try opened.unlock(with: .passphrase(Secret("no"))) }
         #expect(throws: KeychainFileError.badSecret) { try opened.unlock(with: .recoveryKey(Secret("no"))) }
+        #expect(throws: KeychainFileError.badSecret) {
+            _ = try Keychain.create(path + ".other", passphrase: Secret(""), cost: .test).isUnlocked
+        }
         #expect(throws: KeychainFileError.badSecret) { try opened.unlock(with: .keyFile(Secret("short"))) }
         try opened.unlock(with: .passphrase(Secret("correct")))
         #expect(try keychain.password(service: "s", account: "a").text() == "x")

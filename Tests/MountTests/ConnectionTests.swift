@@ -11,7 +11,7 @@ import Testing
     private static let patience = 700
 
     /// A mounted keychain, and a connection to wherever that is.
-    private final class Fixture {
+    private final class Fixture: Sendable {
         let mount: ScannedMount
         let connection: MountConnection
 
@@ -35,7 +35,7 @@ import Testing
                 "class": .string("genp"), "svce": .string("s"), "acct": .string(account), "v_Data": .secret(0),
             ]
             let request = ItemRequest(.add, query: query, accessGroups: ["default"])
-            return connection.perform(request, secret: try SecretBytes(copying: secret.rawSpan)) { _ in }
+            return connection.perform(request, secret: secret.rawSpan) { _ in }
         }
 
         func find(_ account: String) throws -> (status: Int32, secret: [UInt8]?) {
@@ -44,7 +44,7 @@ import Testing
             ]
             var found: [UInt8]?
             let request = ItemRequest(.copyMatching, query: query, accessGroups: ["default"])
-            let status = connection.perform(request, secret: try SecretBytes(count: 0)) { frame in
+            let status = connection.perform(request, secret: RawSpan()) { frame in
                 if let secret = frame.secret(0) { found = [UInt8](copying: secret) }
             }
             return (status, found)
@@ -147,7 +147,7 @@ import Testing
         var frames = 0
         var secrets: [String] = []
         let request = ItemRequest(.copyMatching, query: query, accessGroups: ["default"])
-        let status = fixture.connection.perform(request, secret: try SecretBytes(count: 0)) { frame in
+        let status = fixture.connection.perform(request, secret: RawSpan()) { frame in
             frames += 1
             if frames < 3 { usleep(700_000) }
             for index in 0..<frame.secretCount {
@@ -176,9 +176,8 @@ import Testing
                     "r_Data": .boolean(true),
                 ]
                 var found: [UInt8]?
-                guard let none = try? SecretBytes(count: 0) else { continue }
                 let request = ItemRequest(.copyMatching, query: query, accessGroups: ["default"])
-                let status = connection.perform(request, secret: none) { frame in
+                let status = connection.perform(request, secret: RawSpan()) { frame in
                     if let secret = frame.secret(0) { found = [UInt8](copying: secret) }
                 }
                 if status != 0 || found != Array("secret \(number)".utf8) { wrong.withLock { $0 += 1 } }
@@ -190,6 +189,34 @@ import Testing
         #expect((1...16).contains(most.withLock { $0 }))
         usleep(800_000)
         #expect(Self.descriptors(of: path) == 0)
+    }
+
+    @Test("Many threads with large values, more than fit in locked memory at a time: each is served in its turn")
+    func largeValues() throws {
+        let fixture = try Fixture()
+        let failures = Mutex<[Int32]>([])
+        DispatchQueue.concurrentPerform(iterations: 12) { thread in
+            let secret = [UInt8](repeating: UInt8(thread + 1), count: 1_000_000)
+            for _ in 0..<2 {
+                let added = (try? fixture.add("a\(thread)", secret)) ?? 1
+                let found = try? fixture.find("a\(thread)")
+                let isRight = found?.secret == secret
+                failures.withLock { failures in
+                    if added != 0, added != -25299 { failures.append(added) }
+                    if !isRight { failures.append(found?.status ?? 1) }
+                }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+    }
+
+    @Test("A value over the limit is told as such, however large")
+    func tooLarge() throws {
+        let fixture = try Fixture()
+        for count in [(1 << 20) + 1, 2 << 20, 5 << 20] {
+            #expect(try fixture.add("large", [UInt8](repeating: 1, count: count)) == -25302)
+        }
+        #expect(try fixture.find("large").status == -25300)
     }
 
     private static func descriptors(of path: String) -> Int {

@@ -37,10 +37,9 @@ package struct ConnectionClient: SecItemClient {
     }
 
     private func perform(_ request: ItemRequest, _ secret: [UInt8]) -> Answer {
-        guard let secret = try? SecretBytes(copying: secret.rawSpan) else { return Answer(status: -108, result: nil) }
         var entries: [Plain] = []
         var isList = false
-        let status = connection.perform(request, secret: secret) { frame in
+        let status = connection.perform(request, secret: secret.rawSpan) { frame in
             for entry in frame.entries { entries.append(Plain(entry, frame)) }
             isList = frame.isList
         }

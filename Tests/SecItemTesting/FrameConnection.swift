@@ -1,7 +1,7 @@
 internal import Keychain
 package import KeychainRPC
 package import KeychainService
-package import SecretCrypto
+internal import SecretCrypto
 
 /// A connection to a service in this process that makes bytes of everything, kept sealed as a mount keeps them.
 package struct FrameConnection: ItemConnection {
@@ -16,10 +16,10 @@ package struct FrameConnection: ItemConnection {
     }
 
     package func perform(
-        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+        _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
     ) -> Int32 {
         do {
-            var stream = try answer(to: RequestFrame.bytes(of: request, secret: secret)).stream
+            var stream = try answer(to: RequestFrame.bytes(of: request, secret: SecretBytes(copying: secret))).stream
             var reader = AnswerReader()
             while let piece = try stream.next() {
                 // Cut where no frame ends.

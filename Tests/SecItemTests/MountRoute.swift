@@ -41,7 +41,7 @@ private final class MountedKeychain: ItemConnection {
     deinit { session?.stop() }
 
     func perform(
-        _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+        _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
     ) -> Int32 {
         connection.perform(request, secret: secret, receive: receive)
     }

@@ -14,7 +14,7 @@ import Testing
         #expect(arena.isLocked)
         #expect(try lockedKiB() >= before + 1024 - 64)
         #expect(SecretArena.shared.isLocked)
-        #expect(SecretArena.shared.capacity == 2 << 20)
+        #expect(SecretArena.shared.capacity == 4 << 20)
         withExtendedLifetime(arena) {}
     }
 
@@ -124,6 +124,17 @@ import Testing
             try fill(arena, upTo: (1 << 16) / slab, each: count)
             #expect(arena.bytesInUse == 0)
         }
+    }
+
+    @Test("H1: pieces of messages that are kept do not cut the room for contents into pieces")
+    func shortRunsLieApart() throws {
+        let arena = SecretArena(capacity: 1 << 20)
+        let long = try SecretBytes(count: 512 << 10, in: arena)
+        let piece = try SecretBytes(count: 32 << 10, in: arena)
+        #expect(long.count == 512 << 10)
+        _ = consume long
+        let longer = try SecretBytes(count: 900 << 10, in: arena)
+        #expect(longer.count + piece.count <= arena.bytesInUse)
     }
 
     /// Holds `left` secrets at once, by recursion: noncopyable values do not go into arrays.

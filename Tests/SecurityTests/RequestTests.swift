@@ -20,9 +20,9 @@ struct RequestTests {
         var secret: [UInt8] { state.withLock { $0.secret } }
 
         func perform(
-            _ request: ItemRequest, secret: borrowing SecretBytes, receive: (borrowing AnswerFrame) -> Void
+            _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
         ) -> Int32 {
-            let bytes = secret.bytes.withUnsafeBytes { Array($0) }
+            let bytes = secret.withUnsafeBytes { Array($0) }
             state.withLock { $0 = (request, bytes) }
             guard let frame = try? AnswerFrame(entries: [entry], isLast: true) else { return errSecInternalComponent }
             receive(frame)

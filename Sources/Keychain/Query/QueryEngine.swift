@@ -5,7 +5,7 @@
 package struct QueryEngine: Sendable {
     let keychain: Keychain
     /// The longest value of kSecValueData, in bytes.
-    let valueLimit: Int
+    package let valueLimit: Int
     let hints = ReferenceHints()
 
     package init(keychain: Keychain, valueLimit: Int = 1 << 20) {

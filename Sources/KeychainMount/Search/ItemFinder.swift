@@ -1,7 +1,6 @@
 package import Keychain
 import KeychainConnection
 import KeychainRPC
-import SecretCrypto
 
 /// `keychainfs search`: the items of a mounted keychain that have all of the given attributes.
 package struct ItemFinder: Sendable {
@@ -43,9 +42,8 @@ package struct ItemFinder: Sendable {
 
     private func find(_ itemClass: ItemClass, over connection: MountConnection) throws(Failure) -> [FoundItem] {
         let request = ItemRequest(.copyMatching, query: try query(itemClass), accessGroups: ["*"])
-        guard let nothing = try? SecretBytes(count: 0) else { throw Failure(.failure, "There is no memory left.") }
         var items: [FoundItem] = []
-        let status = connection.perform(request, secret: nothing) { frame in
+        let status = connection.perform(request, secret: RawSpan()) { frame in
             items += frame.entries.compactMap { FoundItem($0, itemClass, mountPoint: mountPoint) }
         }
         switch status {

@@ -5,6 +5,9 @@ package struct AnswerReader: ~Copyable, Sendable {
     /// The most bytes that a frame's list may have.
     package static let listLimit = 1 << 20
 
+    /// How often locked memory is asked for, each time for a second: other threads' secrets come and go.
+    private static let attempts = 5
+
     /// What the last frame said; nil until it has come.
     package private(set) var status: Int32?
     /// Nil while the header of the frame under way is not whole.
@@ -67,7 +70,11 @@ package struct AnswerReader: ~Copyable, Sendable {
 
     private mutating func makeRoom(for count: Int) throws(FrameError) {
         guard count > 0 else { return }
-        do throws(CryptoError) { secrets = try SecretBytes(count: count) } catch { throw .outOfSecretMemory }
+        do throws(CryptoError) {
+            secrets = try SecretBytes.patiently(count: count, attempts: Self.attempts)
+        } catch {
+            throw .outOfSecretMemory
+        }
     }
 
     private mutating func store(_ part: RawSpan) throws(FrameError) {

@@ -62,6 +62,10 @@ extension KeychainTree {
                 let (changes, source) = try exchange.answer(to: bytes, from: request.caller) { request.handOn() }
                 show(changes, &request)
                 return PartialAnswer(source: source)
+            } catch .allocate {
+                // Nothing has been done.
+                exchange.putBack(work)
+                throw .noMemory
             } catch {
                 exchange.finish(nil)
                 throw error.errno

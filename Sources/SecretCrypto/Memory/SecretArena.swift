@@ -1,5 +1,6 @@
 import CSodium
 import Glibc
+package import Synchronization
 
 /// One locked region that holds every key and every plaintext of the process, given out in slabs.
 ///
@@ -7,8 +8,12 @@ import Glibc
 /// mlock. A slab is zero when taken and wiped at once when given back. Safe from any thread; no system call per slab.
 /// A forked child sees zeros, so fork before there are secrets.
 package final class SecretArena: Sendable {
-    /// The arena of the process: 2 MiB, within the usual 8 MiB of RLIMIT_MEMLOCK.
-    package static let shared = SecretArena(capacity: 2 << 20)
+    /// The arena of the process.
+    package static let shared = SecretArena(capacity: sharedCapacity.load(ordering: .relaxed))
+
+    /// What ``shared`` will have, in bytes: to be set before it is first used. 4 MiB, within the usual 8 MiB of
+    /// RLIMIT_MEMLOCK, so that a program can have some of the longest values at a time.
+    package static let sharedCapacity = Atomic(4 << 20)
 
     /// How long an allocation waits for a free slab.
     package static let patience = 1

@@ -23,6 +23,20 @@ package struct SecretBytes: ~Copyable, Sendable {
         copy(bytes, at: 0)
     }
 
+    /// The same as ``init(count:in:)``, asked for again while there is no room: for whoever had rather wait than fail.
+    package static func patiently(
+        count: Int, attempts: Int, in arena: SecretArena = .shared
+    ) throws(CryptoError) -> SecretBytes {
+        for _ in 1..<max(1, attempts) {
+            do throws(CryptoError) {
+                return try SecretBytes(count: count, in: arena)
+            } catch {
+                guard error == .outOfSecretMemory else { throw error }
+            }
+        }
+        return try SecretBytes(count: count, in: arena)
+    }
+
     /// Bytes from the kernel's generator (getrandom(2)), written straight into the arena.
     package init(randomCount: Int, in arena: SecretArena = .shared) throws(CryptoError) {
         try self.init(count: randomCount, in: arena)

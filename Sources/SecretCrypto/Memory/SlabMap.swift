@@ -1,13 +1,15 @@
 /// Which slabs of an arena are taken: bookkeeping by offset, without a pointer, so that it is not wiped by a fork.
 ///
 /// The arena is cut into blocks of 4 KiB. A slab of at most 2 KiB is a slot of 32, 64 … 2048 bytes in a block of its
-/// class, aligned to its size; a larger one is a run of whole blocks. Slots come from the high end and runs from the
-/// low end, so that long-lived keys do not cut the room for contents into pieces. A block goes back when its last
-/// slot does.
+/// class, aligned to its size; a larger one is a run of whole blocks. Slots and short runs come from the high end and long
+/// runs from the low end, so that keys and pieces of messages do not cut the room for contents into pieces. A block goes
+/// back when its last slot does.
 struct SlabMap: Sendable {
     static let blockSize = 4096
     static let smallest = 32
     static let largestSlot = 2048
+    /// Longer ones are contents, or the like of them.
+    static let shortRun = 128 << 10
 
     private struct Block {
         /// log2 of the slot size, or 0: free or part of a run.
@@ -83,13 +85,26 @@ struct SlabMap: Sendable {
     /// First fit: an arena has some hundred blocks, and a large slab costs more to fill than to find.
     private mutating func takeRun(of size: Int) -> Int? {
         let wanted = size / Self.blockSize
+        let first = size <= Self.shortRun ? lastRun(of: wanted) : firstRun(of: wanted)
+        guard let first else { return nil }
+        for taken in first..<first + wanted { blocks[taken].inRun = true }
+        return first * Self.blockSize
+    }
+
+    private func firstRun(of wanted: Int) -> Int? {
         var length = 0
         for index in blocks.indices {
             length = blocks[index].isFree ? length + 1 : 0
-            guard length == wanted else { continue }
-            let first = index - wanted + 1
-            for taken in first...index { blocks[taken].inRun = true }
-            return first * Self.blockSize
+            if length == wanted { return index - wanted + 1 }
+        }
+        return nil
+    }
+
+    private func lastRun(of wanted: Int) -> Int? {
+        var length = 0
+        for index in blocks.indices.reversed() {
+            length = blocks[index].isFree ? length + 1 : 0
+            if length == wanted { return index }
         }
         return nil
     }

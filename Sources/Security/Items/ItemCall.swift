@@ -1,7 +1,6 @@
 internal import Foundation
 internal import KeychainConnection
 internal import KeychainRPC
-internal import SecretCrypto
 
 /// One call of a SecItem function, from a caller's dictionaries to a status and a result.
 struct ItemCall {
@@ -67,18 +66,8 @@ struct ItemCall {
     ) -> OSStatus {
         let request = ItemRequest(
             operation, query: item.terms, attributes: attributes, accessGroups: access.accessGroups)
-        do throws(CryptoError) {
-            let secret = try SecretBytes(copying: secret ?? Data())
-            return access.connection.perform(request, secret: secret) { answer.receive($0) }
-        } catch {
-            return errSecAllocate
-        }
-    }
-}
-
-extension SecretBytes {
-    /// A copy in locked memory of a caller's data, which stays the caller's.
-    fileprivate init(copying data: Data) throws(CryptoError) {
-        try self.init(copying: data.bytes)
+        // The caller's own bytes, which nobody wipes: a copy in locked memory would protect nothing.
+        let secret = secret ?? Data()
+        return access.connection.perform(request, secret: secret.bytes) { answer.receive($0) }
     }
 }
