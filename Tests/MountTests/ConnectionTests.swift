@@ -92,7 +92,7 @@ import Testing
         let fixture = try Fixture()
         #expect(try fixture.add("a") == 0)
         try fixture.mount.run("unmount", fixture.mount.mountPoint)
-        #expect(try within(seconds: 0.3) { try fixture.find("a").status } == ConnectionStatus.notAvailable)
+        #expect(try within(seconds: 1) { try fixture.find("a").status } == ConnectionStatus.notAvailable)
         #expect(try fixture.add("b") == ConnectionStatus.notAvailable)
         try fixture.mount.run("mount", fixture.mount.mountPoint)
         #expect(try fixture.find("a").secret == Array("s3cret".utf8))
