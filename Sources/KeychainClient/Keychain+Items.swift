@@ -8,6 +8,16 @@ extension Keychain {
         try secret(where: key.query(defaultGroup: defaultAccessGroup))
     }
 
+    /// The same; nil if there is no such item.
+    public func secretIfPresent(of key: ItemKey) throws(KeychainError) -> Secret? {
+        do throws(KeychainError) {
+            return try secret(of: key)
+        } catch {
+            guard error == .itemNotFound else { throw error }
+            return nil
+        }
+    }
+
     /// The same of an item that was found before.
     public func secret(of reference: ItemReference) throws(KeychainError) -> Secret {
         try secret(where: ["v_PersistentRef": .data(reference.bytes)])

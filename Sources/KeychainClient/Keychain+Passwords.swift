@@ -6,6 +6,11 @@ extension Keychain {
         try secret(of: .generic(service: service, account: account))
     }
 
+    /// The same; nil if there is none.
+    public func passwordIfPresent(service: String, account: String) throws(KeychainError) -> Secret? {
+        try secretIfPresent(of: .generic(service: service, account: account))
+    }
+
     /// Sets it, be there one or not.
     public func setPassword(
         _ password: borrowing Secret, service: String, account: String, attributes: ItemAttributes = ItemAttributes()

@@ -9,10 +9,19 @@ import Testing
 
     init() throws { keychain = try ClientFixture().client }
 
+    private var isPresent: Bool {
+        get throws {
+            guard let password = try keychain.passwordIfPresent(service: "s", account: "a") else { return false }
+            return password.count > 0
+        }
+    }
+
     @Test("A password is set, read, replaced and removed")
     func life() throws {
         #expect(throws: KeychainError.itemNotFound) { _ = try keychain.password(service: "s", account: "a").count }
+        #expect(try isPresent == false)
         try keychain.setPassword(Secret("one"), service: "s", account: "a")
+        #expect(try isPresent)
         #expect(try keychain.password(service: "s", account: "a").text() == "one")
         try keychain.setPassword(Secret("two"), service: "s", account: "a", attributes: ItemAttributes(label: "L"))
         let found = try keychain.password(service: "s", account: "a")
