@@ -34,6 +34,18 @@ struct RequestTests {
         ItemAccess.$scoped.withValue(ItemAccess(recorder, accessGroups: ["one", "two"]), operation: body)
     }
 
+    @Test("H1: a secret that is given as a text does not travel")
+    func textAsData() {
+        for secret in ["canary", NSString("canary"), ["canary"]] as [Any] {
+            let recorder = Recorder()
+            let item = [kSecClass: kSecClassGenericPassword, kSecValueData: secret] as CFDictionary
+            _ = call(recorder) { SecItemAdd(item, nil) }
+            #expect(recorder.request?.query["v_Data"] == .object)
+            _ = call(recorder) { SecItemUpdate([kSecClass: kSecClassGenericPassword] as CFDictionary, item) }
+            #expect(recorder.request?.attributes["v_Data"] == .object)
+        }
+    }
+
     @Test("an addition without a place for its result asks for none: no secret comes back for nothing")
     func additionWithoutPointer() {
         let recorder = Recorder()

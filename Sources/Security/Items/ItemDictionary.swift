@@ -12,12 +12,13 @@ struct ItemDictionary {
         var conversion = PropertyListConversion()
         for (key, value) in dictionary {
             guard let key = key as? String else { throw Failure(status: errSecParam) }
-            if key == Self.dataKey, let value = value as? Data {
-                data = value
-                terms[key] = .secret(0)
-            } else {
+            guard key == Self.dataKey else {
                 terms[key] = conversion.value(of: value)
+                continue
             }
+            // What is no data is refused, but it may be the secret all the same: it does not travel.
+            data = value as? Data
+            terms[key] = data == nil ? .object : .secret(0)
         }
     }
 
