@@ -233,6 +233,20 @@ let package = Package(
             dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto", system], swiftSettings: testing),
         .testTarget(
             name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
+        // Test support: every decoder of bytes from outside, with what has to hold for any bytes; and its program, which
+        // scripts/fuzz links with libFuzzer.
+        .target(
+            name: "Fuzzing",
+            dependencies: [
+                "KeychainMount", "DeviceState", "KeychainTree", "KeychainService", "KeychainStorage", "KeychainTesting",
+                "FileSystemTesting", "FileSystemCore", "Keychain", "KeychainRPC", "SecretCrypto", "CFuse3", system,
+            ],
+            path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: testing),
+        .target(name: "CFuzzer", path: "Tests/CFuzzer"),
+        .executableTarget(
+            name: "Fuzzer", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzzer", swiftSettings: testing),
+        .testTarget(
+            name: "FuzzingTests", dependencies: ["Fuzzing", "KeychainTesting"], swiftSettings: testing),
         .testTarget(
             name: "MountTests",
             dependencies: [

@@ -18,6 +18,14 @@ extern void __libc_free(void *);
 
 static _Thread_local int unmap_wipes;
 
+void wiping_malloc_set_unmap(int wipes)
+{
+    unmap_wipes = wipes;
+}
+
+/* A build with a sanitizer, which no user has, needs these names for the sanitizer's own allocator. */
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+
 /* As explicit_bzero(3), without the call: the compiler must not take it for a dead store. */
 static inline void wipe(void *memory, size_t count)
 {
@@ -70,11 +78,6 @@ void *reallocarray(void *block, size_t count, size_t size)
     return realloc(block, bytes);
 }
 
-void wiping_malloc_set_unmap(int wipes)
-{
-    unmap_wipes = wipes;
-}
-
 /* By the system call: glibc's own function is hidden behind this one. */
 int munmap(void *memory, size_t count)
 {
@@ -83,3 +86,5 @@ int munmap(void *memory, size_t count)
         wipe(memory, count);
     return (int)syscall(SYS_munmap, memory, count);
 }
+
+#endif

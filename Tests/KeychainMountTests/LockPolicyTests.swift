@@ -44,6 +44,17 @@ struct LockPolicyTests {
         #expect(DurationText.text(.seconds(-3)) == "0s")
     }
 
+    @Test("H3: a comma ends an option whatever sign it would make one character with; what is written is read again")
+    func optionsOfAnyText() throws {
+        let list = try MountOptionList(["fsname=x\u{600},ro,lock_after=1h"])
+        #expect(list.isReadOnly && list.source == "x\u{600}" && list.lockPolicy.afterUse == .seconds(3600))
+        let marked = try MountOptionList(["fsname=\u{301}a\\,\u{301},ro"])
+        #expect(marked.source == "\u{301}a,\u{301}")
+        for list in [list, marked] {
+            #expect(try MountOptionList(Array(list.arguments.dropFirst())).source == list.source)
+        }
+    }
+
     @Test("L4: the process in the background gets the same policy; the last one given holds")
     func options() throws {
         let list = try MountOptionList(["lock_after=1h,ro", "lock_after=15m", "lock_at_most=90m"])

@@ -67,6 +67,22 @@ private func decode(_ text: String, _ key: AttributeKey, current: AttributeValue
         }
     }
 
+    @Test(
+        "X2: a date with digits that are not ASCII, or of a year that UTC cannot write, is refused",
+        arguments: [
+            "2026-01-01T00:00:00+٠٥:٠٠", "2026-01-01T00:00:00.٥Z", "9999-12-31T23:59:59-00:01",
+            "0000-01-01T00:00:00+00:01",
+        ])
+    func datesThatWouldMeanAnother(text: String) {
+        #expect(decode(text, .creationDate) == nil)
+    }
+
+    @Test("X2: a text that only looks like a constant's name stays what it is")
+    func lookalikes() {
+        #expect(decode("SOC\u{212A}S", .protocol) == .string("SOC\u{212A}S"))
+        #expect(decode("SOCKS", .protocol) == .string("sox "))
+    }
+
     @Test("X2: every class is known by its suffix, its constant's name and its code")
     func protections() {
         let constants = [

@@ -22,6 +22,8 @@ package struct SnapshotAnswer: JSONText, Sendable {
 final class SnapshotMaker: Sendable {
     /// So long a client has for taking a copy away.
     private static let patience: TimeInterval = 600
+    /// What every copy's name begins with.
+    private static let namePrefix = ".keychainfs-backup-"
     private let opened: OpenedKeychain
     private let directory: String
     /// What all copies of this keychain, and of no other one in the directory, begin with.
@@ -32,7 +34,12 @@ final class SnapshotMaker: Sendable {
     init(_ opened: OpenedKeychain, path: String) {
         self.opened = opened
         directory = FilePath(path).removingLastComponent().string
-        prefix = ".keychainfs-backup-" + Self.identifier(of: path) + "-"
+        prefix = Self.namePrefix + Self.identifier(of: path) + "-"
+    }
+
+    /// Whether a file can be a copy, by its name: a client removes what it is told, and is told so by whoever has mounted.
+    static func canBeCopy(_ path: String) -> Bool {
+        FilePath(path).lastComponent?.string.hasPrefix(namePrefix) == true
     }
 
     /// `inUse` while another one is being made.

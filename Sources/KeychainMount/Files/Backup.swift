@@ -119,7 +119,7 @@ package struct Backup: Sendable {
 
     private func snapshot(of mountPoint: String) throws(Failure) -> SnapshotAnswer {
         let answer = try MountClient(mountPoint: mountPoint).run("backup", limit: MountClient.longLimit)
-        guard let snapshot = try? SnapshotAnswer(json: answer) else {
+        guard let snapshot = try? SnapshotAnswer(json: answer), SnapshotMaker.canBeCopy(snapshot.file) else {
             throw Failure(
                 .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")
         }

@@ -31,7 +31,8 @@ package struct MountOptionList: Hashable, Sendable {
     /// unless `isSloppy` (mount -s).
     package init(_ texts: [String] = [], isSloppy: Bool = false) throws(Failure) {
         for option in texts.flatMap(Self.options) {
-            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let parts = option.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { String($0) }
             let value = parts.count == 2 ? parts[1] : nil
             guard try set(parts[0], value, option) || Self.isForOthers(parts[0]) || isSloppy else {
                 throw Self.unknown(parts[0])
@@ -162,23 +163,30 @@ package struct MountOptionList: Hashable, Sendable {
     // MARK: Commas
 
     /// A comma that belongs to a value has a backslash before it, as mount.fuse3(8) says; so has a backslash.
+    ///
+    /// By scalars, not by characters: a comma ends an option whatever sign it would make one character with.
     private static func options(_ text: String) -> [String] {
-        var options = [""]
+        var options = [String.UnicodeScalarView()]
         var isEscaped = false
-        for character in text {
-            switch character {
+        for scalar in text.unicodeScalars {
+            switch scalar {
             case "\\" where !isEscaped: isEscaped = true
-            case "," where !isEscaped: options.append("")
+            case "," where !isEscaped: options.append(String.UnicodeScalarView())
             default:
-                options[options.count - 1].append(character)
+                options[options.count - 1].append(scalar)
                 isEscaped = false
             }
         }
-        return options
+        return options.map { String($0) }
     }
 
     private static func escaped(_ value: String) -> String {
-        value.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
+        var escaped = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars {
+            if scalar == "\\" || scalar == "," { escaped.append("\\") }
+            escaped.append(scalar)
+        }
+        return String(escaped)
     }
 }
 

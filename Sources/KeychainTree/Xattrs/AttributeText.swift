@@ -63,7 +63,8 @@ package enum AttributeText {
 
     private static func code(of text: String, _ name: String, in table: [(suffix: String, code: String)]) -> [UInt8] {
         let suffix = text.dropPrefix(name)
-        return Array((table.first { $0.suffix == suffix }?.code ?? text).utf8)
+        // Byte by byte: texts can be equal that are not the same (a Kelvin sign and K).
+        return Array((table.first { $0.suffix.utf8.elementsEqual(suffix.utf8) }?.code ?? text).utf8)
     }
 }
 

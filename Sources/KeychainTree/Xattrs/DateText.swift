@@ -18,9 +18,11 @@ enum DateText {
         return text + "Z"
     }
 
-    /// Accepts any RFC 3339 date-time, with `Z` or a numeric offset; nil for anything else.
+    /// Accepts any RFC 3339 date-time, with `Z` or a numeric offset; nil for anything else, and for what UTC has not in the
+    /// years 0000 to 9999: it could not be written so.
     static func decode(_ text: String) -> KeychainDate? {
         let pattern = /(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))/
+            .asciiOnlyDigits()
         guard let match = text.wholeMatch(of: pattern) else { return nil }
         let fields = [match.1, match.2, match.3, match.4, match.5, match.6].compactMap { Int64($0) }
         guard fields.count == 6, (1...12).contains(fields[1]), (1...31).contains(fields[2]) else { return nil }
@@ -33,6 +35,7 @@ enum DateText {
             guard hours < 24, minutes < 60 else { return nil }
             seconds -= (sign == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
         }
+        guard (0...9999).contains(civil(fromDays: seconds.dividing(by: secondsPerDay).quotient).0) else { return nil }
         let digits = match.7.map(String.init) ?? ""
         let fraction = digits + String(repeating: "0", count: 9 - digits.count)
         return KeychainDate(seconds: seconds, nanoseconds: Int32(fraction) ?? 0)

@@ -1,0 +1,55 @@
+/// A decoder of bytes from outside, and what holds whatever the bytes are.
+public struct FuzzTarget: Sendable {
+    /// As the programs and the corpus call it.
+    public let name: String
+    /// The longest input that is tried, in bytes.
+    public let limit: Int
+    /// How many inputs an ordinary run of the tests tries: fewer where each makes a keychain.
+    public let cases: Int
+    /// What the bytes of a text are made of, for a dictionary.
+    public let words: [String]
+    private let body: @Sendable ([UInt8]) throws -> Void
+    private let examples: @Sendable () throws -> [[UInt8]]
+
+    /// - Parameters:
+    ///   - examples: inputs that real values make.
+    ///   - body: decodes; throws a ``Finding`` for what must not be.
+    init(
+        _ name: String, limit: Int, cases: Int = 1000, words: [String] = [],
+        examples: @escaping @Sendable () throws -> [[UInt8]],
+        body: @escaping @Sendable ([UInt8]) throws -> Void
+    ) {
+        self.name = name
+        self.limit = limit
+        self.cases = cases
+        self.words = words
+        self.examples = examples
+        self.body = body
+    }
+
+    /// Every decoder there is.
+    public static let all: [FuzzTarget] = [
+        .names, .directoryNames, .attributes, .metadata, .directories, .rows, .storeFile, .secrets, .control,
+        .clientAnswers, .options, .lists, .requests, .answers, .service, .wire,
+    ]
+
+    public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
+
+    /// Throws what must not be.
+    public func run(_ input: [UInt8]) throws { try body(Array(input.prefix(limit))) }
+
+    /// Inputs to begin with.
+    public func seeds() throws -> [[UInt8]] { try examples() }
+}
+
+/// What must not be: a property of a decoder that an input breaks.
+public struct Finding: Error, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Throws a ``Finding`` unless `condition` holds.
+func hold(_ condition: Bool, _ what: @autoclosure () -> String) throws {
+    guard condition else { throw Finding(what()) }
+}

@@ -1,0 +1,96 @@
+import KeychainRPC
+import SecretCrypto
+
+/// Section 9: binary property lists, requests and answers of `.keychainfs/rpc`.
+extension FuzzTarget {
+    static let lists = FuzzTarget("lists", limit: 4096, examples: { try listExamples() }) { input in
+        guard let value = try? PropertyList(binary: input) else { return }
+        let again = try PropertyList(binary: value.binary())
+        // Not a number is not equal to itself.
+        try hold(again == value || value != value, "a list that is another one when it is written")
+    }
+
+    static let requests = FuzzTarget("requests", limit: 4096, examples: { try requestExamples() }) { input in
+        guard let request = try? ItemRequest(list: input) else { return }
+        let list = Array(try RequestFrame.head(of: request, secretCount: 3).dropFirst(FrameHeader.byteCount))
+        let again = try ItemRequest(list: list)
+        try hold(again == request || request != request, "a request that is another one when it is written")
+    }
+
+    /// The first byte tells where the answer is cut: the pieces are of no account.
+    static let answers = FuzzTarget("answers", limit: 4096, examples: { try answerExamples() }) { input in
+        var reader = InputReader(input)
+        let size = Int(reader.byte()) + 1
+        let bytes = reader.remaining()
+        let whole = ReadAnswer(bytes, pieceCount: max(1, bytes.count))
+        let pieces = ReadAnswer(bytes, pieceCount: size)
+        try hold(whole.frames == pieces.frames || whole.frames != whole.frames, "frames that depend on the pieces")
+        try hold((whole.status, whole.failure) == (pieces.status, pieces.failure), "an end that depends on the pieces")
+    }
+
+    // MARK: Examples
+
+    private static let values: [PropertyList] = [
+        .string("text"), .string("日本"), .data([0, 255]), .integer(-1), .integer(.max), .real(0.5), .boolean(true),
+        .date(1e9), .null, .secret(0), .object, .array([.integer(1), .array([])]),
+        .dictionary(["class": .string("genp"), "é": .null]), .accessControl(protection: "ak", flags: 1),
+    ]
+
+    private static func listExamples() throws -> [[UInt8]] {
+        try values.map { try $0.binary() } + [PropertyList.array(values).binary()]
+    }
+
+    private static func requestExamples() throws -> [[UInt8]] {
+        try ItemRequest.Operation.allCases.map { operation in
+            let request = ItemRequest(
+                operation, query: ["class": .string("genp"), "acct": .string("a"), "r_Data": .boolean(true)],
+                attributes: operation == .update ? ["v_Data": .secret(0)] : [:], accessGroups: ["default", "g"])
+            return Array(try RequestFrame.head(of: request, secretCount: 0).dropFirst(FrameHeader.byteCount))
+        }
+    }
+
+    private static func answerExamples() throws -> [[UInt8]] {
+        let first = try AnswerFrame.head(entries: [.secret(0), values[12]], counts: [3], ending: nil) + [1, 2, 3]
+        let last = try AnswerFrame.head(entries: [], counts: [], ending: AnswerEnding(status: 0, isList: true))
+        let failure = try AnswerFrame.head(entries: [], counts: [], ending: AnswerEnding(status: -25300))
+        return [[255] + first + last, [0] + failure, [20] + first]
+    }
+}
+
+/// An answer read in pieces of one size.
+private struct ReadAnswer {
+    struct Frame: Equatable {
+        let entries: [PropertyList]
+        let secrets: [[UInt8]]
+        let ending: [Int32]
+    }
+
+    private(set) var frames: [Frame] = []
+    private(set) var status: Int32?
+    private(set) var failure: FrameError?
+
+    init(_ bytes: [UInt8], pieceCount: Int) {
+        var reader = AnswerReader()
+        var frames: [Frame] = []
+        var start = 0
+        do throws(FrameError) {
+            while start < bytes.count {
+                let piece = Array(bytes[start..<min(bytes.count, start + pieceCount)])
+                try reader.append(piece.span.bytes) { frames.append(Self.frame($0)) }
+                start += piece.count
+            }
+        } catch {
+            failure = error
+        }
+        (self.frames, status) = (frames, reader.status)
+    }
+
+    private static func frame(_ frame: borrowing AnswerFrame) -> Frame {
+        var secrets: [[UInt8]] = []
+        for index in 0..<frame.secretCount {
+            if let secret = frame.secret(index) { secrets.append([UInt8](copying: secret)) }
+        }
+        let ending = frame.isLast ? [frame.status, frame.isList ? 1 : 0] : []
+        return Frame(entries: frame.entries, secrets: secrets, ending: ending)
+    }
+}

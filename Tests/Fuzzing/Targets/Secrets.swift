@@ -1,0 +1,134 @@
+import DeviceState
+import Foundation
+import Keychain
+import KeychainMount
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+
+/// L5, S2, S3: what lies in files or is typed: recovery keys, passphrase and key files, device keys, commit numbers. The first
+/// byte tells which.
+extension FuzzTarget {
+    static let secrets = FuzzTarget(
+        "secrets", limit: 512, cases: 300, words: ["0123456789ABCDEFGHJKMNPQRSTVWXYZ", "-", "\n", "\r\n", "iloILO"],
+        examples: { try secretExamples() }
+    ) { input in
+        var reader = InputReader(input)
+        let kind = reader.byte()
+        let bytes = reader.remaining()
+        switch kind % 5 {
+        case 0: try recoveryKey(bytes)
+        case 1: try passphraseFile(bytes)
+        case 2: try keyFile(bytes)
+        case 3: try deviceKey(bytes)
+        default: try commitNumber(bytes)
+        }
+    }
+
+    private static func secretExamples() throws -> [[UInt8]] {
+        let key = try RecoveryKey().text()
+        let text = [UInt8](copying: key.bytes)
+        let digits = [UInt8](repeating: 7, count: 32)
+        return [
+            [0] + text, [0] + Array(String(decoding: text, as: UTF8.self).lowercased().utf8),
+            [1] + Array("correct\n".utf8),
+            [1, 10], [1, 13, 10], [2] + digits, [2], [3] + digits, [3] + digits.dropLast(),
+            [4] + (try keptNumber.get()),
+        ]
+    }
+
+    /// A key that is taken is written in one way, and holds the characters that were typed.
+    private static func recoveryKey(_ bytes: [UInt8]) throws {
+        let typed = try SecretBytes(copying: bytes.span.bytes)
+        guard let key = try? RecoveryKey(typed: typed) else { return }
+        let text = try key.text()
+        let characters = [UInt8](copying: text.bytes)
+        try hold(characters.count == 42 && characters.last == 10, "a recovery key of \(characters.count) characters")
+        let again = try RecoveryKey(typed: text).text()
+        try hold([UInt8](copying: again.bytes) == characters, "a recovery key that is another when it is typed")
+        let said = String(decoding: bytes, as: UTF8.self).uppercased().filter { $0.isLetter || $0.isNumber }
+        let meant = said.map { $0 == "O" ? "0" : $0 == "I" || $0 == "L" ? "1" : $0 }
+        try hold(
+            meant == String(decoding: characters, as: UTF8.self).filter { $0.isLetter || $0.isNumber }.map(\.self),
+            "other characters than were typed")
+    }
+
+    private static func passphraseFile(_ bytes: [UInt8]) throws {
+        let expected = bytes.last == 10 ? Array(bytes.dropLast()) : bytes
+        try InputFile.with(bytes) { path in
+            let read: [UInt8]?
+            do throws(PassphraseError) {
+                let found = try PassphraseReader.read(file: path).take()
+                read = [UInt8](copying: found.bytes)
+            } catch {
+                try hold(error == .empty, "\(error)")
+                read = nil
+            }
+            try hold(read == (expected.isEmpty ? nil : expected), "another passphrase than in the file")
+        }
+    }
+
+    private static func keyFile(_ bytes: [UInt8]) throws {
+        try InputFile.with(bytes) { path in
+            let isKey = UnlockSecret.keyFileCounts.contains(bytes.count)
+            var read: [UInt8]?
+            do throws(Failure) {
+                let key = try KeyFile(path: path).read { _ in }
+                read = [UInt8](copying: key.bytes.bytes)
+            } catch {
+                try hold(!isKey, "a key file of \(bytes.count) bytes is refused")
+            }
+            try hold(read == (isKey ? bytes : nil), "another key than in the file")
+        }
+    }
+
+    private static func deviceKey(_ bytes: [UInt8]) throws {
+        try InputFile.with(bytes) { path in
+            let read: [UInt8]?
+            do throws(DeviceKeyError) {
+                let key = try DeviceKeyFile(path: path).read()
+                read = [UInt8](copying: key.bytes)
+            } catch {
+                read = nil
+            }
+            try hold(read == (bytes.count == 32 ? bytes : nil), "another device key than in the file")
+        }
+    }
+
+    /// Only what this store's keys have made lets it be unlocked.
+    private static func commitNumber(_ bytes: [UInt8]) throws {
+        let genuine = try keptNumber.get()
+        let memory = try MemoryKeychain(keeper: FixedNumber(bytes))
+        let isUnlocked = (try? memory.unlock()) != nil
+        try hold(isUnlocked == (bytes == genuine), "a commit number of somebody else's making was taken")
+    }
+
+    /// What is kept of the original.
+    private static let keptNumber = Result { () throws -> [UInt8] in
+        let keeper = FixedNumber(nil)
+        try MemoryKeychain(keeper: keeper).unlock()
+        guard let kept = keeper.last.withLock({ $0 }) else { throw Finding("no commit number was kept") }
+        return kept
+    }
+}
+
+/// Has always the same bytes, and remembers what it was to keep.
+private final class FixedNumber: CommitNumberKeeper {
+    let last = Mutex<[UInt8]?>(nil)
+    private let bytes: [UInt8]?
+
+    init(_ bytes: [UInt8]?) { self.bytes = bytes }
+
+    func kept(for store: [UInt8]) -> [UInt8]? { bytes }
+    func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) { last.withLock { $0 = record } }
+}
+
+/// A file with the input's bytes, as long as it is looked at.
+private enum InputFile {
+    static func with(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("keychainfs-\(UUID().uuidString)")
+        try Data(bytes).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try body(file.path)
+    }
+}

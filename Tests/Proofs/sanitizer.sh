@@ -1,0 +1,33 @@
+# What the proofs thread-sanitizer and address-sanitizer do. Sourced, with the sanitizer's name in `sanitizer`: builds all with
+# it in a directory of its own, runs the whole suite, whose mounts have sanitized daemons, and fails on any report.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+build=${SANITIZER_BUILD:-$ROOT/.build/$sanitizer}
+reports=$WORK/reports
+mkdir -p "$build" "$reports"
+# Daemons of the ordinary user of the tests write here, too.
+chmod 1777 "$reports"
+
+flags=()
+if [ "$sanitizer" = thread ]; then
+    clang -O1 -g -fPIC -c Tests/Sanitizers/mutex.c -o "$build/mutex.o"
+    flags=(-Xlinker "$build/mutex.o")
+fi
+swift build --build-tests --sanitize="$sanitizer" --scratch-path "$build" "${flags[@]}" >"$WORK/build" 2>&1 ||
+    { tail -n 40 "$WORK/build" >&2; fail "the build with the $sanitizer sanitizer"; }
+
+# A line that is no comment, each.
+listed() { grep -v '^#' "$1"; }
+skipped=()
+while read -r line; do skipped+=(--skip "$line"); done < <(listed Tests/Sanitizers/left-out)
+options="halt_on_error=0:exitcode=66:log_path=$reports/report:suppressions=$ROOT/Tests/Sanitizers/suppressions"
+export TSAN_OPTIONS=$options ASAN_OPTIONS=$options:detect_leaks=0:allocator_may_return_null=1
+export KEYCHAINFS_CASES_LEFT_OUT=$(listed Tests/Sanitizers/left-out-cases | paste -sd ' ')
+"$build"/debug/keychainfsPackageTests.xctest --testing-library swift-testing "${skipped[@]}" "$@" >"$WORK/log" 2>&1 ||
+    status=$?
+if grep -lE 'WARNING: ThreadSanitizer|ERROR: AddressSanitizer' "$reports"/* >"$WORK/with" 2>/dev/null; then
+    head -n 60 "$(head -n 1 "$WORK/with")" >&2
+    fail "$(wc -l <"$WORK/with") processes reported"
+fi
+[ "${status:-0}" = 0 ] || { grep -aE '✘|recorded an issue' "$WORK/log" >&2; fail "tests under the $sanitizer sanitizer"; }
+cases "$(grep -aoE 'Test run with [0-9]+' "$WORK/log" | tail -n 1 | grep -oE '[0-9]+')"
