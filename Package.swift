@@ -175,6 +175,13 @@ let package = Package(
             name: "KeychainStorageTests",
             dependencies: ["KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", grdb, system],
             swiftSettings: testing),
+        // Test support: a disk below SQLite that remembers every write, and fails when told to.
+        .target(
+            name: "CFaultDisk", path: "Tests/CFaultDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .testTarget(
+            name: "CrashTests",
+            dependencies: ["CFaultDisk", "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto"],
+            swiftSettings: testing),
         .testTarget(
             name: "KeychainTreeTests",
             dependencies: [

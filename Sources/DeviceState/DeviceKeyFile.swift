@@ -1,6 +1,7 @@
 import Foundation
 package import SecretCrypto
 import SystemPackage
+import SystemServices
 
 /// The key of this device: 32 random bytes in a file that only its owner can read (S3).
 package struct DeviceKeyFile: Sendable {
@@ -24,7 +25,11 @@ package struct DeviceKeyFile: Sendable {
 
     /// The key; made when first asked for.
     package func read() throws(DeviceKeyError) -> SecretBytes {
-        if let key = try existing() { return key }
+        if let key = try existing() {
+            // Who made it may have been killed before its name was durable, and items are about to be bound to it.
+            if !isCredential { try? FileNames.synchronize(directory: path.removingLastComponent().string) }
+            return key
+        }
         // It was there a moment ago.
         guard !isCredential else { throw unusable("cannot be read any more.") }
         try create()
@@ -74,25 +79,26 @@ package struct DeviceKeyFile: Sendable {
         }
     }
 
-    /// Written under another name and linked, so that nobody ever reads half a key or replaces one.
+    /// Written under another name first, so that nobody ever reads half a key or replaces one. Durable when it returns:
+    /// without it, items that are bound to this device are lost.
     private func create() throws(DeviceKeyError) {
-        let directory = path.removingLastComponent()
-        let temporary = directory.appending("device.key.\(UInt64.random(in: 0 ... .max))")
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let file = try FileDescriptor.open(
-                temporary, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
-            try file.closeAfter {
-                let key = try SecretBytes(randomCount: Self.byteCount)
-                try key.write(to: file.rawValue)
-                try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false).synchronize()
-            }
-            defer { try? FileManager.default.removeItem(atPath: temporary.string) }
-            // Another process may have been faster: then its key is the device's.
-            try? FileManager.default.linkItem(atPath: temporary.string, toPath: path.string)
+        do throws(Errno) {
+            try FileNames.makeDirectory(path.removingLastComponent().string)
+            let draft = try DraftFile(for: path.string)
+            try draft.writeRandom(count: Self.byteCount)
+            try draft.publish()
         } catch {
-            throw unusable("cannot be made: this user must be able to write to \(directory.string).")
+            // Another process may have been faster: then its key is the device's.
+            guard error != .fileExists else { return }
+            throw unusable("cannot be made: \(reason(error)).")
+        }
+    }
+
+    private func reason(_ error: Errno) -> String {
+        switch error {
+        case .permissionDenied, .notPermitted:
+            "this user must be able to write to \(path.removingLastComponent().string)"
+        default: "\(error)"
         }
     }
 

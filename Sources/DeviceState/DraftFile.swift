@@ -1,4 +1,5 @@
 import Foundation
+import SecretCrypto
 package import SystemPackage
 import SystemServices
 
@@ -10,38 +11,35 @@ package struct DraftFile: ~Copyable {
     package let path: String
     private let target: FilePath
 
-    private static let prefix = ".keychainfs-new-"
-    /// Nobody writes to one for so long, in seconds: it is of a process that was killed.
-    private static let patience: TimeInterval = 3600
-
     package init(for target: String) throws(Errno) {
         self.target = FilePath(target)
         let directory = self.target.removingLastComponent()
-        Self.removeLeftovers(in: directory.string)
-        path = directory.appending(Self.prefix + String(UInt64.random(in: 0 ... .max), radix: 16)).string
-        do {
-            file = try FileDescriptor.open(
-                FilePath(path), .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
-                permissions: .ownerReadWrite)
-        } catch {
-            throw error as? Errno ?? .ioError
+        Leftovers.remove(in: directory.string)
+        (file, path) = try Self.create(in: directory)
+    }
+
+    /// Its shared lock tells whoever removes leftovers that somebody is at work.
+    private static func create(in directory: FilePath) throws(Errno) -> (FileDescriptor, String) {
+        while true {
+            let path = directory.appending(Leftovers.prefix + String(UInt64.random(in: 0 ... .max), radix: 16))
+            let file: FileDescriptor
+            do {
+                file = try FileDescriptor.open(
+                    path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+                    permissions: .ownerReadWrite)
+            } catch {
+                throw error as? Errno ?? .ioError
+            }
+            flock(file.rawValue, LOCK_SH | LOCK_NB)
+            // Somebody may have taken it for a leftover before it had the lock.
+            if FileManager.default.fileExists(atPath: path.string) { return (file, path.string) }
+            try? file.close()
         }
     }
 
     deinit {
         try? file.close()
         try? FileManager.default.removeItem(atPath: path)
-    }
-
-    private static func removeLeftovers(in directory: String) {
-        let manager = FileManager.default
-        for name in (try? manager.contentsOfDirectory(atPath: directory)) ?? [] where name.hasPrefix(prefix) {
-            let path = directory + "/" + name
-            guard let date = (try? manager.attributesOfItem(atPath: path))?[.modificationDate] as? Date,
-                -date.timeIntervalSinceNow > patience
-            else { continue }
-            try? manager.removeItem(atPath: path)
-        }
     }
 
     /// In bytes, as it is now.
@@ -73,6 +71,16 @@ package struct DraftFile: ~Copyable {
 
     package func write(_ bytes: [UInt8]) throws(Errno) {
         do { try file.writeAll(bytes) } catch { throw Errno(within: error) }
+    }
+
+    /// A key that nobody has.
+    package func writeRandom(count: Int) throws(Errno) {
+        do throws(CryptoError) {
+            try SecretBytes(randomCount: count).write(to: file.rawValue)
+        } catch {
+            if case .io(let number) = error { throw Errno(rawValue: number) }
+            throw .noMemory
+        }
     }
 
     /// Makes the contents durable (fsync(2)).

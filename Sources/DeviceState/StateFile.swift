@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import SystemServices
 
 /// Small files of mode 0600 beside the device key, one per store and purpose; each is replaced whole.
 enum StateFile {
@@ -26,12 +27,7 @@ enum StateFile {
 
     /// Durable when it returns. The directory is made if there is none.
     static func write(_ contents: [UInt8], to path: String, in directory: String) throws(Errno) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw Errno(within: error)
-        }
+        try FileNames.makeDirectory(directory)
         let draft = try DraftFile(for: path)
         try draft.write(contents)
         try draft.replace()

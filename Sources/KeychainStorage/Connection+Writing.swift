@@ -20,6 +20,16 @@ extension Connection {
     func write<Result>(
         ending: (any TransactionEnding)?, _ body: (SQLiteRecords) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
+        do throws(KeychainError) {
+            return try writeInTurn(ending: ending, body)
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    private func writeInTurn<Result>(
+        ending: (any TransactionEnding)?, _ body: (SQLiteRecords) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         // A part of another one's transaction on the same thread: its failure could not be told apart.
         guard !gate.isMine else { throw .io(ResultCode.SQLITE_MISUSE.rawValue) }
         gate.enter(.write)

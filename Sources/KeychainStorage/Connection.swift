@@ -66,6 +66,12 @@ final class Connection: Sendable {
         return try result.get()
     }
 
+    /// What the medium says of itself rather than what SQLite makes of it.
+    func explained(_ error: KeychainError) -> KeychainError {
+        guard case .io = error else { return error }
+        return Medium.refusal(in: path.removingLastComponent()) ?? error
+    }
+
     /// Moves everything from the write-ahead log into the database and empties the log.
     func erase() throws(KeychainError) {
         try perform { db throws(KeychainError) in

@@ -3,10 +3,16 @@ internal import Glibc
 internal import SystemPackage
 
 /// A keychain that has no name yet: an empty file beside the place where it will be.
-struct Draft {
+final class Draft {
+    /// What the names of all drafts begin with; DeviceState removes what is left of them.
+    static let prefix = ".keychainfs-new-"
+
     let path: FilePath
     /// The name that it will have; nothing had it when the draft was made.
     let target: FilePath
+    /// Has a shared lock (flock(2)): who removes what others have left sees that somebody is at work. To be closed while SQLite
+    /// has the file not open, whose own locks would go with it.
+    private var descriptor: FileDescriptor?
 
     /// Mode 0600 from the first moment; SQLite gives its log the same. Creates missing directories, mode 0700.
     init(for path: String) throws(StoreOpenError) {
@@ -17,12 +23,13 @@ struct Draft {
         }
         let directory = target.removingLastComponent()
         try PlainFiles.createDirectory(directory)
-        self.path = directory.appending(".keychainfs-new-" + String(UInt64.random(in: 0 ... .max), radix: 16))
+        self.path = directory.appending(Self.prefix + String(UInt64.random(in: 0 ... .max), radix: 16))
         do {
-            try FileDescriptor.open(
+            let descriptor = try FileDescriptor.open(
                 self.path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
-                permissions: [.ownerReadWrite]
-            ).close()
+                permissions: [.ownerReadWrite])
+            flock(descriptor.rawValue, LOCK_SH | LOCK_NB)
+            self.descriptor = descriptor
         } catch {
             throw StoreOpenError(error as? Errno ?? .ioError)
         }
@@ -50,5 +57,7 @@ struct Draft {
         for suffix in ["", "-wal", "-shm", "-journal"] {
             try? FileManager.default.removeItem(atPath: path.string + suffix)
         }
+        try? descriptor?.close()
+        descriptor = nil
     }
 }

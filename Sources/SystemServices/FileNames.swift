@@ -31,6 +31,20 @@ public enum FileNames {
         guard unsafe Glibc.link(path, newPath) == 0 else { throw Errno(rawValue: errno) }
     }
 
+    /// Makes a directory of mode 0700, and those that it lies in as far as they are missing; one that is there is no error.
+    /// Durable when it returns: what is kept in it is found again after a power cut.
+    public static func makeDirectory(_ path: String) throws(Errno) {
+        let parent = FilePath(path).removingLastComponent().string
+        if unsafe mkdir(path, 0o700) == 0 { return try synchronize(directory: parent.isEmpty ? "." : parent) }
+        switch errno {
+        case EEXIST: return
+        case ENOENT where !parent.isEmpty && parent != path:
+            try makeDirectory(parent)
+            try makeDirectory(path)
+        case let number: throw Errno(rawValue: number)
+        }
+    }
+
     /// Makes the names in a directory durable (fsync(2)).
     public static func synchronize(directory path: String) throws(Errno) {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -70,11 +70,27 @@ extension KeyRing {
 extension KeyRing {
     /// Keeps the number of this store, be it smaller than what was kept: it has been put in place on purpose.
     package func setCommitNumber(in keeper: any CommitNumberKeeper) throws(KeychainError) {
+        try setCommitNumber(in: keeper) { _, _ in true }
+    }
+
+    /// The same where the number is smaller than what was kept: for a store that is about to be put in place. Whatever becomes
+    /// of that, what lies there is then not taken for an older copy.
+    package func lowerCommitNumber(in keeper: any CommitNumberKeeper) throws(KeychainError) {
+        try setCommitNumber(in: keeper) { number, kept in kept.map { $0 > number } ?? false }
+    }
+
+    private func setCommitNumber(
+        in keeper: any CommitNumberKeeper, if isWanted: (_ number: Int64, _ kept: Int64?) -> Bool
+    ) throws(KeychainError) {
         let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
         let master = try masterKeys()
         let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
-        try keeper.keep(
-            try CommitNumberRecord(key: master.commitNumber, store: storeID).bytes(of: number), for: storeID)
+        let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
+        let kept = try keeper.kept(for: storeID).flatMap { (bytes) throws(KeychainError) in
+            try sealed.number(in: bytes)
+        }
+        guard isWanted(number, kept) else { return }
+        try keeper.keep(try sealed.bytes(of: number), for: storeID)
     }
 
     /// What is known of commit numbers; guarded by a mutex of its own, which is taken before the store and never within

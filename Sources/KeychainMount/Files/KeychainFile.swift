@@ -5,6 +5,7 @@ import Fuse
 import Keychain
 import KeychainStorage
 package import SecretCrypto
+import SystemPackage
 
 /// A keychain's file: made, opened and verified.
 package struct KeychainFile: Sendable {
@@ -28,6 +29,7 @@ package struct KeychainFile: Sendable {
     /// The same with what is there already. Leaves nothing behind if it fails.
     package func create(passphrase: borrowing SecretBytes, cost: Argon2id.Cost) throws(Failure) {
         let device = try Failure.telling { () throws(DeviceKeyError) in try DeviceKeyFile(locations).read() }
+        Leftovers.remove(in: FilePath(path).removingLastComponent().string)
         do throws(StoreOpenError) {
             let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
                 try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
@@ -48,6 +50,7 @@ package struct KeychainFile: Sendable {
     func open(isReadOnly: Bool, isBackup: Bool = false) throws(Failure) -> OpenedKeychain {
         let deviceFile = DeviceKeyFile(locations)
         let hadDeviceKey = deviceFile.exists
+        try overcomeCrash(isReadOnly: isReadOnly)
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
             store = try SQLiteRecordStore.open(path: path, access: isReadOnly ? .readOnly : .readWrite)
@@ -74,6 +77,18 @@ package struct KeychainFile: Sendable {
             store.close()
             throw Failure(error, keychain: path)
         }
+    }
+
+    /// Undoes a restore that was cut off, and removes what others have left that were.
+    private func overcomeCrash(isReadOnly: Bool) throws(Failure) {
+        let replaced = ReplacedKeychain.cutOff(of: path)
+        guard !isReadOnly else {
+            // What was committed last may be in a log that is kept aside.
+            guard replaced == nil else { throw Failure(StoreOpenError.needsRecovery, keychain: path) }
+            return
+        }
+        replaced?.undo()
+        Leftovers.remove(in: FilePath(path).removingLastComponent().string)
     }
 
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.

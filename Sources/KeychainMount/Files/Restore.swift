@@ -25,10 +25,14 @@ package struct Restore: Sendable {
     /// Returns where the replaced keychain is kept, if there was one.
     package func run(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> String? {
         try checkTarget()
+        ReplacedKeychain.cutOff(of: target.path)?.undo()
         let draft = try copied()
         let secret = try source.read(say: say)
         let opened = try verified(draft.path, secret)
         defer { opened.keychain.close() }
+        // Before and after: a crash in between leaves the old keychain or the new one, and neither is to be taken for an older
+        // copy of the other.
+        try? opened.keychain.keys.lowerCommitNumber(in: numbers)
         let kept = try releaseTarget()
         do throws(Errno) {
             if kept == nil {
@@ -37,12 +41,12 @@ package struct Restore: Sendable {
                 try draft.replace()
             }
         } catch {
-            if let kept, target.exists { try? FileManager.default.removeItem(atPath: kept) }
+            kept?.undo()
             throw error == .fileExists ? Self.exists(target.path) : Failure(error, writing: target.path)
         }
         setCommitNumber(opened, say)
         tellDamage(opened, say)
-        return kept
+        return kept?.kept
     }
 
     // MARK: Before anything is changed
@@ -99,7 +103,7 @@ package struct Restore: Sendable {
             throw Failure(.usage, "\(backup) is the keychain itself.")
         }
         do throws(Errno) {
-            try makeDirectory()
+            try FileNames.makeDirectory(FilePath(target.path).removingLastComponent().string)
             let draft = try DraftFile(for: target.path)
             try draft.copy(fileAt: backup)
             try draft.synchronize()
@@ -116,16 +120,6 @@ package struct Restore: Sendable {
             }
         }
         return identities[0] != nil && identities[0] == identities[1]
-    }
-
-    private func makeDirectory() throws(Errno) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: FilePath(target.path).removingLastComponent().string, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw Errno(within: error)
-        }
     }
 
     /// Opened for reading, and unlocked.
@@ -161,7 +155,7 @@ package struct Restore: Sendable {
     // MARK: The change
 
     /// Makes sure that nobody uses the keychain, and keeps it under a second name; nil if there is none.
-    private func releaseTarget() throws(Failure) -> String? {
+    private func releaseTarget() throws(Failure) -> ReplacedKeychain? {
         guard target.exists else { return nil }
         do throws(StoreOpenError) {
             // What its log holds comes into the file, and is kept with it.
@@ -171,23 +165,13 @@ package struct Restore: Sendable {
         } catch {
             // Too damaged to be opened: often the reason for the restoration.
         }
-        let kept = target.path + ".replaced-" + Self.timestamp()
+        let kept = ReplacedKeychain(of: target.path, time: Self.timestamp())
         do throws(Errno) {
-            // The log of another file would be taken for the new one's.
-            if hasLog(target.path) { try FileNames.moveToFree(target.path + "-wal", kept + "-wal") }
-            try keep(kept)
+            try kept.keep()
             return kept
         } catch {
-            throw Failure(error, writing: kept)
-        }
-    }
-
-    private func keep(_ kept: String) throws(Errno) {
-        do throws(Errno) {
-            try FileNames.link(target.path, kept)
-        } catch .notPermitted {
-            // A file system without hard links: for a moment nothing lies there.
-            try FileNames.moveToFree(target.path, kept)
+            if error != .fileExists { kept.undo() }
+            throw Failure(error, writing: kept.kept)
         }
     }
 
@@ -202,10 +186,11 @@ package struct Restore: Sendable {
         if !isSound { say("warning: a part of this backup is damaged; 'keychainfs check' tells which.") }
     }
 
+    private var numbers: CommitNumberFile { CommitNumberFile(directory: target.locations.stateDirectory) }
+
     private func setCommitNumber(_ opened: OpenedKeychain, _ say: (String) -> Void) {
         do throws(KeychainError) {
-            let keeper = CommitNumberFile(directory: target.locations.stateDirectory)
-            try opened.keychain.keys.setCommitNumber(in: keeper)
+            try opened.keychain.keys.setCommitNumber(in: numbers)
         } catch {
             say("warning: the commit number of the backup cannot be kept; the next mount may need --accept-rollback.")
         }

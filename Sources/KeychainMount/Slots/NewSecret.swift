@@ -4,7 +4,6 @@ import Fuse
 import Keychain
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// Where the secret of a new slot comes from.
 enum NewSecret {
@@ -28,32 +27,21 @@ struct NewKeyFile {
     /// Of a slot that was not made after all.
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Durable when it returns; false if there is something of that name.
+    /// Whole and durable when it returns; false if there is something of that name.
     func make() throws(Failure) -> Bool {
         let directory = FilePath(path).removingLastComponent().string
         guard !MountedKeychains.contain(directory) else {
             throw Failure(.usage, "\(path) lies in a mounted keychain, which a key file in it would not unlock.")
         }
-        let file: FileDescriptor
-        do {
-            file = try FileDescriptor.open(
-                FilePath(path), .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
-                permissions: .ownerReadWrite)
-        } catch Errno.fileExists {
-            return false
+        guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else { return false }
+        do throws(Errno) {
+            let draft = try DraftFile(for: path)
+            try draft.writeRandom(count: Self.byteCount)
+            try draft.publish()
+            return true
         } catch {
-            throw Failure(Errno(within: error), writing: path)
+            guard error != .fileExists else { return false }
+            throw Failure(error, writing: path)
         }
-        do {
-            try file.closeAfter {
-                try SecretBytes(randomCount: Self.byteCount).write(to: file.rawValue)
-                try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false).synchronize()
-            }
-            try FileNames.synchronize(directory: directory)
-        } catch {
-            remove()
-            throw Failure(Errno(within: error), writing: path)
-        }
-        return true
     }
 }

@@ -69,7 +69,8 @@ package struct SlotEditing {
             do throws(Failure) {
                 return try run(request, by: authority, new: secret, confirm: confirm)
             } catch {
-                throw Failure(error.exitCode, error.message + " The recovery key that was shown opens nothing.")
+                let use = error.leavesSlots ? "opens nothing" : "may have become a slot all the same: keep it"
+                throw Failure(error.exitCode, error.message + " The recovery key that was shown \(use).")
             }
         case .keyFile(let file):
             let isNew = try file.make()
@@ -79,7 +80,14 @@ package struct SlotEditing {
                 if isNew { say("made the key file \(file.path).") }
                 return change
             } catch {
-                if isNew { file.remove() }
+                guard isNew else { throw error }
+                // It could be all that opens the keychain from now on.
+                guard error.leavesSlots else {
+                    throw Failure(
+                        error.exitCode,
+                        error.message + " The key file \(file.path) may have become a slot all the same: keep it.")
+                }
+                file.remove()
                 throw error
             }
         }
@@ -144,4 +152,14 @@ package struct SlotEditing {
         Older copies of the keychain (backups too) still open with what this slot had, and what was written before stays \
         under keys that it led to. 'keychainfs rekey' seals that anew; make a new backup then.
         """
+}
+
+extension Failure {
+    /// Whether the slots are as they were for sure: not if the answer was lost, or the disk has failed in the middle.
+    fileprivate var leavesSlots: Bool {
+        switch exitCode {
+        case .failure, .noAnswer, .notMounted, .interrupted: false
+        default: true
+        }
+    }
 }

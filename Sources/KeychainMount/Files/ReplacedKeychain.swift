@@ -1,0 +1,95 @@
+import DeviceState
+import Foundation
+import SystemPackage
+import SystemServices
+
+/// The second name under which a restore keeps the keychain that it replaces, and its log, if it has one.
+///
+/// Until the new keychain has the name both are the same file: a crash in between is told by that, and undone when the
+/// keychain is opened next.
+struct ReplacedKeychain {
+    private static let mark = ".replaced-"
+    /// Of the keychain.
+    let path: String
+    let kept: String
+
+    /// `time`: `20261121T054408Z`.
+    init(of path: String, time: String) {
+        self.path = path
+        kept = path + Self.mark + time
+    }
+
+    private init(of path: String, kept: String) {
+        self.path = path
+        self.kept = kept
+    }
+
+    /// Gives it the second name; its log is gone from beside the first one, and would be taken for the new keychain's there.
+    /// On a file system without hard links nothing lies at the first name from then on.
+    func keep() throws(Errno) {
+        do throws(Errno) {
+            try FileNames.link(path, kept)
+        } catch .notPermitted {
+            try FileNames.moveToFree(path, kept)
+            if Self.exists(log(path)) { try FileNames.moveToFree(log(path), log(kept)) }
+            return try synchronize()
+        }
+        guard Self.exists(log(path)) else { return }
+        try FileNames.link(log(path), log(kept))
+        try synchronize()
+        try? FileManager.default.removeItem(atPath: log(path))
+    }
+
+    /// Gives back what ``keep()`` has taken, as far as it came.
+    func undo() {
+        if !Self.exists(path) { try? FileNames.moveToFree(kept, path) }
+        guard giveBackLog(), Self.isSame(kept, path) else { return }
+        for name in [log(kept), kept] { try? FileManager.default.removeItem(atPath: name) }
+    }
+
+    /// Without its log the keychain lacks what was committed last: whether it has what there is of it, durably.
+    private func giveBackLog() -> Bool {
+        guard Self.exists(log(kept)) else { return true }
+        if !Self.exists(log(path)) {
+            do throws(Errno) { try FileNames.link(log(kept), log(path)) } catch {
+                try? FileNames.moveToFree(log(kept), log(path))
+            }
+        }
+        guard (try? synchronize()) != nil else { return false }
+        return !Self.exists(log(kept)) || Self.isSame(log(kept), log(path))
+    }
+
+    /// What a restore of that keychain has left that was cut off; nil if there is none, or it is still at work.
+    static func cutOff(of path: String) -> ReplacedKeychain? {
+        guard let facts = facts(path), facts.linkCount > 1 else { return nil }
+        let directory = FilePath(path).removingLastComponent().string
+        guard !Leftovers.isAnyInUse(in: directory) else { return nil }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        let prefix = (FilePath(path).lastComponent?.string ?? "") + mark
+        return names.filter { $0.hasPrefix(prefix) }.map { directory + "/" + $0 }.first { isSame($0, path) }
+            .map { ReplacedKeychain(of: path, kept: $0) }
+    }
+
+    private func log(_ path: String) -> String { path + "-wal" }
+
+    private func synchronize() throws(Errno) {
+        try FileNames.synchronize(directory: FilePath(path).removingLastComponent().string)
+    }
+
+    private static func exists(_ path: String) -> Bool { facts(path) != nil }
+
+    private static func isSame(_ path: String, _ other: String) -> Bool {
+        guard let file = facts(path)?.file else { return false }
+        return file == facts(other)?.file
+    }
+
+    private static func facts(_ path: String) -> (file: FileIdentity, linkCount: Int)? {
+        guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+        let file = FileIdentity(device: facts[.systemNumber] as? Int, inode: facts[.systemFileNumber] as? Int)
+        return (file, facts[.referenceCount] as? Int ?? 1)
+    }
+
+    private struct FileIdentity: Equatable {
+        let device, inode: Int?
+    }
+}

@@ -1,0 +1,193 @@
+import CFaultDisk
+import Foundation
+import KeychainTesting
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// Each call of SQLite's in a run of every kind of commit fails, once or from then on; the keychain stays in use.
+@Suite(.serialized) struct FailingDiskTests {
+    /// What the disk answers to some kinds of calls, and what a caller is to be told.
+    struct Fault: Sendable {
+        let name: String
+        let kinds: UInt32
+        let code: Int32
+        let error: @Sendable (KeychainError) -> Bool
+    }
+
+    /// <https://www.sqlite.org/rescode.html>
+    static let faults = [
+        Fault(name: "EIO on write", kinds: fault_write.rawValue, code: 778, error: isInputOutput),
+        Fault(name: "EIO on sync", kinds: fault_sync.rawValue, code: 1034, error: isInputOutput),
+        Fault(name: "EIO on truncate", kinds: fault_truncate.rawValue, code: 1546, error: isInputOutput),
+        Fault(name: "EIO on read", kinds: fault_read.rawValue, code: 266, error: isInputOutput),
+        Fault(name: "EIO on delete", kinds: fault_delete.rawValue, code: 2570, error: isInputOutput),
+        Fault(name: "ENOSPC on write", kinds: fault_write.rawValue, code: 13, error: { $0 == .diskFull }),
+        Fault(
+            name: "read-only medium",
+            kinds: fault_write.rawValue | fault_truncate.rawValue | fault_sync.rawValue | fault_delete.rawValue
+                | fault_open.rawValue,
+            code: 8, error: { $0 == .readOnly }),
+    ]
+
+    private static let isInputOutput: @Sendable (KeychainError) -> Bool = { error in
+        if case .io = error { true } else { false }
+    }
+
+    /// Which call fails, and for how long.
+    private struct Case: CustomStringConvertible {
+        let fault: Fault
+        let first: Int
+        let isLasting: Bool
+
+        var description: String { "\(fault.name)/\(first)/\(isLasting ? "lasting" : "once")" }
+    }
+
+    @Test("F1, F4, F9: a failing disk loses nothing that was acknowledged, and the keychain goes on when it recovers")
+    func everyCall() throws {
+        try ProofLength.repeating { seed, deadline in
+            var generator = SeededGenerator(seed: seed)
+            var count = 0
+            for fault in Self.faults {
+                let calls = try Self.calls(fault.kinds, seed: seed)
+                guard calls > 0 else { continue }
+                for first in Self.places(calls, &generator) {
+                    let found = Case(fault: fault, first: first, isLasting: generator.next() % 2 == 0)
+                    guard ProofLength.onlyCase ?? "\(found)" == "\(found)" else { continue }
+                    try run(found, seed: seed)
+                    count += 1
+                    if let deadline, ContinuousClock.now > deadline, ProofLength.onlyCase == nil { return count }
+                }
+            }
+            return count
+        }
+    }
+
+    /// Of so many calls those that fail.
+    private static func places(_ calls: Int, _ generator: inout SeededGenerator) -> [Int] {
+        guard ProofLength.seconds == nil else { return Array(0..<calls) }
+        let count = min(calls, 8)
+        return (0..<count).map { $0 * calls / count + Int(generator.next() % UInt64(max(1, calls / count))) }
+    }
+
+    /// How many of them a workload makes on a disk that does not fail.
+    private static func calls(_ kinds: UInt32, seed: UInt64) throws -> Int {
+        let world = try World(seed: seed)
+        world.disk.fail(FaultDisk.Plan(kinds: kinds, first: .max, count: 0, code: 0))
+        for step in Workload.steps { try step.run(world) }
+        return world.disk.callCount
+    }
+
+    private func run(_ found: Case, seed: UInt64) throws {
+        do {
+            let count = found.isLasting ? -1 : 1
+            let plan = FaultDisk.Plan(
+                kinds: found.fault.kinds, first: found.first, count: count, code: found.fault.code)
+            try FailingRun(seed: seed).run(plan, found.fault.error)
+        } catch {
+            let command = ProofLength.command(seed: seed, test: "FailingDiskTests", case: "\(found)")
+            Issue.record("\(error)\n\(command)")
+        }
+    }
+}
+
+/// A workload on a disk that fails at one place, watched step by step.
+private final class FailingRun {
+    struct Wrong: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let world: World
+    private var model: DiskModel
+    private var applied: Int
+    private var expectation: Expectation
+    private var generator: SeededGenerator
+
+    init(seed: UInt64) throws {
+        world = try World(seed: seed)
+        try world.safe.store.checkpoint()
+        model = DiskModel(
+            database: [UInt8](try Data(contentsOf: URL(fileURLWithPath: world.disk.keychain))), sector: 512)
+        applied = world.disk.eventCount
+        expectation = try Expectation(of: world.safe)
+        generator = SeededGenerator(seed: seed)
+    }
+
+    func run(_ plan: FaultDisk.Plan, _ isRight: (KeychainError) -> Bool) throws {
+        world.disk.fail(plan)
+        for step in Workload.steps {
+            let failures = world.disk.failureCount
+            let answer = try answer(to: step)
+            guard world.disk.failureCount > 0 else {
+                expectation = try Recording.expectation(world)
+                continue
+            }
+            if world.disk.failureCount > failures, let answer, !isRight(answer) {
+                throw Wrong(description: "'\(step.name)' was answered with \(answer)")
+            }
+            if world.disk.failureCount == failures, let answer, !Self.isConsequence(answer) {
+                throw Wrong(description: "'\(step.name)' was answered with \(answer) after the disk had recovered")
+            }
+            try compare(step, answer)
+        }
+    }
+
+    private func answer(to step: Step) throws -> KeychainError? {
+        do {
+            try step.run(world)
+            return nil
+        } catch let error as KeychainError {
+            return error
+        } catch let error as StoreOpenError {
+            return KeychainError(error)
+        }
+    }
+
+    /// An earlier step has not done what this one begins with.
+    private static func isConsequence(_ answer: KeychainError) -> Bool {
+        switch answer {
+        case .itemNotFound, .interactionNotAllowed, .authFailed, .slotRefused, .duplicateItem, .notAvailable: true
+        default: false
+        }
+    }
+
+    /// The disk has recovered: what does the keychain in use say, and what would be left if the power failed now?
+    private func compare(_ step: Step, _ answer: KeychainError?) throws {
+        world.disk.fail(nil)
+        if (try? world.safe.store.current()) == nil, step.name != "close" { try world.openAgain() }
+        let isToBeLocked = ["lock", "add an item while locked", "close"].contains(step.name)
+        if world.safe.ring.state != .unlocked, !isToBeLocked { try world.safe.unlock(world.opener) }
+        let now = try Recording.expectation(world)
+        if let answer, now != expectation {
+            throw Wrong(
+                description: "'\(step.name)' was answered with \(answer), and has changed "
+                    + now.snapshot.difference(from: expectation.snapshot))
+        }
+        expectation = now
+        while applied < world.disk.eventCount {
+            model.apply(world.disk[applied])
+            applied += 1
+        }
+        for loss in [DiskModel.Loss.all, .some(seed: generator.next(), keeping: 128)] {
+            let judge = Judge(
+                expectations: [now], notebook: Notebook(world.notebook, at: .max), goesOn: false)
+            if let fault = try judge.fault(of: model.files(after: loss)) {
+                let said = answer.map { "\($0)" } ?? "done"
+                throw Wrong(description: "after '\(step.name)' (\(said)), \(loss): \(fault)")
+            }
+        }
+    }
+}
+
+extension KeychainError {
+    fileprivate init(_ error: StoreOpenError) {
+        switch error {
+        case .diskFull: self = .diskFull
+        case .readOnlyFileSystem: self = .readOnly
+        case .io(let code): self = .io(code)
+        case .initialization(let error): self = error
+        default: self = .notAvailable
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import CFaultDisk
+import Foundation
+
+/// A directory whose databases SQLite reaches through a disk that remembers each write and fails when told to.
+final class FaultDisk: Sendable {
+    /// A call of SQLite's. What failed has changed nothing.
+    struct Event: Sendable {
+        enum Action: Sendable {
+            case write(offset: Int, bytes: [UInt8])
+            case truncate(size: Int)
+            case sync
+            /// Of a file that was not there.
+            case create
+            case delete(isDurable: Bool)
+            case other
+        }
+
+        let action: Action
+        let file: StoredFile
+        let hasFailed: Bool
+    }
+
+    /// Which calls fail, and how.
+    struct Plan: Sendable, Hashable {
+        var kinds: UInt32
+        var first: Int
+        /// Negative: from then on.
+        var count: Int
+        var code: Int32
+    }
+
+    let path: String
+    nonisolated(unsafe) private let disk: OpaquePointer
+
+    init() throws {
+        let folder = URL(fileURLWithPath: "/var/tmp").appendingPathComponent("keychainfs-disk-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        path = folder.path
+        disk = fault_disk_make(path)
+    }
+
+    deinit {
+        fault_disk_free(disk)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    var keychain: String { path + "/login.keychain" }
+
+    /// How many calls that change anything, or should make it durable, there have been.
+    var eventCount: Int { Int(fault_disk_event_count(disk)) }
+
+    /// Calls of the plan's kinds since it was set.
+    var callCount: Int { Int(fault_disk_calls(disk)) }
+    /// Calls that failed because they were told to.
+    var failureCount: Int { Int(fault_disk_failures(disk)) }
+
+    func fail(_ plan: Plan?) {
+        let plan = plan ?? Plan(kinds: 0, first: 0, count: 0, code: 0)
+        fault_disk_set_plan(
+            disk,
+            fault_plan(kinds: plan.kinds, first: Int64(plan.first), count: Int64(plan.count), code: plan.code))
+    }
+
+    /// Every later call fails: what a process does that has died.
+    func die() { fail(Plan(kinds: .max, first: 0, count: -1, code: 10)) }
+
+    subscript(index: Int) -> Event {
+        let event = fault_disk_event(disk, Int64(index))
+        let file: StoredFile = event.is_other ? .other : event.is_log ? .log : .database
+        return Event(action: Self.action(event), file: file, hasFailed: event.failed)
+    }
+
+    private static func bytes(_ event: fault_event) -> [UInt8] {
+        [UInt8](UnsafeBufferPointer(start: event.bytes, count: event.bytes == nil ? 0 : Int(event.count)))
+    }
+
+    private static func action(_ event: fault_event) -> Event.Action {
+        switch event.kind {
+        case fault_write:
+            .write(offset: Int(event.offset), bytes: bytes(event))
+        case fault_truncate: .truncate(size: Int(event.offset))
+        case fault_sync: .sync
+        case fault_open: .create
+        case fault_delete: .delete(isDurable: event.count != 0)
+        default: .other
+        }
+    }
+}
+
+/// The files that a keychain consists of.
+enum StoredFile: Hashable, Sendable {
+    case database, log
+    /// A draft or a copy beside it.
+    case other
+}

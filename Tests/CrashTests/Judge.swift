@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// Opens what a crash has left, as the next start of the program does, and says what is wrong with it.
+struct Judge {
+    let expectations: [Expectation]
+    let notebook: Notebook
+    /// Whether the keychain is also written to, and opened once more.
+    let goesOn: Bool
+
+    /// Nil if everything is as it has to be.
+    func fault(of files: (database: [UInt8]?, log: [UInt8]?)) throws -> String? {
+        let disk = try FaultDisk()
+        guard try Self.write(files, to: disk) else { return "the database is gone" }
+        return fault(on: disk)
+    }
+
+    static func write(_ files: (database: [UInt8]?, log: [UInt8]?), to disk: FaultDisk) throws -> Bool {
+        guard let database = files.database else { return false }
+        try Data(database).write(to: URL(fileURLWithPath: disk.keychain))
+        if let log = files.log { try Data(log).write(to: URL(fileURLWithPath: disk.keychain + "-wal")) }
+        return true
+    }
+
+    func fault(on disk: FaultDisk) -> String? {
+        do {
+            let safe = try Safe(opening: disk.keychain, notebook)
+            let found = try expectation(of: safe)
+            guard let found else {
+                safe.close()
+                return "no secret opens it"
+            }
+            let differences = expectations.map { expectation in
+                expectation.openers == found.openers
+                    ? expectation.snapshot.difference(from: found.snapshot) : "openers \(found.openers)"
+            }
+            guard expectations.contains(found) else {
+                safe.close()
+                return "it is neither old nor new: " + differences.joined(separator: " / ")
+            }
+            guard try safe.keychain.check().isSound else {
+                safe.close()
+                return "check finds a fault"
+            }
+            if goesOn { try goOn(safe) }
+            safe.close()
+            return try goesOn ? faultAfterwards(disk, found) : debris(disk)
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func expectation(of safe: Safe) throws -> Expectation? {
+        for opener in Opener.allCases where try safe.opens(opener) {
+            try safe.unlock(opener)
+            return try Expectation(of: safe)
+        }
+        return nil
+    }
+
+    private func goOn(_ safe: Safe) throws {
+        try safe.keychain.rekey()
+        try safe.keychain.change { (change) throws(KeychainError) in
+            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
+            let key = Directory.Key.service(.generic(service: .string("after the crash")))
+            _ = try change.addDirectory(key, in: container.id, file: .sample)
+        }
+    }
+
+    private func faultAfterwards(_ disk: FaultDisk, _ found: Expectation) throws -> String? {
+        if let debris = try debris(disk) { return debris }
+        let safe = try Safe(opening: disk.keychain, notebook)
+        defer { safe.close() }
+        guard let again = try expectation(of: safe) else { return "no secret opens it the second time" }
+        guard again.snapshot.items == found.snapshot.items,
+            again.snapshot.directories.count > found.snapshot.directories.count
+        else { return "what was written after the crash is not there" }
+        return try safe.keychain.check().isSound ? nil : "check finds a fault after the crash was overcome"
+    }
+
+    private func debris(_ disk: FaultDisk) throws -> String? {
+        let names = try FileManager.default.contentsOfDirectory(atPath: disk.path)
+        return names == ["login.keychain"] ? nil : "left behind: \(names.sorted())"
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import KeychainTesting
+import Testing
+
+@testable import Keychain
+
+/// Each write, truncation, sync, creation and deletion of SQLite's in a run of every kind of commit is a point at which the
+/// process dies or the power fails; then the keychain is opened.
+@Suite(.serialized) struct PowerCutTests {
+    /// A point, and what is lost there of what was not durable yet.
+    private struct Case: CustomStringConvertible {
+        let point: Int
+        let sector: Int
+        let loss: DiskModel.Loss
+
+        var description: String { "\(point)/\(sector)/\(loss)" }
+    }
+
+    @Test("F1, F4, S2, S4: after a crash or a power cut at any point each item is old or new, and nothing stays behind")
+    func everyPoint() throws {
+        try ProofLength.repeating { seed, deadline in
+            let recording = try Recording(seed: seed)
+            #expect(recording.events.count > 500)
+            // An ordinary run takes every 17th point; another seed begins with another one.
+            let stride = ProofLength.seconds == nil ? 17 : 1
+            return try Self.sectors(seed).reduce(0) { count, sector in
+                try count + run(recording, sector: sector, every: stride, until: deadline)
+            }
+        }
+    }
+
+    private static func sectors(_ seed: UInt64) -> [Int] { ProofLength.seconds == nil ? [512] : [512, 4096] }
+
+    private func run(
+        _ recording: Recording, sector: Int, every stride: Int, until deadline: ContinuousClock.Instant?
+    ) throws -> Int {
+        var model = DiskModel(database: recording.begin, sector: sector)
+        var generator = SeededGenerator(seed: recording.seed)
+        var count = 0
+        for point in recording.events {
+            model.apply(recording.disk[point])
+            guard ProofLength.onlyCase != nil || (point + Int(recording.seed)) % stride == 0 else { continue }
+            for loss in Self.losses(model, &generator) {
+                let found = Case(point: point + 1, sector: sector, loss: loss)
+                guard ProofLength.onlyCase ?? "\(found)" == "\(found)" else { continue }
+                try judge(found, model, recording, goesOn: generator.next() % 4 == 0)
+                count += 1
+            }
+            if let deadline, ContinuousClock.now > deadline, ProofLength.onlyCase == nil { break }
+        }
+        return count
+    }
+
+    /// Nothing, everything, all subsets where they are few, else some.
+    private static func losses(_ model: DiskModel, _ generator: inout SeededGenerator) -> [DiskModel.Loss] {
+        let pieces = model.choiceCount
+        let chance = generator.next()
+        if pieces == 0 { return [.none] }
+        if pieces <= 3 { return (0..<(1 << UInt64(pieces))).map { .exactly($0) } }
+        return [.none, .all] + [16, 128, 240].map { .some(seed: chance, keeping: $0) }
+    }
+
+    private func judge(_ found: Case, _ model: DiskModel, _ recording: Recording, goesOn: Bool) throws {
+        let (step, expectations) = recording.candidates(at: found.point)
+        let judge = Judge(
+            expectations: expectations, notebook: Notebook(recording.notebook, at: found.point), goesOn: goesOn)
+        guard let fault = try judge.fault(of: model.files(after: found.loss)) else { return }
+        let command = ProofLength.command(seed: recording.seed, test: "PowerCutTests", case: "\(found)")
+        Issue.record("at '\(step)': \(fault)\n\(command)")
+    }
+}

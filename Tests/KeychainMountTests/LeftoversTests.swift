@@ -1,0 +1,81 @@
+import DeviceState
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import KeychainMount
+
+@Suite("what killed processes leave")
+struct LeftoversTests {
+    private let directory: String
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("leftovers-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
+    }
+
+    private func make(_ name: String, _ text: String = "") throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/" + name))
+    }
+
+    private func text(_ name: String) -> String? {
+        try? String(contentsOfFile: directory + "/" + name, encoding: .utf8)
+    }
+
+    @Test("drafts that nobody is at work on go at once, with what SQLite keeps beside them; others stay")
+    func drafts() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        for name in [".keychainfs-new-1", ".keychainfs-new-1-wal", ".keychainfs-new-2-journal", "login.keychain"] {
+            try make(name)
+        }
+        let draft = try DraftFile(for: directory + "/backup")
+        let own = URL(fileURLWithPath: draft.path).lastPathComponent
+        #expect(try names == [own, "login.keychain"].sorted())
+        try make(own + "-wal")
+        Leftovers.remove(in: directory)
+        #expect(try names == [own, own + "-wal", "login.keychain"].sorted())
+        #expect(Leftovers.isAnyInUse(in: directory))
+        try draft.publish()
+        Leftovers.remove(in: directory)
+        #expect(try names == ["backup", "login.keychain"])
+        #expect(!Leftovers.isAnyInUse(in: directory))
+    }
+
+    @Test("S1: a restore that was cut off gives the keychain its log back, and its second name goes", arguments: 0...3)
+    func replaced(step: Int) throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = directory + "/login.keychain"
+        try make("login.keychain", "old")
+        try make("login.keychain-wal", "log")
+        let replaced = ReplacedKeychain(of: path, time: "20261121T054408Z")
+        // Its steps: a second name of the file, one of its log, and the log's first name goes.
+        if step == 3 { try replaced.keep() }
+        if step == 1 || step == 2 { try FileManager.default.linkItem(atPath: path, toPath: replaced.kept) }
+        if step == 2 { try FileManager.default.linkItem(atPath: path + "-wal", toPath: replaced.kept + "-wal") }
+        #expect((ReplacedKeychain.cutOff(of: path) != nil) == (step > 0))
+        ReplacedKeychain.cutOff(of: path)?.undo()
+        #expect(try names == ["login.keychain", "login.keychain-wal"])
+        #expect(text("login.keychain") == "old" && text("login.keychain-wal") == "log")
+    }
+
+    @Test("S1: what a finished restore has kept, or one that is at work, is left alone")
+    func finished() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let path = directory + "/login.keychain"
+        try make("login.keychain", "old")
+        let replaced = ReplacedKeychain(of: path, time: "20261121T054408Z")
+        try replaced.keep()
+        let draft = try DraftFile(for: path)
+        try draft.write(Array("new".utf8))
+        #expect(ReplacedKeychain.cutOff(of: path) == nil)
+        try draft.replace()
+        #expect(ReplacedKeychain.cutOff(of: path) == nil)
+        #expect(text("login.keychain") == "new" && text("login.keychain.replaced-20261121T054408Z") == "old")
+        try FileManager.default.linkItem(atPath: path, toPath: directory + "/another name")
+        #expect(ReplacedKeychain.cutOff(of: path) == nil)
+    }
+}

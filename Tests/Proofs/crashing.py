@@ -1,0 +1,337 @@
+"""What crashes of the program leave: its commands on a keychain of their own, and what has to be true after them.
+
+Used by the proofs `killed-program` and `power-cut-program`, and by a case of the tests. Needs root and strace(1).
+"""
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+CHANGING = ("write,pwrite64,writev,fsync,fdatasync,ftruncate,fallocate,openat,rename,renameat,renameat2,link,linkat,"
+            "unlink,unlinkat,mkdir,mkdirat,rmdir,chmod,fchmod")
+ITEMS = {"mail/a": b"first", "mail/b": b"second" * 500, "work/c": b""}
+
+
+class Wrong(Exception):
+    """Something that must not be so after a crash."""
+
+
+class Home:
+    """A user's directories, and the program in them."""
+
+    def __init__(self, program, path):
+        self.program, self.path = str(program), Path(path)
+        self.keychain = self.path / "data/keychainfs/login.keychain"
+        self.state = self.path / "state/keychainfs"
+        self.mountpoint = self.path / "mnt"
+
+    def make(self):
+        for name in ("data", "state", "mnt", "other"):
+            (self.path / name).mkdir(parents=True)
+        for name, text in (("pass", "correct horse\n"), ("pass2", "another horse\n")):
+            (self.path / name).write_text(text)
+            (self.path / name).chmod(0o600)
+        return self
+
+    def copy(self, path):
+        shutil.copytree(self.path, path, symlinks=True)
+        return Home(self.program, path)
+
+    @property
+    def environment(self):
+        return {"PATH": os.environ["PATH"], "HOME": str(self.path), "XDG_DATA_HOME": str(self.path / "data"),
+                "XDG_STATE_HOME": str(self.path / "state"), "LC_ALL": "C.UTF-8"}
+
+    def command(self, *arguments):
+        return [self.program, *map(str, arguments)]
+
+    def run(self, *arguments, codes=(0,), prefix=(), text=None):
+        """The exit code, and what it said."""
+        result = subprocess.run([*prefix, *self.command(*arguments)], env=self.environment, input=text, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        if codes and result.returncode not in codes:
+            raise Wrong(f"{arguments[0]} ended with {result.returncode}: {result.stdout.strip()}")
+        return result.returncode, result.stdout
+
+    def secret(self, number=1):
+        return ("--passphrase-file", self.path / ("pass" if number == 1 else "pass2"))
+
+    def create(self):
+        self.run("create", "--kdf", "test", *self.secret())
+
+    # The mount
+
+    def mount(self, number=1):
+        self.run("mount", self.mountpoint, *self.secret(number))
+
+    def is_mounted(self):
+        return f" {self.mountpoint} fuse." in Path("/proc/self/mounts").read_text()
+
+    def unmount(self):
+        if self.is_mounted():
+            self.run("unmount", self.mountpoint, codes=None)
+        if self.is_mounted():
+            subprocess.run(["fusermount3", "-uz", str(self.mountpoint)])
+
+    def item(self, name):
+        return self.mountpoint / "generic-passwords" / name
+
+    def fill(self):
+        self.mount()
+        for name, value in ITEMS.items():
+            self.item(name).parent.mkdir(exist_ok=True)
+            self.item(name).write_bytes(value)
+        os.setxattr(self.item("mail/a"), "user.kSecAttrAccessible", b"WhenUnlockedThisDeviceOnly")
+        self.unmount()
+
+    def contents(self):
+        """Of all items, by their names."""
+        base = self.mountpoint / "generic-passwords"
+        return {str(p.relative_to(base)): p.read_bytes() for p in base.glob("*/*")}
+
+    def opens(self, number):
+        """Whether that passphrase opens it; it has to be sound."""
+        code, said = self.run("check", *self.secret(number), codes=(0, 10))
+        return code == 0
+
+    # What there must be
+
+    def expect_items(self, *possible, number=1):
+        """One of these sets of items; and nothing lies beside the keychain and the state."""
+        if not self.opens(number):
+            raise Wrong(f"passphrase {number} does not open it")
+        self.mount(number)
+        try:
+            found = self.contents()
+            if found not in possible:
+                names = sorted({n for p in possible for n in p.keys() | found.keys() if p.get(n) != found.get(n)})
+                raise Wrong(f"items that are neither old nor new: {names}")
+        finally:
+            self.unmount()
+
+    def expect_clean(self, *allowed):
+        for directory, pattern in ((self.keychain.parent, r"login\.keychain"),
+                                   (self.state, r"device\.key|commit-number\.[0-9a-f]{32}|rekey\.[0-9a-f]{32}")):
+            names = [p.name for p in directory.iterdir()] if directory.is_dir() else []
+            left = [n for n in names if not re.fullmatch(pattern, n) and not any(re.fullmatch(a, n) for a in allowed)]
+            if left:
+                raise Wrong(f"left behind in {directory.name}: {left}")
+
+
+class Scenario:
+    """A command: what there is before, what is done, and what may be there after a crash of it."""
+
+    def __init__(self, name, prepare, run, verify):
+        self.name, self.prepare, self.run, self.verify = name, prepare, run, verify
+
+
+def filled(home):
+    home.create()
+    home.fill()
+
+
+def create_verify(home, is_done):
+    if is_done or home.keychain.exists():
+        # What is bound to this device is lost without it.
+        if not (home.state / "device.key").exists():
+            raise Wrong("the device key is gone")
+        home.expect_items({})
+    else:
+        home.create()
+        home.expect_items({})
+    home.expect_clean()
+
+
+def same_items(home, is_done):
+    home.expect_items(ITEMS)
+    home.expect_clean()
+
+
+def key_file_verify(home, is_done):
+    """A slot that is there can be used: its key file is there, whole."""
+    _, text = home.run("slot", "list", "--json", "--keychain", home.keychain)
+    kinds = [slot["kind"] for slot in json.loads(text)["slots"]]
+    key = home.path / "other/key"
+    if "keyfile" in kinds:
+        home.run("check", "--key-file", key)
+    elif is_done:
+        raise Wrong("the slot was acknowledged and is not there")
+    elif key.exists():
+        home.run("slot", "add", "--kind", "keyfile", "--key-file", key, *home.secret(), "--keychain", home.keychain)
+        home.run("check", "--key-file", key)
+    same_items(home, is_done)
+
+
+def change_verify(home, is_done):
+    old, new = home.opens(1), home.opens(2)
+    if old == new or is_done and old:
+        raise Wrong(f"after a change of the passphrase: the old one opens {old}, the new one {new}")
+    home.expect_items(ITEMS, number=2 if new else 1)
+    home.expect_clean()
+
+
+def with_key_file(home):
+    filled(home)
+    home.run("slot", "add", "--kind", "keyfile", "--key-file", home.path / "other/key", *home.secret(),
+             "--keychain", home.keychain)
+
+
+def remove_verify(home, is_done):
+    code, _ = home.run("check", "--key-file", home.path / "other/key", codes=(0, 10))
+    if is_done and code == 0:
+        raise Wrong("a removed slot opens it")
+    same_items(home, is_done)
+
+
+def backup_verify(home, is_done):
+    backup = home.path / "other/backup"
+    if backup.exists():
+        home.run("backup", "--verify", backup, *home.secret())
+    elif is_done:
+        raise Wrong("the backup was acknowledged and is not there")
+    else:
+        home.run("backup", backup, *home.secret())
+        home.run("backup", "--verify", backup, *home.secret())
+    left = [p.name for p in (home.path / "other").iterdir() if p.name != "backup"]
+    if left:
+        raise Wrong(f"left behind beside the backup: {left}")
+    same_items(home, is_done)
+
+
+NEWER = dict(ITEMS, **{"mail/new": b"newer"})
+
+
+def with_backup(home):
+    filled(home)
+    home.run("backup", home.path / "other/backup", *home.secret())
+    home.mount()
+    home.item("mail/new").write_bytes(NEWER["mail/new"])
+    home.unmount()
+
+
+def restore_verify(home, is_done):
+    home.expect_items(ITEMS if is_done else NEWER, ITEMS)
+    kept = list(home.keychain.parent.glob("login.keychain.replaced-*"))
+    if any(os.path.samefile(path, home.keychain) for path in kept):
+        raise Wrong("the keychain has a second name")
+    home.expect_clean(r"login\.keychain\.replaced-\w+")
+
+
+class Writing:
+    """A mount in the foreground, in which items are written until it is gone; what is acknowledged is noted."""
+
+    WRITES = [("mail/a", b"changed"), ("mail/d", b"new" * 3000), ("work/c", b"no longer empty"), ("mail/b", b"")]
+
+    def __call__(self, home, prefix):
+        self.acknowledged, self.attempted = dict(ITEMS), None
+        command = [*prefix, *home.command("mount", home.mountpoint, "--foreground", *home.secret())]
+        daemon = subprocess.Popen(command, env=home.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 60
+            while not home.is_mounted() and daemon.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.write(home)
+            if daemon.poll() is None:
+                subprocess.run(home.command("unmount", home.mountpoint), env=home.environment, timeout=60,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            return daemon.wait(timeout=60) == 0
+        finally:
+            if daemon.poll() is None:
+                daemon.kill()
+            deadline = time.monotonic() + 20
+            while home.is_mounted() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            home.unmount()
+
+    def write(self, home):
+        base = home.mountpoint / "generic-passwords"
+        for name, value in self.WRITES:
+            if not home.is_mounted():
+                return
+            self.attempted = {**self.acknowledged, name: value}
+            try:
+                descriptor = os.open(base / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                try:
+                    os.write(descriptor, value)
+                finally:
+                    os.close(descriptor)
+            except OSError:
+                continue
+            self.acknowledged, self.attempted = self.attempted, None
+
+
+writing = Writing()
+
+
+def writing_verify(home, is_done):
+    possible = [writing.acknowledged]
+    if writing.attempted:
+        possible.append(writing.attempted)
+    home.expect_items(*possible)
+    home.expect_clean()
+
+
+class Rekeying(Writing):
+    """New keys for all items while a mount is in use."""
+
+    WRITES = []
+
+    def write(self, home):
+        if home.is_mounted():
+            home.run("rekey", home.mountpoint, *home.secret(), codes=None)
+
+
+def command(*arguments):
+    def run(home, prefix):
+        resolved = [a(home) if callable(a) else a for a in arguments]
+        return home.run(*resolved, *home.secret(), codes=None, prefix=prefix)[0] == 0
+    return run
+
+
+def keychain(home):
+    return home.keychain
+
+
+def other(name):
+    return lambda home: home.path / "other" / name
+
+
+SCENARIOS = [
+    Scenario("create", lambda home: None, command("create", "--kdf", "test"), create_verify),
+    Scenario("slot add", filled, command("slot", "add", "--kind", "keyfile", "--key-file", other("key"), "--keychain",
+                                         keychain), key_file_verify),
+    Scenario("slot change", filled, command("slot", "change", "1", "--keychain", keychain, "--new-passphrase-file",
+                                            lambda home: home.path / "pass2"), change_verify),
+    Scenario("slot remove", with_key_file, command("slot", "remove", "2", "--keychain", keychain), remove_verify),
+    Scenario("backup", filled, command("backup", other("backup")), backup_verify),
+    Scenario("restore", with_backup, command("restore", "--replace", other("backup")), restore_verify),
+    Scenario("rekey", filled, Rekeying(), same_items),
+    Scenario("mount and write", filled, writing, writing_verify),
+]
+
+
+class Bench:
+    """Where scenarios happen: each case on a copy of what the scenario begins with."""
+
+    def __init__(self, program, work):
+        self.program, self.work, self.count = program, Path(work), 0
+        self.begun = {}
+
+    def home(self, scenario):
+        if scenario.name not in self.begun:
+            home = Home(self.program, self.work / f"begin-{len(self.begun)}").make()
+            scenario.prepare(home)
+            self.begun[scenario.name] = home
+        self.count += 1
+        return self.begun[scenario.name].copy(self.work / f"case-{self.count}")
+
+    @staticmethod
+    def remove(home):
+        home.unmount()
+        shutil.rmtree(home.path, ignore_errors=True)

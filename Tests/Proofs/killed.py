@@ -1,0 +1,75 @@
+"""Usage: killed.py PROGRAM WORK SECONDS SEED FAULTS [CASE]
+
+At each call of a command that changes anything one of FAULTS happens (strace's injection): KILL ends the program, an errno
+fails that call, with a `+` all later ones of its kind too. Then a fresh run looks at what is there. All cases if SECONDS
+allow, else as many as it does, chosen by SEED. CASE: that one alone, as a failure names it.
+"""
+import random
+import subprocess
+import sys
+import time
+
+from crashing import CHANGING, SCENARIOS, Bench, Wrong
+
+program, work, seconds, seed = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
+faults = sys.argv[5].split(",")
+only = sys.argv[6] if len(sys.argv) > 6 else None
+bench = Bench(program, work)
+# Not the disk's: events between threads, what is said at the terminal, programs and libraries.
+NEVER_FAIL = {"write", "writev", "openat"}
+
+
+def calls(scenario):
+    """The calls that a run makes: for each system call, how often a thread makes it at most."""
+    home = bench.home(scenario)
+    log = f"{work}/strace"
+    subprocess.run(["rm", "-f", log])
+    if not scenario.run(home, ["strace", "-f", "-o", log, "-e", f"trace={CHANGING}"]):
+        raise Wrong("it failed without a fault")
+    scenario.verify(home, True)
+    bench.remove(home)
+    counts, threads = {}, {}
+    for line in open(log, errors="replace"):
+        thread, _, rest = line.partition(" ")
+        name = rest.strip().split("(")[0]
+        if name in CHANGING.split(","):
+            threads[thread, name] = threads.get((thread, name), 0) + 1
+            counts[name] = max(counts.get(name, 0), threads[thread, name])
+    return [(name, number) for name, count in counts.items() for number in range(1, count + 1)]
+
+
+def injection(name, number, fault):
+    if fault == "KILL":
+        return f"inject={name}:signal=KILL:when={number}"
+    later = "+" if fault.endswith("+") else ""
+    return f"inject={name}:error={fault.rstrip('+')}:when={number}{later}"
+
+
+def run(scenario, name, number, fault):
+    home = bench.home(scenario)
+    try:
+        prefix = ["strace", "-f", "-o", "/dev/null", "-e", f"trace={name}", "-e", injection(name, number, fault)]
+        is_done = scenario.run(home, prefix)
+        scenario.verify(home, is_done)
+    except (Wrong, subprocess.TimeoutExpired, OSError) as wrong:
+        case = f"{scenario.name}/{name}/{number}/{fault}"
+        proof = "killed-program" if faults == ["KILL"] else "failing-program"
+        sys.exit(f"FAIL: {case}: {wrong}\nrepeat: PROOF_CASE='{case}' Tests/Proofs/{proof}")
+    finally:
+        bench.remove(home)
+
+
+cases = [(scenario, name, number, fault) for scenario in SCENARIOS for name, number in calls(scenario)
+         for fault in faults if fault == "KILL" or name not in NEVER_FAIL]
+if only:
+    cases = [c for c in cases if f"{c[0].name}/{c[1]}/{c[2]}/{c[3]}" == only]
+random.Random(seed).shuffle(cases)
+end = time.monotonic() + seconds
+done = 0
+for case in cases:
+    if time.monotonic() > end:
+        break
+    run(*case)
+    done += 1
+print(f"{done} of {len(cases)} cases, seed {seed}", file=sys.stderr)
+print(f"cases: {done}")
