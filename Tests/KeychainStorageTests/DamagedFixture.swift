@@ -149,7 +149,7 @@ struct DamagedFixture {
         guard let stored = keychain.store as? SQLiteRecordStore else { return ["no store"] }
         let scratch = try Scratch()
         let isBroken = try stored.verifyStructure() > 0
-        FileManager.default.createFile(atPath: scratch.keychain, contents: nil)
+        try Data().write(to: URL(fileURLWithPath: scratch.keychain))
         let source = isBroken ? try stored.salvage(to: scratch.keychain) : stored
         defer { if isBroken { source.close() } }
         let repair = KeychainRepair(of: source, keys: keychain.keys)

@@ -8,15 +8,16 @@ import SystemPackage
 struct FileAside: ~Copyable {
     /// What tells that somebody has written to a file.
     private struct Facts: Equatable {
-        let size: Int?
+        let size: Int
         let modified: Date?
         let inode: Int?
 
+        /// An empty log is none: opening the keychain makes one.
         init(_ path: String) {
             let facts = try? FileManager.default.attributesOfItem(atPath: path)
-            size = facts?[.size] as? Int
-            modified = facts?[.modificationDate] as? Date
-            inode = facts?[.systemFileNumber] as? Int
+            size = facts?[.size] as? Int ?? 0
+            modified = size == 0 ? nil : facts?[.modificationDate] as? Date
+            inode = size == 0 ? nil : facts?[.systemFileNumber] as? Int
         }
     }
 
@@ -28,7 +29,7 @@ struct FileAside: ~Copyable {
 
     init(of source: String) throws(Errno) {
         self.source = source
-        path = source + ".damaged-" + Self.timestamp()
+        path = source + ".damaged-" + FileNameDate.now
         facts = Self.facts(of: source)
         let file = try Self.copied(source, to: path)
         log = try Self.hasLog(source) ? Self.copied(source + "-wal", to: path + "-wal") : nil
@@ -63,12 +64,7 @@ struct FileAside: ~Copyable {
         try? manager.setAttributes([.ownerAccountID: user, .groupOwnerAccountID: group], ofItemAtPath: path)
     }
 
-    /// `20261121T054408Z`
-    private static func timestamp() -> String {
-        String(Date().formatted(.iso8601).filter { !"-:".contains($0) })
-    }
-
-    static func hasLog(_ path: String) -> Bool { (Facts(path + "-wal").size ?? 0) > 0 }
+    static func hasLog(_ path: String) -> Bool { Facts(path + "-wal").size > 0 }
 
     private static func facts(of path: String) -> [Facts] { [Facts(path), Facts(path + "-wal")] }
 }

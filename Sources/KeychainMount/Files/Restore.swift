@@ -171,7 +171,7 @@ package struct Restore: Sendable {
         } catch {
             // Too damaged to be opened: often the reason for the restoration.
         }
-        let kept = target.path + ".replaced-" + Self.timestamp()
+        let kept = target.path + ".replaced-" + FileNameDate.now
         do throws(Errno) {
             // The log of another file would be taken for the new one's.
             if hasLog(target.path) { try FileNames.moveToFree(target.path + "-wal", kept + "-wal") }
@@ -189,11 +189,6 @@ package struct Restore: Sendable {
             // A file system without hard links: for a moment nothing lies there.
             try FileNames.moveToFree(target.path, kept)
         }
-    }
-
-    /// `20261121T054408Z`
-    private static func timestamp() -> String {
-        String(Date().formatted(.iso8601).filter { !"-:".contains($0) })
     }
 
     /// A backup of which a part is damaged is better than none, but nobody should take it for whole.
