@@ -31,6 +31,12 @@ extension SQLiteRecords {
         ) { try $0.rowID(0) }
     }
 
+    func directoryIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try rows("SELECT id FROM directory WHERE id > ? ORDER BY id LIMIT ?", [after.rawValue, max(0, limit)]) {
+            try $0.rowID(0)
+        }
+    }
+
     private static let directoryHeadSelect = """
         SELECT id, parent, version, generation, tag, always_tag, name_seal, always_name_seal FROM directory WHERE
         """

@@ -70,25 +70,6 @@ struct Show: ParsableCommand {
     }
 }
 
-struct Check: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Verify every row of a keychain.",
-        discussion: "A mounted keychain is checked by its daemon. Also lists files that editors left behind.")
-
-    @OptionGroup var keychain: KeychainOption
-    @OptionGroup var unlocking: UnlockOptions
-    @Flag(help: "As JSON, for scripts.")
-    var json = false
-
-    func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
-            let answer = try KeychainFile(path: keychain.path).check(unlocking: unlocking.source, say: Report.message)
-            try Report.result(json ? answer.jsonText : answer.text)
-            if !answer.isSound { throw Failure(.damaged, "\(keychain.path) is damaged.") }
-        }
-    }
-}
-
 /// Not for people: the process that asks a daemon, which may not answer; ``ControlExchange``.
 struct Ask: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: ControlExchange.command, shouldDisplay: false)

@@ -62,6 +62,10 @@ final class InMemoryTransaction: RecordWriter {
         try directories(parent: parent, after: after, limit: limit).map(\.id)
     }
 
+    func directoryIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try directoryHeads(after: after, limit: limit).map(\.id)
+    }
+
     func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
         try item(id: id).map { (record) throws(KeychainError) in (record, try secret(of: id)) }
     }

@@ -46,6 +46,14 @@ package struct DirectoryEnvelope: Sendable {
         return try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
     }
 
+    /// Opens a row by the Always keys alone, where its other name is damaged; `decode` if it has no such name.
+    package func openAlways(_ record: DirectoryRecord) throws(KeychainError) -> Directory {
+        guard let name = record.alwaysName, let tag = record.alwaysTag, record.generation == Self.generation else {
+            throw .decode
+        }
+        return try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
+    }
+
     /// Verifies what ``open(_:)`` does not look at: after the first unlock, a name under the Always keys.
     package func verify(_ record: DirectoryRecord) throws(KeychainError) {
         let directory = try open(record)

@@ -149,6 +149,10 @@ extension DigestingWriter {
         try base.directoryIDs(parent: parent, after: after, limit: limit)
     }
 
+    func directoryIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+        try base.directoryIDs(after: after, limit: limit)
+    }
+
     func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead? { try base.directoryHead(id: id) }
 
     func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead] {

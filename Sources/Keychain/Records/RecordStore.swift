@@ -17,6 +17,8 @@ package protocol RecordReader {
 
     /// Their ids alone: tells the rows of a listing in which one does not decode.
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID]
+    /// Of all directories, as above.
+    func directoryIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID]
     /// Without reading the ciphertexts.
     func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead?
     /// Of all directories: those whose id is greater than `after`, in the order of ids, at most `limit`.

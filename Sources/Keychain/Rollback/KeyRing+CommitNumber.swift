@@ -40,6 +40,12 @@ extension KeyRing {
         }
     }
 
+    /// The number that lies with the keeper; nil if none does, or not one that was written for this store.
+    func keptCommitNumber() throws(KeychainError) -> Int64? {
+        guard let bytes = keeper?.kept(for: storeID) else { return nil }
+        return try CommitNumberRecord(key: masterKeys().commitNumber, store: storeID).number(in: bytes)
+    }
+
     /// Keeps the number of the last commit that is durable, if it is another than the one that is kept.
     ///
     /// Does nothing before the first unlock, of a store that takes no changes, and without anybody to keep it. To be

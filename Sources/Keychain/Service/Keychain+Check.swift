@@ -135,7 +135,7 @@ extension Keychain {
 
 extension Directory {
     /// Its part of a path, with the slash.
-    fileprivate var pathComponent: String {
+    var pathComponent: String {
         switch key {
         case .container(let key): (key.isSynchronizable ? "synchronizable/" : "") + key.itemClass.folderName + "/"
         case .group(let name):

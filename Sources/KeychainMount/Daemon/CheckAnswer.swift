@@ -58,8 +58,12 @@ package struct CheckAnswer: JSONText, Sendable {
         if !leftovers.isEmpty { lines += ["Left over by editors:"] + leftovers.map { "  " + $0 } }
         let verdict =
             unavailable > 0 ? "What could be looked into is sound; unlock and check again." : "The keychain is sound."
-        lines.append(isSound ? verdict : "The keychain is DAMAGED. Restore a backup.")
+        lines.append(isSound ? verdict : damagedAdvice)
         return lines.joined(separator: "\n")
+    }
+
+    private var damagedAdvice: String {
+        "The keychain is DAMAGED. Restore a backup, or unmount it and let 'keychainfs check --repair' save what is sound."
     }
 
     private func list(_ rows: [Int64]) -> String { rows.map(String.init).joined(separator: ", ") }

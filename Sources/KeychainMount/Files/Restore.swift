@@ -165,7 +165,7 @@ package struct Restore: Sendable {
         } catch {
             // Too damaged to be opened: often the reason for the restoration.
         }
-        let kept = ReplacedKeychain(of: target.path, time: Self.timestamp())
+        let kept = ReplacedKeychain(of: target.path, time: FileNameDate.now)
         do throws(Errno) {
             try kept.keep()
             return kept
@@ -173,11 +173,6 @@ package struct Restore: Sendable {
             if error != .fileExists { kept.undo() }
             throw Failure(error, writing: kept.kept)
         }
-    }
-
-    /// `20261121T054408Z`
-    private static func timestamp() -> String {
-        String(Date().formatted(.iso8601).filter { !"-:".contains($0) })
     }
 
     /// A backup of which a part is damaged is better than none, but nobody should take it for whole.

@@ -1,0 +1,30 @@
+/// Another store as it is: whoever has it reads, and changes nothing.
+package struct ReadOnlyRecordStore: RecordStore {
+    private let base: any RecordStore
+
+    package init(_ base: any RecordStore) {
+        self.base = base
+    }
+
+    package var isReadOnly: Bool { true }
+    package var isInPlace: Bool { base.isInPlace }
+    package var logBytes: Int { base.logBytes }
+    package var freeBytes: Int { base.freeBytes }
+
+    package func read<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try base.read(body)
+    }
+
+    package func write<Result>(
+        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        throw .readOnly
+    }
+
+    package func emptyLog() throws(KeychainError) {}
+    package func eraseSoon() {}
+    package func verifyStructure() throws(KeychainError) -> Int { try base.verifyStructure() }
+    package func close() { base.close() }
+}

@@ -1,0 +1,70 @@
+import DeviceState
+import Foundation
+import SystemPackage
+
+/// Every byte of a keychain that nobody uses, its log included, copied beside it: under a name that nothing had.
+///
+/// Nothing has that name before ``publish()``.
+struct FileAside: ~Copyable {
+    /// What tells that somebody has written to a file.
+    private struct Facts: Equatable {
+        let size: Int
+        let modified: Date?
+        let inode: Int?
+
+        /// An empty log is none: opening the keychain makes one.
+        init(_ path: String) {
+            let facts = try? FileManager.default.attributesOfItem(atPath: path)
+            size = facts?[.size] as? Int ?? 0
+            modified = size == 0 ? nil : facts?[.modificationDate] as? Date
+            inode = size == 0 ? nil : facts?[.systemFileNumber] as? Int
+        }
+    }
+
+    let path: String
+    private let source: String
+    private let facts: [Facts]
+    private let file: DraftFile?
+    private let log: DraftFile?
+
+    init(of source: String) throws(Errno) {
+        self.source = source
+        path = source + ".damaged-" + FileNameDate.now
+        facts = Self.facts(of: source)
+        let file = try Self.copied(source, to: path)
+        log = try Self.hasLog(source) ? Self.copied(source + "-wal", to: path + "-wal") : nil
+        self.file = file
+    }
+
+    private static func copied(_ source: String, to path: String) throws(Errno) -> DraftFile? {
+        let draft = try DraftFile(for: path)
+        try draft.copy(fileAt: source)
+        try draft.synchronize()
+        return draft
+    }
+
+    /// Whether what was copied is what is there.
+    var isCurrent: Bool { Self.facts(of: source) == facts }
+
+    /// Durable when it returns. The owner is that of the keychain.
+    consuming func publish() throws(Errno) {
+        let (path, source) = (path, source)
+        let hasLog = log != nil
+        try log?.publish()
+        try file?.publish()
+        for name in [path] + (hasLog ? [path + "-wal"] : []) { Self.giveOwner(of: source, to: name) }
+    }
+
+    /// What root makes beside another user's keychain is that user's.
+    static func giveOwner(of source: String, to path: String) {
+        let manager = FileManager.default
+        guard let facts = try? manager.attributesOfItem(atPath: source), let user = facts[.ownerAccountID],
+            let group = facts[.groupOwnerAccountID]
+        else { return }
+        try? manager.setAttributes([.ownerAccountID: user, .groupOwnerAccountID: group], ofItemAtPath: path)
+    }
+
+    static func hasLog(_ path: String) -> Bool { Facts(path + "-wal").size > 0 }
+
+    private static func facts(of path: String) -> [Facts] { [Facts(path), Facts(path + "-wal")] }
+}

@@ -1,0 +1,249 @@
+import DeviceState
+import Foundation
+import Fuse
+import Keychain
+import KeychainStorage
+import SecretCrypto
+import SystemPackage
+
+/// Puts a sound keychain in the place of a damaged one: with every row that verifies, and no other (S4).
+///
+/// The damaged file is copied aside first, byte by byte. The sound one is written beside it and takes its name when it is
+/// whole and was checked: at every moment the old or the new keychain lies there.
+package struct Repair: Sendable {
+    private let file: KeychainFile
+    private let acceptsRollback: Bool
+    /// Of the file itself, where the keychain is named by a link.
+    private let path: String
+
+    package init(of file: KeychainFile, acceptingRollback: Bool) {
+        self.file = file
+        acceptsRollback = acceptingRollback
+        path = URL(fileURLWithPath: file.path).resolvingSymlinksInPath().path
+    }
+
+    /// - Parameter confirm: is shown what will be done, once, unless there is nothing to do; throws to leave all as it is.
+    package func run(
+        unlocking source: UnlockSource, say: (String) -> Void, confirm: (RepairAnswer) throws(Failure) -> Void
+    ) throws(Failure) -> RepairAnswer {
+        try checkPlace()
+        let aside = try writing { () throws(Errno) in try FileAside(of: path) }
+        let store = try opened()
+        defer { store.close() }
+        guard aside.isCurrent else { throw Failure(.inUse, "\(file.path) was in use a moment ago. Try again.") }
+        let structureFaults = try reading { () throws(KeychainError) in try store.verifyStructure() }
+        let salvage = structureFaults == 0 ? nil : try salvaged(store)
+        let readable = salvage?.store ?? store
+        let keys = try keys(of: readable)
+        defer { keys.close() }
+        let root = try unlock(keys, source, say)
+        let repair = KeychainRepair(of: readable, keys: keys)
+        let findings = try reading { () throws(KeychainError) in
+            try repair.findings(file: facts, now: KeychainDate(SystemClock.now()))
+        }
+        var answer = RepairAnswer(findings, keychain: file.path, structureFaults: structureFaults)
+        guard !findings.isSound || structureFaults > 0 else { return answer }
+        try confirm(answer)
+        let draft = try written { (copy) throws(KeychainError) in try repair.write(findings, to: copy) }
+        let repaired = try verified(draft, root)
+        defer { repaired.keychain.close() }
+        answer.aside = aside.path
+        try replace(store, with: draft, keeping: aside)
+        answer.repaired = true
+        keepCommitNumber(of: repaired, say)
+        return answer
+    }
+
+    // MARK: Before anything is changed
+
+    private func checkPlace() throws(Failure) {
+        guard let mountPoint = file.mountPoint else { return }
+        throw Failure(
+            .inUse, "\(file.path) is mounted at \(mountPoint). 'keychainfs unmount' it before it is repaired.")
+    }
+
+    /// For this process alone, what its log holds included.
+    private func opened() throws(Failure) -> SQLiteRecordStore {
+        do throws(StoreOpenError) {
+            return try SQLiteRecordStore.open(path: path)
+        } catch {
+            guard error == .damaged || error == .notAKeychain else { throw Failure(error, keychain: file.path) }
+            throw Failure(
+                .badKeychain,
+                """
+                \(file.path) is no keychain, or too damaged to be repaired: what says how it is built cannot be read. \
+                Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file aside.
+                """)
+        }
+    }
+
+    private func salvaged(_ store: SQLiteRecordStore) throws(Failure) -> SalvagedStore {
+        do throws(Errno) {
+            let draft = try DraftFile(for: path)
+            do throws(KeychainError) {
+                return SalvagedStore(try store.salvage(to: draft.path), in: draft)
+            } catch {
+                throw error == .diskFull ? .noSpace : .ioError
+            }
+        } catch {
+            throw Failure(error, writing: file.path)
+        }
+    }
+
+    /// Nothing is written to a store that is to be repaired, not even that this device is new to it.
+    private func keys(of store: SQLiteRecordStore) throws(Failure) -> KeyRing {
+        let device: SecretBytes
+        do throws(DeviceKeyError) {
+            device = try DeviceKeyFile(file.locations).readOnly()
+        } catch {
+            throw Failure(.failure, error.message)
+        }
+        do throws(KeychainError) {
+            return try KeyRing(store: ReadOnlyRecordStore(store), device: device, keeper: keeper)
+        } catch {
+            throw Failure(error, keychain: file.path)
+        }
+    }
+
+    private func unlock(
+        _ keys: KeyRing, _ source: UnlockSource, _ say: (String) -> Void
+    ) throws(Failure) -> SlotRoot {
+        let secret = try source.read(say: say)
+        do throws(KeychainError) {
+            let root = try keys.root(of: secret)
+            try keys.unlock(root: root, acceptingRollback: acceptsRollback)
+            return root
+        } catch {
+            throw failure(unlocking: error, secret.kind)
+        }
+    }
+
+    private func failure(unlocking error: KeychainError, _ kind: SlotKind) -> Failure {
+        switch error {
+        case .authFailed:
+            Failure(
+                .wrongPassphrase,
+                "\(kind.subject) does not open \(file.path), or its key slot is damaged. Try another way to unlock it.")
+        case .decode where !acceptsRollback:
+            Failure(
+                .damaged,
+                """
+                The header of \(file.path) is damaged: whether this is the newest copy cannot be told. Restore a backup, or \
+                repair this copy as it is with 'keychainfs check --repair --accept-rollback'.
+                """)
+        case .decode:
+            Failure(
+                .badKeychain,
+                "\(file.path) is too damaged to be repaired: the keys of the whole keychain do not open. Restore a backup.")
+        case .rolledBack, .untrustedCommitNumber:
+            Failure(
+                .rolledBack,
+                """
+                \(file.path) is older than what this device has seen of it, or the number that tells so is damaged. To repair \
+                this copy as it is: 'keychainfs check --repair --accept-rollback'.
+                """)
+        default: Failure(error, keychain: file.path)
+        }
+    }
+
+    private var keeper: CommitNumberFile { CommitNumberFile(directory: file.locations.stateDirectory) }
+
+    /// What directories get that are made anew.
+    private var facts: FileFacts {
+        let now = KeychainDate(SystemClock.now())
+        let facts = try? FileManager.default.attributesOfItem(atPath: path)
+        return FileFacts(
+            inode: 0, permissions: 0o700, userID: facts?[.ownerAccountID] as? UInt32 ?? 0,
+            groupID: facts?[.groupOwnerAccountID] as? UInt32 ?? 0, modificationTime: now, accessTime: now)
+    }
+
+    // MARK: The repaired keychain
+
+    /// A whole keychain beside the damaged one, closed.
+    private func written(_ fill: (SQLiteRecordStore) throws(KeychainError) -> Void) throws(Failure) -> DraftFile {
+        let draft = try writing { () throws(Errno) in try DraftFile(for: path) }
+        do throws(StoreOpenError) {
+            let store = try SQLiteRecordStore.create(inEmptyFile: draft.path)
+            defer {
+                store.close()
+                try? FileManager.default.removeItem(atPath: draft.path + "-wal")
+            }
+            do throws(KeychainError) {
+                try fill(store)
+                try store.checkpoint()
+            } catch {
+                throw error == .diskFull ? .diskFull : .initialization(error)
+            }
+        } catch {
+            throw Failure(error, keychain: file.path)
+        }
+        FileAside.giveOwner(of: path, to: draft.path)
+        return draft
+    }
+
+    /// Opened for reading, unlocked, and found to be sound.
+    private func verified(
+        _ draft: borrowing DraftFile, _ root: borrowing SlotRoot
+    ) throws(Failure) -> OpenedKeychain {
+        let opened = try KeychainFile(path: draft.path, locations: file.locations).open(isReadOnly: true, isBackup: true)
+        do throws(KeychainError) {
+            try opened.keychain.keys.unlock(root: root)
+            guard try opened.keychain.check().isSound else { throw .decode }
+            return opened
+        } catch {
+            opened.keychain.close()
+            throw Failure(.damaged, "\(file.path) could not be repaired, and is as it was. Restore a backup.")
+        }
+    }
+
+    /// The log is emptied first: the next opening would take it for the new file's.
+    private func replace(
+        _ store: SQLiteRecordStore, with draft: consuming DraftFile, keeping aside: consuming FileAside
+    ) throws(Failure) {
+        try reading { () throws(KeychainError) in try store.checkpoint() }
+        guard store.isInPlace, !FileAside.hasLog(path) else {
+            throw Failure(.failure, "\(file.path) was moved, or its log cannot be emptied. Nothing was changed.")
+        }
+        let kept = aside.path
+        do throws(Errno) { try aside.publish() } catch { throw Failure(error, writing: kept) }
+        do throws(Errno) { try draft.replace() } catch { throw Failure(error, writing: file.path) }
+    }
+
+    private func keepCommitNumber(of repaired: OpenedKeychain, _ say: (String) -> Void) {
+        do throws(KeychainError) {
+            try repaired.keychain.keys.setCommitNumber(in: keeper)
+        } catch {
+            say("warning: the commit number of the keychain cannot be kept; an older copy of it will not be told.")
+        }
+    }
+
+    // MARK: Errors
+
+    private func reading<Result>(
+        _ body: () throws(KeychainError) -> Result
+    ) throws(Failure) -> Result {
+        do throws(KeychainError) { return try body() } catch { throw Failure(error, keychain: file.path) }
+    }
+
+    private func writing<Result: ~Copyable>(
+        _ body: () throws(Errno) -> Result
+    ) throws(Failure) -> Result {
+        do throws(Errno) { return try body() } catch { throw Failure(error, writing: file.path) }
+    }
+}
+
+/// What could be read of a store with damaged pages; its file is gone with it.
+private final class SalvagedStore {
+    let store: SQLiteRecordStore
+    private let draft: DraftFile
+
+    init(_ store: SQLiteRecordStore, in draft: consuming DraftFile) {
+        self.store = store
+        self.draft = draft
+    }
+
+    deinit {
+        store.close()
+        try? FileManager.default.removeItem(atPath: draft.path + "-wal")
+    }
+}

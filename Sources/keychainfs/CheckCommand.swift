@@ -1,0 +1,66 @@
+import ArgumentParser
+import Glibc
+import KeychainMount
+
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Verify every row of a keychain; with --repair save what is sound of a damaged one.",
+        discussion: """
+            A mounted keychain is checked by its daemon. Also lists files that editors left behind.
+
+            With --repair a keychain that is damaged, and not mounted, is replaced by one with every row that verifies. The \
+            damaged file is kept whole as KEYCHAIN.damaged-DATE. Nothing is guessed: an item that does not verify is left \
+            out, one whose directory is lost is found in access-groups/lost+found. What another device alone can open \
+            stays as it is. Asks before it changes anything, unless --yes says so.
+
+            Exit codes: 0 sound, or repaired; 10 wrong passphrase; 11 no keychain; 12 too damaged; 14 mounted or in use; 19 no \
+            room; 21 damaged; 24 older than what this device has seen.
+            """)
+
+    @OptionGroup var keychain: KeychainOption
+    @OptionGroup var unlocking: UnlockOptions
+    @Flag(help: "As JSON, for scripts.")
+    var json = false
+    @Flag(help: "Save what is sound of a damaged keychain; the damaged file is kept aside.")
+    var repair = false
+    @Flag(help: "With --repair: do not ask.")
+    var yes = false
+    @Flag(help: "With --repair: take a keychain that may be older than what this device has seen of it as it is.")
+    var acceptRollback = false
+
+    func validate() throws {
+        if !repair, yes || acceptRollback { throw ValidationError("--yes and --accept-rollback belong to --repair.") }
+    }
+
+    func run() throws {
+        try reporting(hasSecrets: true) { () throws(Failure) in
+            let file = KeychainFile(path: keychain.path)
+            if repair { return try repair(file) }
+            let answer = try file.check(unlocking: unlocking.source, say: Report.message)
+            try Report.result(json ? answer.jsonText : answer.text)
+            if !answer.isSound { throw Failure(.damaged, "\(keychain.path) is damaged.") }
+        }
+    }
+
+    private func repair(_ file: KeychainFile) throws(Failure) {
+        let answer = try Repair(of: file, acceptingRollback: acceptRollback).run(
+            unlocking: unlocking.source, say: Report.message, confirm: confirm)
+        try Report.result(json ? answer.jsonText : answer.text)
+        guard answer.repaired else { return Report.message("\(file.path) is sound. Nothing was changed.") }
+        if let aside = answer.aside { Report.message("the damaged keychain is kept as \(aside).") }
+        Report.message("repaired \(file.path). Look at what is there before you remove the damaged one.")
+    }
+
+    private func confirm(_ answer: RepairAnswer) throws(Failure) {
+        guard !yes else { return }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw Failure(
+                .damaged, answer.text + "\nNothing was changed: there is nobody to ask. --yes repairs without asking.")
+        }
+        Report.message(answer.text)
+        Report.message("Repair it? The damaged file is kept aside. [y/N]")
+        guard ["y", "yes"].contains(readLine()?.lowercased()) else {
+            throw Failure(.damaged, "Nothing was changed.")
+        }
+    }
+}

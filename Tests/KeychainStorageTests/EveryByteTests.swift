@@ -1,0 +1,58 @@
+import Foundation
+import Keychain
+import Testing
+
+@testable import KeychainStorage
+
+/// The fixture with one byte of its file changed, or with pages swapped, or cut off.
+@Suite("S4: bytes of the file that somebody has changed")
+struct EveryByteTests {
+    /// Items may be hurt whose rows lie on the page; so the repair has to save those that still open.
+    private func complaints(_ bytes: Data) throws -> [String] {
+        try DamagedFixture(try StoreFixture(bytes: bytes)).complaints(hurt: nil)
+    }
+
+    @Test("S4: no flipped byte yields a wrong value; what is sound is saved")
+    func flips() throws {
+        let length = ProofLength(short: 8)
+        let whole = try StoreFixture.bytes.get()
+        var cases = 0
+        for number in length.spread(whole.count * 8) {
+            guard !length.isOver else { break }
+            var bytes = whole
+            bytes[number / 8] ^= 1 << UInt8(number % 8)
+            // Free space is not used: what is zero stays out of the short run.
+            if !length.isLong, whole[number / 8] == 0 { continue }
+            let found = try complaints(bytes)
+            #expect(found == [], "KEYCHAINFS_PROOF_SEED=\(number): byte \(number / 8), bit \(number % 8)")
+            cases += 1
+        }
+        #expect(cases > 0)
+        length.tell("flips", cases: cases)
+    }
+
+    @Test("S4: pages that are swapped, doubled, emptied or cut off")
+    func pages() throws {
+        let length = ProofLength(short: 6)
+        let whole = try StoreFixture.bytes.get()
+        let size = 4096
+        let count = whole.count / size
+        var cases = 0
+        for number in length.spread(count * count) where !length.isOver {
+            let (first, second) = (number / count, number % count)
+            var bytes = whole
+            let (a, b) = (page(first, size), page(second, size))
+            switch (first, second) {
+            case _ where first < second: (bytes[a], bytes[b]) = (whole[b], whole[a])
+            case _ where first > second: bytes[a] = whole[b]
+            default: bytes = whole.prefix(first * size)
+            }
+            #expect(try complaints(bytes) == [], "KEYCHAINFS_PROOF_SEED=\(number): pages \(first) and \(second)")
+            cases += 1
+        }
+        #expect(cases > 0)
+        length.tell("pages", cases: cases)
+    }
+
+    private func page(_ number: Int, _ size: Int) -> Range<Int> { number * size..<(number + 1) * size }
+}

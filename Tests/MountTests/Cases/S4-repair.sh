@@ -1,0 +1,104 @@
+# S4: check --repair saves every row that verifies, keeps the damaged file whole beside it, and guesses nothing.
+. "${0%/*}/lib.sh"
+create_keychain; mount_keychain
+G="$MNT/generic-passwords"; mkdir "$G/s" "$G/t" "$MNT/access-groups/team" "$MNT/access-groups/team/generic-passwords/u"
+for name in a b c; do printf 'value of %s' "$name" > "$G/s/$name"; printf 'other %s' "$name" > "$G/t/$name"; done
+printf team > "$MNT/access-groups/team/generic-passwords/u/x"
+head -c 5000 /dev/urandom > "$CASE_DIR/long"; cp "$CASE_DIR/long" "$G/s/long"
+A=$(stat -c %i "$G/s/a"); S=$(stat -c %i "$G/s"); T=$(stat -c %i "$G/t"); LONG=$(stat -c %i "$G/s/long")
+expect_code 14 "$KEYCHAINFS" check --repair --yes > /dev/null
+unmount_keychain
+NUMBER=$(ls "$XDG_STATE_HOME"/keychainfs/commit-number.*)
+cp "$KEYCHAIN" "$CASE_DIR/sound.db"; cp "$NUMBER" "$CASE_DIR/number"
+cd "$XDG_DATA_HOME/keychainfs"
+
+# edit SQL…: the sound file with that done to it.
+edit() {
+    rm -f "$KEYCHAIN"*; cp "$CASE_DIR/sound.db" "$KEYCHAIN"; cp "$CASE_DIR/number" "$NUMBER"
+    python3 -I - "$KEYCHAIN" "$@" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+for sql in sys.argv[2:]: db.execute(sql)
+db.close()
+PY
+    rm -f "$KEYCHAIN-wal" "$KEYCHAIN-shm"; cp "$KEYCHAIN" "$CASE_DIR/damaged.db"
+}
+# repaired [OPTION…]: it is, the damaged bytes lie beside it, and all the rest is as it was.
+repaired() {
+    "$KEYCHAINFS" check --repair --yes --json "$@" > "$CASE_DIR/answer" 2> "$CASE_DIR/said" || fail "no repair: $(cat "$CASE_DIR/said")"
+    expect True "$(answer repaired)" "repaired"
+    local aside; aside=$(answer aside)
+    cmp "$CASE_DIR/damaged.db" "$aside" || fail "the damaged file is not what it was"
+    expect 600 "$(stat -c %a "$aside")" "mode of the damaged file"; expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of the repaired one"
+    expect 2 "$(ls -A | wc -l)" "files beside it: $(ls -A)"
+    expect_code 0 "$KEYCHAINFS" check > /dev/null
+    expect_code 0 "$KEYCHAINFS" check --repair > "$CASE_DIR/said"    # nothing to do, so nobody is asked
+    grep -q 'Nothing was changed' "$CASE_DIR/said" || fail "a repair of a sound keychain: $(cat "$CASE_DIR/said")"
+    expect 2 "$(ls -A | wc -l)" "a sound keychain is not copied"
+}
+answer() { python3 -I -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2]))' "$CASE_DIR/answer" "$1"; }
+whole() {  # whole DIR NAME…: those items of a directory are there, and no others
+    local dir=$1; shift
+    expect "$*" "$(ls "$dir" | tr '\n' ' ' | sed 's/ $//')" "listing of $dir"
+}
+
+# A sound one is left alone.
+edit 'SELECT 1'
+expect_code 0 "$KEYCHAINFS" check --repair > /dev/null; cmp "$KEYCHAIN" "$CASE_DIR/sound.db"
+expect_code 64 "$KEYCHAINFS" check --yes > /dev/null
+
+# An item: EBADMSG before, gone after, the others as they were. Without --yes and a terminal nothing is done.
+edit "UPDATE item SET metadata = zeroblob(64) WHERE id = $A"
+expect_code 21 "$KEYCHAINFS" check --repair > "$CASE_DIR/said"
+grep -q "Items that do not verify (rows): $A" "$CASE_DIR/said" || fail "what would be done: $(cat "$CASE_DIR/said")"
+cmp "$KEYCHAIN" "$CASE_DIR/damaged.db" || fail "changed without being asked"; expect 1 "$(ls -A | wc -l)" "left over"
+mount_keychain; expect_errno EBADMSG cat "$G/s/a"; expect 'value of b' "$(cat "$G/s/b")" beside; unmount_keychain
+cp "$CASE_DIR/number" "$NUMBER"; rm -f "$KEYCHAIN"*; cp "$CASE_DIR/damaged.db" "$KEYCHAIN"
+repaired; expect "[$A]" "$(answer removedItems)" "removed items"
+mount_keychain; whole "$G/s" b c long; cmp "$CASE_DIR/long" "$G/s/long"; expect 'other a' "$(cat "$G/t/a")" "another directory"
+printf new > "$G/s/a"; expect new "$(cat "$G/s/a")" "the name is free again"; unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
+
+# A long secret that is gone, a directory whose name is lost, a container and a group that their contents prove.
+edit "DELETE FROM secret WHERE item = $LONG"; repaired; expect "[$LONG]" "$(answer removedItems)" "a lost secret"
+edit "UPDATE directory SET name = zeroblob(length(name)) WHERE id = $S"; repaired
+mount_keychain
+whole "$MNT/access-groups/lost+found/generic-passwords/directory $S" a b c long
+expect 'value of a' "$(cat "$MNT/access-groups/lost+found/generic-passwords/directory $S/a")" "an item whose directory is lost"
+mv "$MNT/access-groups/lost+found/generic-passwords/directory $S" "$G/s"; whole "$G/s" a b c long; cmp "$CASE_DIR/long" "$G/s/long"
+unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
+edit "DELETE FROM directory WHERE parent = 0"; repaired
+mount_keychain; whole "$G/s" a b c long; expect team "$(cat "$MNT/access-groups/team/generic-passwords/u/x")" "a group that was lost"
+unmount_keychain
+
+# Rows that are gone stay gone, and are told. Keys that cannot be read go.
+edit "DELETE FROM item WHERE id = $A"; repaired; expect 1 "$(answer missingRows)" "missing rows"
+edit "INSERT INTO device VALUES (9, x'01')"; repaired; expect 1 "$(answer removedKeys)" "rows of keys"
+
+# The header: whether the copy is the newest cannot be told then, so somebody has to say so. An older copy likewise.
+edit "UPDATE store SET header = zeroblob(48)"
+expect_code 21 "$KEYCHAINFS" check --repair --yes > /dev/null; cmp "$KEYCHAIN" "$CASE_DIR/damaged.db"
+repaired --accept-rollback; expect True "$(answer headerDamaged)" header
+edit "DELETE FROM item WHERE id = $A"
+mount_keychain; printf more > "$G/t/more"; unmount_keychain; cp "$CASE_DIR/damaged.db" "$KEYCHAIN"
+expect_code 24 "$KEYCHAINFS" check --repair --yes > /dev/null
+repaired --accept-rollback
+
+# Pages: zeros over one that items lie in, and over the first one.
+edit 'SELECT 1'
+python3 -I - "$KEYCHAIN" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1]); root = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'item_tag'").fetchone()[0]; db.close()
+with open(sys.argv[1], "r+b") as f: f.seek((root - 1) * 4096); f.write(bytes(4096))
+PY
+rm -f "$KEYCHAIN-wal" "$KEYCHAIN-shm"; cp "$KEYCHAIN" "$CASE_DIR/damaged.db"
+expect_code 21 "$KEYCHAINFS" check > /dev/null
+repaired; expect '[]' "$(answer removedItems)" "an index alone"; mount_keychain; whole "$G/s" a b c long; unmount_keychain
+
+# Killed at any moment: the damaged or the repaired keychain lies there, whole.
+for delay in 0.05 0.1 0.15 0.2 0.25 0.3 0.4 0.5; do
+    edit "UPDATE item SET metadata = zeroblob(64) WHERE id = $A"
+    timeout -s KILL "$delay" "$KEYCHAINFS" check --repair --yes > /dev/null 2>&1 || true
+    if ! cmp -s "$KEYCHAIN" "$CASE_DIR/damaged.db"; then
+        expect_code 0 "$KEYCHAINFS" check > /dev/null; cmp "$CASE_DIR/damaged.db" "$KEYCHAIN".damaged-*
+    fi
+done
