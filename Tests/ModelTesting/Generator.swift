@@ -129,7 +129,7 @@ public struct Generator {
     private mutating func attribute() -> String {
         pick([
             "user.kSecAttrLabel", "user.kSecAttrLabel", "user.kSecAttrComment", "user.color", "user.shape",
-            "user.kSecAttrModificationDate", "user.kSecAttrServer", "user.kSecAttrService", "trusted.x",
+            "user.kSecAttrModificationDate", "user.kSecAttrKeyType", "trusted.x",
         ])
     }
 

@@ -33,7 +33,7 @@ extension Model {
             let path = "generic-passwords/\(value)"
             if path != place.directory { try relocate(id, toService: path, place.name) }
         case "user.kSecAttrModificationDate": throw .notPermitted
-        case _ where Self.isForeign(name, isGeneric): throw .operationNotSupported
+        case _ where Self.isForeign(name): throw .operationNotSupported
         default:
             let isSet = item.attributes[name] != nil
             if flags.contains(.create), isSet { throw .fileExists }
@@ -47,8 +47,8 @@ extension Model {
     }
 
     /// Outside `user.`, or an attribute that the class does not have.
-    private static func isForeign(_ name: String, _ isGeneric: Bool) -> Bool {
-        !name.hasPrefix("user.") || name == (isGeneric ? "user.kSecAttrServer" : "user.kSecAttrService")
+    private static func isForeign(_ name: String) -> Bool {
+        !name.hasPrefix("user.") || ["user.kSecAttrKeyType", "user.kSecAttrService"].contains(name)
     }
 
     /// L3; ENOKEY for a class that cannot be sealed now.

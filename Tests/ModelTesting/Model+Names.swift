@@ -9,7 +9,7 @@ extension Model {
         let itemClass = directoryFacts[directory]?.defaultClass ?? .whenUnlocked
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
         let id = symbol()
-        let item = Item(reference: symbol(), created: symbol(), itemClass: itemClass)
+        let item = Item(row: symbol(), reference: symbol(), created: symbol(), itemClass: itemClass)
         files[id] = File(
             inode: symbol(), place: (directory, place.name), item: item, permissions: 0o600, modified: .recently,
             isPending: true, staged: Staged(bytes: [], isUncommitted: true),
@@ -75,10 +75,10 @@ extension Model {
         names[old.directory]?[old.name] = nil
         names[place.0, default: [:]][place.1] = id
         // X1: what the item lists is told by the default of the directory that it comes from.
-        let item = successor(next, left, in: old.directory, besides: id)
+        let item = successor(next, left, in: old.directory)
         files[id]?.item = item
         files[id]?.place = place
-        if isRemembered, old.directory == place.0 { free(old.directory, old.name, left, movedTo: id, caller) }
+        if isRemembered, old.directory == place.0 { free(old.directory, old.name, left, movedTo: left.row, caller) }
     }
 
     /// Not what was abandoned, nor an O_TRUNC before its first byte: those may yet be taken back. A new name in any case.
@@ -140,7 +140,7 @@ extension Model {
     // MARK: Freed names
 
     private mutating func free(
-        _ directory: DirectoryID, _ name: String, _ item: Item, movedTo: FileID?, _ caller: Symbol
+        _ directory: DirectoryID, _ name: String, _ item: Item, movedTo: Symbol?, _ caller: Symbol
     ) {
         giveBack(
             Freed(
@@ -160,19 +160,20 @@ extension Model {
     }
 
     /// A new item that goes on with a former one, as a file that is renamed over an item does. What lives on of that one
-    /// gets a reference of its own: no two items have the same.
-    mutating func successor(
-        _ former: Freed?, _ item: Item, in directory: DirectoryID?, besides id: FileID? = nil
-    ) -> Item {
+    /// gets a reference of its own; if it has another one already, or is gone, this is a new item: no two have the same.
+    mutating func successor(_ former: Freed?, _ item: Item, in directory: DirectoryID?) -> Item {
         guard let former, former.item.reference != item.reference else { return item }
-        let holder = files.first { entry in
-            entry.value.place != nil && !entry.value.isPending && entry.value.item.reference == former.item.reference
-        }
-        if let holder, holder.key != id {
+        if let row = former.movedTo {
+            let holder = files.first { entry in
+                entry.value.place != nil && !entry.value.isPending && entry.value.item.row == row
+                    && entry.value.item.reference == former.item.reference
+            }
+            guard let holder else { return item }
             let renewed = symbol()
             files[holder.key]?.item.reference = renewed
         }
         var successor = former.item
+        successor.row = item.row
         successor.take(item, from: directory.flatMap { directoryFacts[$0]?.defaultClass })
         return successor
     }

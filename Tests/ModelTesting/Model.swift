@@ -78,12 +78,14 @@ public struct Model: Sendable {
         let process: Symbol
         let time: Double
         let item: Item
-        /// The file that it lives on as.
-        let movedTo: FileID?
+        /// Where it lives on.
+        let movedTo: Symbol?
     }
 
     /// The part of a file that a rename over it does not take with it (F5).
     struct Item {
+        /// It keeps its row for as long as it has a name.
+        var row: Symbol
         var reference: Symbol
         var created: Symbol
         var itemClass: ItemClass

@@ -1,5 +1,6 @@
 package import FileSystemCore
 import Keychain
+import Logging
 import SecretCrypto
 import Synchronization
 package import SystemPackage
@@ -309,12 +310,22 @@ extension KeychainTree {
         if staged { state.staging?.note { $0.committed() } }
         state.keptValue = nil
         keepValue(&state)
-        // With another class than it was begun with: what is written next is staged under the key of that one.
-        if let staging = state.staging, !staging.state.isUncommitted,
-            staging.availability != item.protection.stagingAvailability
-        {
-            state.staging = nil
-        }
+        moveStaging(&state)
         stalePages.add(&state)
+    }
+
+    /// What is staged goes under the key of the class that its item has now: a lock takes it away with the item, or leaves
+    /// both (L2). What is committed already is staged anew with the next write.
+    func moveStaging(_ state: inout ItemFile.State) {
+        guard let staging = state.staging, let item = state.item else { return }
+        let availability = Protection.Availability.strictest(of: state.protections(item))
+        guard staging.availability != availability else { return }
+        guard staging.state.needsFlush else { return state.staging = nil }
+        do throws(KeychainError) {
+            try staging.move(to: try stagingKeys.key(for: availability), of: availability)
+        } catch {
+            // The class is changed all the same; a lock may take away what it would leave.
+            log.error("a staged value stays under the key of a former class", metadata: ["errno": "\(error.errno)"])
+        }
     }
 }

@@ -172,7 +172,11 @@ extension KeychainTree {
         try checkWritable()
         let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
-            if state.isDetached && state.staging == nil { try checkValueKept(state) }
+            if state.isDetached && state.staging == nil {
+                try checkValueKept(state)
+                // What would be written to it now would be lost: the name stands for another one.
+                if state.openCount == 0 { throw .staleNFSFileHandle }
+            }
             if flags.contains(.truncate) { try truncateByOpen(&state, item) }
             state.writerCount += 1
             state.openCount += 1

@@ -175,7 +175,7 @@ extension KeychainTree {
         let staging = stagingToCommit(source)
         let (isPending, oldRow, newRow) = (source.isPending, source.row, target.row)
         let own = inheritance(of: source.freed)
-        let targetSecret = try detachable(&target)
+        let targetValue = try detachable(&target, isReplaced: true)
         let goesOn = options.mayRead(targetItem.file, process.caller)
         let (saved, left) = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
@@ -188,7 +188,7 @@ extension KeychainTree {
         }
         let isRemembered = !isPending || source.freed != nil
         if isPending { source.directory.removePending(CanonicalName(account: sourceItem.account), oldRow) }
-        detach(&target, secret: targetSecret)
+        detach(&target, keeping: targetValue)
         (source.row, source.directory, source.isPending) = (newRow, newDirectory, false)
         table.withLock { $0.rebind(file, from: oldRow, to: newRow) }
         committed(&source, saved, staged: staging != nil)
