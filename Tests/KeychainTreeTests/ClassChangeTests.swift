@@ -54,8 +54,8 @@ import Testing
     @Test("L2: what is being written when its item gets a class that a lock leaves open goes on, too")
     func stagedValue() throws {
         let newPath = "generic-passwords/s/new"
-        for (name, flags) in [(path, OpenFlags.writeOnly), (newPath, [.writeOnly, .create])] {
-            let file = try shell.open(name, flags)
+        for name in [path, newPath] {
+            let file = try shell.open(name, [.writeOnly, .create])
             try shell.write(file, "before ")
             try shell.setxattr(name, "kSecAttrAccessible", "AfterFirstUnlock")
             _ = shell.tree.lock()

@@ -88,6 +88,18 @@ import Testing
         #expect(try ["a", "b"].filter { try reference($0) == before } == ["b"])
     }
 
+    @Test("F5: what goes on with an item and is renamed over that very item leaves it its reference")
+    func renamedBack() throws {
+        let before = try all("a")
+        try editor.rename(path("a"), path("b"))
+        let file = try editor.open(path("a"), [.writeOnly, .create])
+        try editor.write(file, "new")
+        try editor.rename(path("a"), path("b"))
+        try editor.close(file)
+        #expect(try all("b") == before)
+        #expect(try editor.cat(path("b")) == "new")
+    }
+
     @Test("F5: unlinked and created by the same process, with what it costs: one commit each")
     func unlinkedAndCreated() throws {
         let before = try all("a")

@@ -99,6 +99,8 @@ extension Model {
             return move(source, to: place, former, caller)
         }
         let isRemembered = !file.isPending || file.former != nil
+        // The item that it would go on with is the one that it replaces, and stays with the name.
+        if file.former?.movedTo == replaced.item.row { files[source]?.former = nil }
         commitWithRename(source)
         guard let left = files[source]?.item else { return }
         var item = replaced.item

@@ -174,7 +174,8 @@ extension KeychainTree {
         }
         let staging = stagingToCommit(source)
         let (isPending, oldRow, newRow) = (source.isPending, source.row, target.row)
-        let own = inheritance(of: source.freed)
+        // The item that it would go on with is the one that it replaces, and stays with the name.
+        let own = inheritance(of: source.freed.flatMap { $0.former.row == newRow ? nil : $0 })
         let targetValue = try detachable(&target, isReplaced: true)
         let goesOn = options.mayRead(targetItem.file, process.caller)
         let (saved, left) = try mapped { () throws(KeychainError) in
