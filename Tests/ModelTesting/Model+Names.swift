@@ -78,7 +78,9 @@ extension Model {
         let item = successor(next, left, in: old.directory)
         files[id]?.item = item
         files[id]?.place = place
-        if isRemembered, old.directory == place.0 { free(old.directory, old.name, left, movedTo: left.row, caller) }
+        // Where it goes on with another item, that one's identity lives there, and its own nowhere.
+        let row = item.reference == left.reference ? left.row : nil
+        if isRemembered, old.directory == place.0 { free(old.directory, old.name, left, movedTo: row, caller) }
     }
 
     /// Not what was abandoned, nor an O_TRUNC before its first byte: those may yet be taken back. A new name in any case.

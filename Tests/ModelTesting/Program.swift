@@ -32,7 +32,7 @@ public struct Comparison<System: ModelledSystem> {
     private let interval: Int
     private let makeSystem: () throws -> System
 
-    public init(valueLimit: Int, interval: Int = 20, _ makeSystem: @escaping () throws -> System) {
+    public init(valueLimit: Int, interval: Int = 30, _ makeSystem: @escaping () throws -> System) {
         self.valueLimit = valueLimit
         self.interval = interval
         self.makeSystem = makeSystem
@@ -122,7 +122,7 @@ public struct Comparison<System: ModelledSystem> {
 extension Action {
     fileprivate var changesState: Bool {
         switch self {
-        case .lock, .unlock, .remount, .kill, .die: true
+        case .lock, .remount, .kill: true
         default: false
         }
     }

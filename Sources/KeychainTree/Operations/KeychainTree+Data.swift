@@ -249,7 +249,7 @@ extension KeychainTree {
     /// A new name that an item of the API has come to meanwhile is that item's, if `adopting`; else EEXIST.
     func commit(_ state: inout ItemFile.State, adopting: Bool = true) throws(Errno) {
         guard let staging = state.staging, staging.state.isUncommitted else { return }
-        guard !state.isDetached else { return staging.note { $0.committed() } }
+        guard !state.isDetached else { return settle(staging, &state) }
         noteUse()
         do throws(KeychainError) {
             do throws(KeychainError) {
@@ -259,11 +259,21 @@ extension KeychainTree {
             }
         } catch .itemNotFound where !state.isPending {
             // The API has deleted it, and the file is about to hear of it: as what is written to an unlinked one (F6).
-            staging.note { $0.committed() }
+            settle(staging, &state)
         } catch {
             staging.note { $0.commitFailed(with: error.errno) }
             throw error.errno
         }
+    }
+
+    /// What is written to a file without a name stays with it, and so do the times that everyone has seen (F6, F8).
+    private func settle(_ staging: Staging, _ state: inout ItemFile.State) {
+        if var item = state.item {
+            item.file.modificationTime = staging.times.modification
+            item.modificationDate = max(item.modificationDate, staging.times.change)
+            state.item = item
+        }
+        staging.note { $0.committed() }
     }
 
     private func save(_ staging: Staging, of state: inout ItemFile.State) throws(KeychainError) {

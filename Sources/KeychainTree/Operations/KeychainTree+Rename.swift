@@ -149,7 +149,9 @@ extension KeychainTree {
         committed(&state, saved, staged: staging != nil)
         succeeded(own, by: saved.id)
         succeeded(next, by: saved.id)
-        return isRemembered ? Left(item: left, row: saved.id) : nil
+        // Where it goes on with another item, that one's identity lives there, and its own nowhere.
+        let livesOn = saved.persistentReference == left.persistentReference
+        return isRemembered ? Left(item: left, row: livesOn ? saved.id : nil) : nil
     }
 
     /// A rename by attribute: not one that frees a name or takes one that was freed (F5).
