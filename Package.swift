@@ -196,6 +196,21 @@ let package = Package(
                 "KeychainStorage", "SecretCrypto", system,
             ],
             swiftSettings: testing),
+        // Test support: what the contract promises as plain values, and random programs to compare with it.
+        .target(
+            name: "ModelTesting", dependencies: ["FileSystemTesting", "FileSystemCore", system],
+            path: "Tests/ModelTesting", swiftSettings: testing),
+        // Test support: a process of such a program on a mount.
+        .executableTarget(
+            name: "ModelProcess", dependencies: ["ModelTesting", "FileSystemTesting", "FileSystemCore", system],
+            path: "Tests/ModelProcess", swiftSettings: testing),
+        .testTarget(
+            name: "ModelTests",
+            dependencies: [
+                "keychainfs", "ModelProcess", "ModelTesting", "KeychainTree", "KeychainTesting", "KeychainStorage", "FileSystemTesting",
+                "FileSystemCore", "Keychain", "SecretCrypto", system,
+            ],
+            swiftSettings: testing),
         .testTarget(
             name: "KeychainMountTests",
             dependencies: [

@@ -67,8 +67,10 @@ extension PathClient {
     }
 
     public func rename(_ from: String, _ to: String, _ flags: RenameFlags) throws(Errno) {
-        try withExisting(from) { source, parent, name throws(Errno) in
+        try withParent(from) { parent, name throws(Errno) in
             try withParent(to) { newParent, newName throws(Errno) in
+                guard let source = try lookup(parent, name) else { throw .noSuchFileOrDirectory }
+                defer { fileSystem.forget(source.node, count: 1) }
                 let target = try find(newParent, newName)
                 defer { if let target { fileSystem.forget(target.node, count: 1) } }
                 try Self.check(source, target, flags)

@@ -220,9 +220,10 @@ struct ItemsAfterNewKeysTests {
         let record = try #require(bench.store.records.itemRecords[saved.id])
         #expect(record.generation == 2 && saved.secretVersion == saved.version)
         #expect(try bench.contents(record) == [7])
-        try keychain.change { (change) throws(KeychainError) in
+        let hasNewReference = try keychain.change { (change) throws(KeychainError) in
             try change.renewReference(of: saved.id, from: saved.persistentReference)
         }
+        #expect(hasNewReference)
         #expect(try bench.contents(try #require(bench.store.records.itemRecords[saved.id])) == [7])
     }
 

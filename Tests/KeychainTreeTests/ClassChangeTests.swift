@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    @Test("L2: what is being written when its item gets a class that a lock leaves open goes on, too")
+    func stagedValue() throws {
+        let newPath = "generic-passwords/s/new"
+        for name in [path, newPath] {
+            let file = try shell.open(name, [.writeOnly, .create])
+            try shell.write(file, "before ")
+            try shell.setxattr(name, "kSecAttrAccessible", "AfterFirstUnlock")
+            _ = shell.tree.lock()
+            try shell.write(file, "after", at: 7)
+            try shell.close(file)
+            #expect(try shell.cat(name).hasPrefix("before after"))
+            try shell.tree.unlock(passphrase: try TreeFixture.secret())
+        }
+    }
+
     @Test("L3: the class that an item has already changes nothing, by whatever name")
     func sameClass() throws {
         let before = try row()

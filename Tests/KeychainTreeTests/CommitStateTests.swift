@@ -100,6 +100,14 @@ import Testing
         #expect(state.flush(by: shell, callerIsDying: false) == .commit)
     }
 
+    @Test("F1: fsync takes up a value that a refused write has not changed, too: close repeats no error after it")
+    func refusedThenSynced() {
+        var state = CommitState()
+        state.refused(with: .fileTooLarge)
+        #expect(state.sync() == .nothing)
+        #expect(state.flush(by: child, callerIsDying: false) == .nothing)
+    }
+
     @Test("F1: close repeats the error of a refused write, and the value is dropped")
     func refused() {
         var state = created()

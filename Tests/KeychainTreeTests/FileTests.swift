@@ -323,6 +323,37 @@ import Testing
         }
     }
 
+    @Test("F6, F8: the times of a file without a name do not go back when what was written to it is closed")
+    func timesOfUnlinked() throws {
+        try shell.put(path("a"), "old")
+        let file = try shell.open(path("a"), [.readWrite])
+        try shell.unlink(path("a"))
+        try shell.write(file, "new")
+        let before = try shell.fstat(file).attributes
+        try shell.flush(file)
+        let after = try shell.fstat(file).attributes
+        #expect(after.changeTime == before.changeTime && after.modificationTime == before.modificationTime)
+        try shell.close(file)
+    }
+
+    @Test("F5: who has looked a name up before it is renamed over gets the old value, and writes to the new file only")
+    func openOfReplaced() throws {
+        try shell.put(path("a"), "old")
+        let node = try shell.entry(path("a")).node
+        try shell.put(path("draft"), "new")
+        try shell.rename(path("draft"), path("a"))
+        #expect(throws: Errno.staleNFSFileHandle) {
+            try shell.ask { (request) throws(Errno) in
+                try shell.tree.open(&request, node: node, flags: .writeOnly)
+            }
+        }
+        let opened = try shell.ask { (request) throws(Errno) in try shell.tree.open(&request, node: node, flags: []) }
+        let file = TreeProcess.Descriptor(node: node, opened: opened, flags: [])
+        #expect(try shell.read(file) == Array("old".utf8))
+        try shell.close(file)
+        #expect(try shell.cat(path("a")) == "new")
+    }
+
     @Test("F1: the flags of each write count: O_APPEND taken back, one write with O_DSYNC")
     func writeFlags() throws {
         try shell.put(path("a"), "0123")

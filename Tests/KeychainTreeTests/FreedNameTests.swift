@@ -69,6 +69,37 @@ import Testing
         #expect(try all("a") == before)
     }
 
+    @Test("F5: an item that has gone on under several names is taken again at one of them: no two have its reference")
+    func freedTwice() throws {
+        let before = try reference("a")
+        try editor.rename(path("a"), path("b"))
+        try editor.rename(path("b"), path("c"))
+        for name in ["a", "b"] { try editor.put(path(name), "new") }
+        #expect(try ["a", "b", "c"].filter { try reference($0) == before } == ["a"])
+        #expect(Set(try ["a", "b", "c"].map(reference)).count == 3)
+    }
+
+    @Test("F5: what was renamed away and then removed is a name's item again at the name where it was last")
+    func renamedAndRemoved() throws {
+        let before = try reference("a")
+        try editor.rename(path("a"), path("b"))
+        try editor.unlink(path("b"))
+        for name in ["a", "b"] { try editor.put(path(name), "new") }
+        #expect(try ["a", "b"].filter { try reference($0) == before } == ["b"])
+    }
+
+    @Test("F5: what goes on with an item and is renamed over that very item leaves it its reference")
+    func renamedBack() throws {
+        let before = try all("a")
+        try editor.rename(path("a"), path("b"))
+        let file = try editor.open(path("a"), [.writeOnly, .create])
+        try editor.write(file, "new")
+        try editor.rename(path("a"), path("b"))
+        try editor.close(file)
+        #expect(try all("b") == before)
+        #expect(try editor.cat(path("b")) == "new")
+    }
+
     @Test("F5: unlinked and created by the same process, with what it costs: one commit each")
     func unlinkedAndCreated() throws {
         let before = try all("a")

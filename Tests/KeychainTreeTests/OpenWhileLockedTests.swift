@@ -66,6 +66,16 @@ import Testing
         #expect(try editor.stat(path("new")).permissions == 0o640)
     }
 
+    @Test("F1, L2: what the last close commits is committed while locked, too: an O_TRUNC alone")
+    func truncatedByOpen() throws {
+        let file = try editor.open(path("a"), [.writeOnly, .truncate])
+        lock()
+        try editor.close(file)
+        try unlock()
+        #expect(try editor.cat(path("a")) == "")
+        #expect(try editor.getxattr(path("a"), "color") == "blue")
+    }
+
     @Test("L1: nor does its name answer before it is committed, wherever the lock fell")
     func uncommittedName() throws {
         let before = try editor.open(path("before"), [.readWrite, .create])

@@ -72,7 +72,7 @@ import Testing
         let directory = try WorkDirectory(for: test.account)
         defer { directory.remove() }
         let script = try directory.add(test.file)
-        for helper in ["lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py"] {
+        for helper in ["lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py"] {
             _ = try directory.add(Self.folder.appendingPathComponent(helper))
         }
         _ = try directory.add(Self.lockingPage)

@@ -6,13 +6,15 @@ extension Change {
     ///
     /// Its modification date stays: this is the rest of the rename that took it away from its name.
     ///
+    /// - Returns: Whether it had.
     /// - Throws: `interactionNotAllowed` or `decode` if it cannot be looked at.
-    package func renewReference(of row: RowID, from reference: [UInt8]) throws(KeychainError) {
-        guard let record = try writer.item(id: row) else { return }
+    package func renewReference(of row: RowID, from reference: [UInt8]) throws(KeychainError) -> Bool {
+        guard let record = try writer.item(id: row) else { return false }
         var item = try keychain.itemEnvelope.open(record)
-        guard item.persistentReference == reference else { return }
+        guard item.persistentReference == reference else { return false }
         item.persistentReference = SecureRandom.bytes(MetadataCodec.referenceCount)
         item.version += 1
         _ = try put(item, keepingSecretOf: record)
+        return true
     }
 }

@@ -126,11 +126,11 @@ extension KeychainTree {
             guard !state.isPending && !state.isDetached else {
                 item.modificationDate = keychain.now().after(item.modificationDate)
                 state.item = item
-                return
+                return moveStaging(&state)
             }
             if let saved = try save(item, state) {
                 (state.item, state.adopted) = (saved, nil)
-                return
+                return moveStaging(&state)
             }
             readAgain(&state)
         }

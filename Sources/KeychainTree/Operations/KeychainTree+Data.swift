@@ -1,5 +1,6 @@
 package import FileSystemCore
 import Keychain
+import Logging
 import SecretCrypto
 import Synchronization
 package import SystemPackage
@@ -248,7 +249,7 @@ extension KeychainTree {
     /// A new name that an item of the API has come to meanwhile is that item's, if `adopting`; else EEXIST.
     func commit(_ state: inout ItemFile.State, adopting: Bool = true) throws(Errno) {
         guard let staging = state.staging, staging.state.isUncommitted else { return }
-        guard !state.isDetached else { return staging.note { $0.committed() } }
+        guard !state.isDetached else { return settle(staging, &state) }
         noteUse()
         do throws(KeychainError) {
             do throws(KeychainError) {
@@ -258,11 +259,21 @@ extension KeychainTree {
             }
         } catch .itemNotFound where !state.isPending {
             // The API has deleted it, and the file is about to hear of it: as what is written to an unlinked one (F6).
-            staging.note { $0.committed() }
+            settle(staging, &state)
         } catch {
             staging.note { $0.commitFailed(with: error.errno) }
             throw error.errno
         }
+    }
+
+    /// What is written to a file without a name stays with it, and so do the times that everyone has seen (F6, F8).
+    private func settle(_ staging: Staging, _ state: inout ItemFile.State) {
+        if var item = state.item {
+            item.file.modificationTime = staging.times.modification
+            item.modificationDate = max(item.modificationDate, staging.times.change)
+            state.item = item
+        }
+        staging.note { $0.committed() }
     }
 
     private func save(_ staging: Staging, of state: inout ItemFile.State) throws(KeychainError) {
@@ -309,12 +320,22 @@ extension KeychainTree {
         if staged { state.staging?.note { $0.committed() } }
         state.keptValue = nil
         keepValue(&state)
-        // With another class than it was begun with: what is written next is staged under the key of that one.
-        if let staging = state.staging, !staging.state.isUncommitted,
-            staging.availability != item.protection.stagingAvailability
-        {
-            state.staging = nil
-        }
+        moveStaging(&state)
         stalePages.add(&state)
+    }
+
+    /// What is staged goes under the key of the class that its item has now: a lock takes it away with the item, or leaves
+    /// both (L2). What is committed already is staged anew with the next write.
+    func moveStaging(_ state: inout ItemFile.State) {
+        guard let staging = state.staging, let item = state.item else { return }
+        let availability = Protection.Availability.strictest(of: state.protections(item))
+        guard staging.availability != availability else { return }
+        guard staging.state.needsFlush else { return state.staging = nil }
+        do throws(KeychainError) {
+            try staging.move(to: try stagingKeys.key(for: availability), of: availability)
+        } catch {
+            // The class is changed all the same; a lock may take away what it would leave.
+            log.error("a staged value stays under the key of a former class", metadata: ["errno": "\(error.errno)"])
+        }
     }
 }

@@ -3,6 +3,14 @@ import Keychain
 import Synchronization
 package import SystemPackage
 
+/// The committed value that a file keeps whose row goes.
+struct DetachedValue {
+    /// Nil for an item without a secret.
+    var secret: SealedSecret?
+    /// Whether there was anything to keep it for, and it could be read.
+    var isKnown = false
+}
+
 extension KeychainTree {
     package func mkdir(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32
@@ -96,9 +104,9 @@ extension KeychainTree {
             return item
         }
         try file.state.withLock { (state) throws(Errno) in
-            let secret = try detachable(&state)
+            let value = try detachable(&state)
             try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
-            detach(&state, secret: secret)
+            detach(&state, keeping: value)
         }
         return item
     }
@@ -150,21 +158,26 @@ extension KeychainTree {
 
     /// What a file that is about to be detached needs to live on: its item, and for its descriptors its committed value
     /// (F6).
-    func detachable(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
+    ///
+    /// One that `isReplaced` keeps its value for as long as the kernel knows it: somebody may be about to open it, and
+    /// would get ESTALE where a reader is always to get the old value or the new one.
+    func detachable(_ state: inout ItemFile.State, isReplaced: Bool = false) throws(Errno) -> DetachedValue {
         _ = try? item(of: &state)
-        guard state.openCount > 0 else { return nil }
+        let row = state.row
+        let isWanted = state.openCount > 0 || isReplaced && table.withLock { $0.item(row) != nil }
+        guard isWanted else { return DetachedValue() }
         do {
-            return try committedSecret(&state)
+            return DetachedValue(secret: try committedSecret(&state), isKnown: true)
         } catch .corrupt {
-            return nil
+            return DetachedValue()
         }
     }
 
     /// The item's row is gone from the store: the file lives on through its descriptors only.
-    func detach(_ state: inout ItemFile.State, secret: SealedSecret?) {
+    func detach(_ state: inout ItemFile.State, keeping value: DetachedValue) {
         state.isDetached = true
-        state.detachedSecret = secret
-        state.hasDetachedValue = state.openCount > 0
+        state.detachedSecret = value.secret
+        state.hasDetachedValue = value.isKnown
         let row = state.row
         table.withLock { $0.detachItem(row) }
     }
@@ -174,7 +187,7 @@ extension KeychainTree {
         guard let item = state.item else { return nil }
         state.directory.removePending(CanonicalName(account: item.account), state.row)
         (state.isPending, state.isNeverCommitted) = (false, true)
-        detach(&state, secret: nil)
+        detach(&state, keeping: DetachedValue(isKnown: state.openCount > 0))
         defer { state.freed = nil }
         return state.freed
     }

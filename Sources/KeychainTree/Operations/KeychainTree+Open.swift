@@ -172,7 +172,11 @@ extension KeychainTree {
         try checkWritable()
         let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
-            if state.isDetached && state.staging == nil { try checkValueKept(state) }
+            if state.isDetached && state.staging == nil {
+                try checkValueKept(state)
+                // What would be written to it now would be lost: the name stands for another one.
+                if state.openCount == 0 { throw .staleNFSFileHandle }
+            }
             if flags.contains(.truncate) { try truncateByOpen(&state, item) }
             state.writerCount += 1
             state.openCount += 1
@@ -264,6 +268,8 @@ extension KeychainTree {
             }
         case .writer(let writer):
             let dropped = writer.file.state.withLock { state in
+                // While it is open: so it can be committed where what is open goes on over a lock (L2).
+                if state.writerCount == 1 { commitLast(&state) }
                 state.closed(writer: true)
                 stalePages.add(&state)
                 defer { state.forgetUnused() }
@@ -273,18 +279,21 @@ extension KeychainTree {
         }
     }
 
-    /// The last writer is gone: commits what is staged, or drops it if it was abandoned (F1).
+    /// The last writer goes: commits what is staged, unless it was abandoned (F1).
+    private func commitLast(_ state: inout ItemFile.State) {
+        guard let staging = state.staging, staging.state.lastClose() == .commit else { return }
+        do {
+            try commit(&state)
+        } catch {
+            log.error("the last close of an item could not commit it", metadata: ["errno": "\(error.rawValue)"])
+        }
+    }
+
+    /// The last writer is gone, and what is not committed with it.
     ///
     /// Returns the name that is gone with a dropped creation.
     private func lastClose(_ state: inout ItemFile.State) -> EntryReference? {
-        guard let staging = state.staging else { return nil }
-        if staging.state.lastClose() == .commit {
-            do {
-                try commit(&state)
-            } catch {
-                log.error("the last close of an item could not commit it", metadata: ["errno": "\(error.rawValue)"])
-            }
-        }
+        guard state.staging != nil else { return nil }
         if state.adopted != nil { (state.adopted, state.item) = (nil, nil) }
         // What has no name lives on for those who read it.
         if !state.isDetached || state.openCount == 0 { state.staging = nil }

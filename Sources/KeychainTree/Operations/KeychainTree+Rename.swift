@@ -149,7 +149,9 @@ extension KeychainTree {
         committed(&state, saved, staged: staging != nil)
         succeeded(own, by: saved.id)
         succeeded(next, by: saved.id)
-        return isRemembered ? Left(item: left, row: saved.id) : nil
+        // Where it goes on with another item, that one's identity lives there, and its own nowhere.
+        let livesOn = saved.persistentReference == left.persistentReference
+        return isRemembered ? Left(item: left, row: livesOn ? saved.id : nil) : nil
     }
 
     /// A rename by attribute: not one that frees a name or takes one that was freed (F5).
@@ -174,8 +176,9 @@ extension KeychainTree {
         }
         let staging = stagingToCommit(source)
         let (isPending, oldRow, newRow) = (source.isPending, source.row, target.row)
-        let own = inheritance(of: source.freed)
-        let targetSecret = try detachable(&target)
+        // The item that it would go on with is the one that it replaces, and stays with the name.
+        let own = inheritance(of: source.freed.flatMap { $0.former.row == newRow ? nil : $0 })
+        let targetValue = try detachable(&target, isReplaced: true)
         let goesOn = options.mayRead(targetItem.file, process.caller)
         let (saved, left) = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
@@ -188,7 +191,7 @@ extension KeychainTree {
         }
         let isRemembered = !isPending || source.freed != nil
         if isPending { source.directory.removePending(CanonicalName(account: sourceItem.account), oldRow) }
-        detach(&target, secret: targetSecret)
+        detach(&target, keeping: targetValue)
         (source.row, source.directory, source.isPending) = (newRow, newDirectory, false)
         table.withLock { $0.rebind(file, from: oldRow, to: newRow) }
         committed(&source, saved, staged: staging != nil)

@@ -63,10 +63,9 @@ extension KeychainTree {
     private func removed(_ row: RowID, _ node: Node?) {
         guard let file = node?.file else { return table.withLock { $0.detachItem(row) } }
         file.state.withLock { state in
-            let secret = state.openValue
-            detach(&state, secret: secret)
             // A value that no descriptor for writing has is not to be taken for none.
-            state.hasDetachedValue = secret != nil || state.openCount > 0 && state.item?.secretCount == nil
+            let isKnown = state.openValue != nil || state.openCount > 0 && state.item?.secretCount == nil
+            detach(&state, keeping: DetachedValue(secret: state.openValue, isKnown: isKnown))
             stalePages.add(&state)
         }
     }
@@ -80,6 +79,7 @@ extension KeychainTree {
         state.keptValue = nil
         state.item = nil
         if state.openCount > 0 || state.staging != nil { _ = try? item(of: &state) }
+        moveStaging(&state)
         if state.writerCount > 0, state.staging == nil { keepOpenValue(&state) }
         keepValue(&state)
         stalePages.add(&state)
@@ -96,7 +96,8 @@ extension KeychainTree {
         if let other = table.withLock({ $0.itemNode(row)?.file }), other !== file {
             withBoth(file, other) { state, otherState in
                 guard state.isPending else { return }
-                detach(&otherState, secret: otherState.openValue)
+                let isOpen = otherState.openCount > 0
+                detach(&otherState, keeping: DetachedValue(secret: otherState.openValue, isKnown: isOpen))
                 adopt(item, &state)
             }
         } else {

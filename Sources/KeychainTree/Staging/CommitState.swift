@@ -72,9 +72,9 @@ struct CommitState: Equatable, Sendable {
 
     /// fsync or fdatasync, by anybody.
     mutating func sync() -> Decision {
+        takeUp()
         guard isUncommitted else { return .nothing }
         isUsed = true
-        takeUp()
         return .commit
     }
 

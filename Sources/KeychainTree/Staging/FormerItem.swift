@@ -57,14 +57,15 @@ extension Item {
 extension Change {
     /// A new item that goes on with a former one, which gets a reference of its own if it lives on elsewhere.
     ///
-    /// Where that one cannot be changed now the new one is a new item: no two have the same reference.
+    /// Where that one cannot be changed now, or its reference has gone on to yet another one, the new one is a new item: no
+    /// two have the same reference.
     func succeed(_ inheritance: Inheritance?, with item: Item) throws(KeychainError) -> Item {
         // It may be the former item itself that comes back.
         guard let inheritance, inheritance.item.persistentReference != item.persistentReference else { return item }
         let former = inheritance.item
         if let row = inheritance.row {
             do throws(KeychainError) {
-                try renewReference(of: row, from: former.persistentReference)
+                guard try renewReference(of: row, from: former.persistentReference) else { return item }
             } catch .interactionNotAllowed {
                 return item
             } catch .decode {

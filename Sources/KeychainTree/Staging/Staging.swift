@@ -11,6 +11,7 @@ final class Staging: Sendable {
         var contents: SealedBuffer
         var state = CommitState()
         var times: Times
+        var availability: Protection.Availability
     }
 
     struct Times: Sendable {
@@ -22,18 +23,15 @@ final class Staging: Sendable {
 
     private let fields: Mutex<Fields>
     private let limit: Int
-    /// Whose key it is kept under.
-    let availability: Protection.Availability
-
     /// A slab's worth of plaintext at a time passes from a committed value into a staged one.
     private static let copySize = 16_384
 
     /// Empty, under the key of `availability`. `limit` is the longest value in bytes.
     init(key: RevocableSecret, availability: Protection.Availability, limit: Int, now: KeychainDate) {
         self.limit = limit
-        self.availability = availability
         let times = Times(modification: now, change: now)
-        fields = Mutex(Fields(contents: SealedBuffer(key: key, limit: limit), times: times))
+        fields = Mutex(
+            Fields(contents: SealedBuffer(key: key, limit: limit), times: times, availability: availability))
     }
 
     /// In bytes.
@@ -42,6 +40,9 @@ final class Staging: Sendable {
     var state: CommitState { fields.withLock { $0.state } }
 
     var times: Times { fields.withLock { $0.times } }
+
+    /// Whose key it is kept under.
+    var availability: Protection.Availability { fields.withLock { $0.availability } }
 
     /// Something happened to the value: what is to be done about it.
     func note<Decision: Sendable>(_ event: (inout CommitState) -> Decision) -> Decision {
@@ -68,8 +69,21 @@ final class Staging: Sendable {
         }
     }
 
+    /// Keeps the value under another key: the class of its item has changed.
+    func move(to key: RevocableSecret, of availability: Protection.Availability) throws(KeychainError) {
+        var copy: SealedBuffer? = try copy(under: key)
+        fields.withLock { fields in
+            if let copy = copy.take() { fields.contents = copy }
+            fields.availability = availability
+        }
+    }
+
     /// The value as it is now, in a buffer of its own: what an open for reading of an uncommitted name keeps.
     func snapshot(key: RevocableSecret) throws(KeychainError) -> StagedSnapshot {
+        StagedSnapshot(try copy(under: key))
+    }
+
+    private func copy(under key: RevocableSecret) throws(KeychainError) -> SealedBuffer {
         var copy = SealedBuffer(key: key, limit: limit)
         var offset = 0
         while offset < count {
@@ -77,7 +91,7 @@ final class Staging: Sendable {
             do throws(CryptoError) { try copy.write(slab.bytes, at: offset) } catch { throw KeychainError(error) }
             offset += slab.count
         }
-        return StagedSnapshot(copy)
+        return copy
     }
 
     func write(_ data: RawSpan, at offset: Int) throws(KeychainError) {

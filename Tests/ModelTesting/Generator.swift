@@ -1,0 +1,139 @@
+import FileSystemCore
+
+/// Random programs over so few names that they get in each other's way.
+public struct Generator {
+    private var random: any RandomNumberGenerator
+    /// In bytes.
+    private let valueLimit: Int
+    /// Steps that not every system can take.
+    private let canWait: Bool
+    private let processes = 0..<3
+    private let slots = 0..<3
+
+    public static let services = ["generic-passwords/s", "generic-passwords/t", "internet-passwords/h"]
+    public static let names = ["a", "b", "c"]
+    private static let classes = ItemClass.allCases.map(\.rawValue)
+
+    public init(_ random: any RandomNumberGenerator, valueLimit: Int, canWait: Bool) {
+        self.random = random
+        self.valueLimit = valueLimit
+        self.canWait = canWait
+    }
+
+    /// Begins with two directories, so that most steps find something to do.
+    public mutating func program(length: Int) -> [Step] {
+        let beginning = Self.services.dropLast(1).map { Step(0, .makeDirectory($0)) }
+        return beginning + (0..<max(0, length - beginning.count)).map { _ in operation() }
+    }
+
+    private mutating func operation() -> Step { Step(pick(processes), action()) }
+
+    private mutating func action() -> Action {
+        switch pick(0..<1000) {
+        case ..<170: .open(place(), flags: flags(), slot: pick(slots))
+        case ..<290: .close(slot: pick(slots))
+        case ..<310: .duplicate(slot: pick(slots), to: pick(slots))
+        case ..<360: .read(slot: pick(slots), offset: offset(), count: pick(1..<9000))
+        case ..<490: .write(slot: pick(slots), offset: offset(), fill())
+        case ..<540: .resize(slot: pick(slots), size: offset())
+        case ..<570: .sync(slot: pick(slots))
+        case ..<600: .status(slot: pick(slots))
+        case ..<620: .spawn(slot: isOne(in: 2) ? pick(slots) : nil, fill())
+        case ..<640: .exit
+        case ..<660: .die
+        case ..<680: .contents(place())
+        case ..<695: .truncate(place(), size: offset())
+        case ..<705: .stat(place())
+        case ..<715: .chmod(place(), pick([0o600, 0o400, 0o644, 0o700]))
+        case ..<725: .setTime(place(), Int64(1_000_000_000 + pick(0..<1000)))
+        case ..<735: .make(place())
+        case ..<775: .unlink(place())
+        case ..<865: .rename(place(), place(), flags: renameFlags())
+        case ..<930: attributeAction()
+        case ..<970: directoryAction()
+        default: stateAction()
+        }
+    }
+
+    private mutating func attributeAction() -> Action {
+        switch pick(0..<10) {
+        case ..<3: .setAttribute(place(), Model.accessible, pick(Self.classes), flags: 0)
+        case ..<6: .setAttribute(place(), attribute(), text(), flags: pick([0, 0, 0, 1, 2]))
+        case ..<7: .setAttribute(place(), "user.kSecAttrAccount", pick(Self.names), flags: 0)
+        case ..<8: .setAttribute(place(), "user.kSecAttrService", pick(["s", "t", "u"]), flags: 0)
+        case ..<9: .removeAttribute(place(), isOne(in: 3) ? Model.accessible : attribute())
+        default: .attributes(place())
+        }
+    }
+
+    private mutating func directoryAction() -> Action {
+        switch pick(0..<10) {
+        case ..<2: .makeDirectory(service())
+        case ..<4: .removeDirectory(service())
+        case ..<6: .renameDirectory(service(), service(), flags: renameFlags())
+        case ..<7: .list(isOne(in: 2) ? service() : pick(["generic-passwords", "internet-passwords"]))
+        case ..<8: .statDirectory(service())
+        default: .setDefault(service(), pick(Self.classes))
+        }
+    }
+
+    private mutating func stateAction() -> Action {
+        switch pick(0..<20) {
+        case ..<6: .lock
+        case ..<15: .unlock
+        case ..<16: canWait ? .wait : .unlock
+        case ..<18: .remount
+        default: .kill
+        }
+    }
+
+    // MARK: Arguments
+
+    private mutating func pick(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+    private mutating func pick<Element>(_ elements: [Element]) -> Element { elements[pick(0..<elements.count)] }
+    private mutating func isOne(in count: Int) -> Bool { pick(0..<count) == 0 }
+    private mutating func service() -> String { pick(0..<8) == 0 ? "generic-passwords/u" : pick(Self.services) }
+
+    /// Most in one directory: what happens between names happens there.
+    private mutating func place() -> Place {
+        Place(isOne(in: 4) ? pick(Self.services) : Self.services[0], pick(Self.names))
+    }
+
+    private mutating func flags() -> Int32 {
+        var flags: OpenFlags = pick([[], .writeOnly, .writeOnly, .readWrite, .readWrite])
+        if !isOne(in: 3) { flags.insert(.create) }
+        if isOne(in: 4) { flags.insert(.truncate) }
+        if isOne(in: 8) { flags.insert(.append) }
+        if isOne(in: 16) { flags.insert(.exclusive) }
+        if isOne(in: 12) { flags.insert(.dsync) }
+        return flags.rawValue
+    }
+
+    private mutating func renameFlags() -> UInt32 { pick([0, 0, 0, 0, 0, 1, 2, 2, 3]) }
+
+    /// Near the beginning, at the edges of the pieces that values are kept in, or near the limit.
+    private mutating func offset() -> Int {
+        switch pick(0..<20) {
+        case ..<12: pick(0..<64)
+        case ..<16: pick(0..<3) * 4096 + pick(0..<3)
+        case ..<19: pick(0..<20_000)
+        default: valueLimit - 1 + pick(0..<3)
+        }
+    }
+
+    private mutating func fill() -> Fill {
+        let count = isOne(in: 4) ? pick(1..<9000) : pick(1..<40)
+        return Fill(UInt8(pick(0..<256)), count)
+    }
+
+    private mutating func attribute() -> String {
+        pick([
+            "user.kSecAttrLabel", "user.kSecAttrLabel", "user.kSecAttrComment", "user.color", "user.shape",
+            "user.kSecAttrModificationDate", "user.kSecAttrKeyType", "trusted.x",
+        ])
+    }
+
+    private mutating func text() -> String {
+        isOne(in: 30) ? String(repeating: "x", count: 40_000) : pick(["red", "blue", "Home Wi-Fi", "ü"])
+    }
+}

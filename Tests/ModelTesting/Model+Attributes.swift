@@ -1,0 +1,88 @@
+import FileSystemCore
+import SystemPackage
+
+/// X1 to X4.
+extension Model {
+    static let accessible = "user.kSecAttrAccessible"
+    private static let sizeLimit = 65_536
+
+    func attributes(_ place: Place) throws(Errno) -> Expectation {
+        guard let file = files[try file(place)] else { throw .noSuchFileOrDirectory }
+        var listed = file.item.attributes
+        let defaultClass = directoryFacts[try directory(place.directory)]?.defaultClass
+        if file.item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked {
+            listed[Self.accessible] = file.item.itemClass.rawValue
+        }
+        return .attributes(listed: listed, reference: file.item.reference, created: file.item.created)
+    }
+
+    mutating func set(_ name: String, to value: String, of place: Place, _ flags: XattrFlags) throws(Errno) {
+        let id = try file(place)
+        guard let item = files[id]?.item else { return }
+        let isGeneric = Self.classFolder(place.directory) == "generic-passwords"
+        switch name {
+        case Self.accessible:
+            if flags.contains(.create) { throw .fileExists }
+            guard let itemClass = ItemClass(rawValue: value) else { throw .invalidArgument }
+            try setClass(itemClass, of: id)
+        case "user.kSecAttrAccount":
+            if flags.contains(.create) { throw .fileExists }
+            if value != place.name { try relocate(id, to: (try directory(place.directory), value)) }
+        case "user.kSecAttrService" where isGeneric:
+            if flags.contains(.create) { throw .fileExists }
+            let path = "generic-passwords/\(value)"
+            if path != place.directory { try relocate(id, toService: path, place.name) }
+        case "user.kSecAttrModificationDate": throw .notPermitted
+        case _ where Self.isForeign(name): throw .operationNotSupported
+        default:
+            let isSet = item.attributes[name] != nil
+            if flags.contains(.create), isSet { throw .fileExists }
+            if flags.contains(.replace), !isSet { throw .noAttribute }
+            var attributes = item.attributes
+            attributes[name] = value
+            let size = attributes.reduce(0) { $0 + $1.key.utf8.count + 1 + $1.value.utf8.count }
+            guard size <= Self.sizeLimit else { throw .listTooLong }
+            files[id]?.item.attributes = attributes
+        }
+    }
+
+    /// Outside `user.`, or an attribute that the class does not have.
+    private static func isForeign(_ name: String) -> Bool {
+        !name.hasPrefix("user.") || ["user.kSecAttrKeyType", "user.kSecAttrService"].contains(name)
+    }
+
+    /// L3; ENOKEY for a class that cannot be sealed now.
+    private mutating func setClass(_ itemClass: ItemClass, of id: FileID) throws(Errno) {
+        guard let file = files[id], file.item.itemClass != itemClass else { return }
+        guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
+        files[id]?.item.itemClass = itemClass
+    }
+
+    private mutating func relocate(_ id: FileID, toService path: String, _ name: String) throws(Errno) {
+        let directory = directories[path]
+        if let directory { return try relocate(id, to: (directory, name)) }
+        let made = symbol()
+        try relocate(id, to: (made, name))
+        directories[path] = made
+        directoryFacts[made] = Directory(inode: symbol())
+    }
+
+    mutating func remove(_ name: String, of place: Place) throws(Errno) {
+        let id = try file(place)
+        guard let item = files[id]?.item else { return }
+        let defaultClass = directoryFacts[try directory(place.directory)]?.defaultClass ?? .whenUnlocked
+        let isGeneric = Self.classFolder(place.directory) == "generic-passwords"
+        switch name {
+        case Self.accessible:
+            guard item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked else { throw .noAttribute }
+            try setClass(defaultClass, of: id)
+        case "user.kSecAttrAccount": throw .notPermitted
+        case "user.kSecAttrService" where isGeneric: throw .notPermitted
+        case "user.kSecAttrModificationDate": throw .noAttribute
+        case _ where !name.hasPrefix("user."): throw .operationNotSupported
+        default:
+            guard item.attributes[name] != nil else { throw .noAttribute }
+            files[id]?.item.attributes[name] = nil
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import FileSystemCore
+import SystemPackage
+
+/// F5, F6: making, renaming and removing names.
+extension Model {
+    /// F2: the name exists for everyone from now on, with nothing committed of it.
+    mutating func create(_ place: Place, _ caller: Symbol) throws(Errno) -> FileID {
+        let directory = try directory(place.directory)
+        let itemClass = directoryFacts[directory]?.defaultClass ?? .whenUnlocked
+        guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
+        let id = symbol()
+        let item = Item(row: symbol(), reference: symbol(), created: symbol(), itemClass: itemClass)
+        files[id] = File(
+            inode: symbol(), place: (directory, place.name), item: item, permissions: 0o600, modified: .recently,
+            isPending: true, staged: Staged(bytes: [], isUncommitted: true),
+            former: takeFreed(place.name, directory, caller))
+        names[directory, default: [:]][place.name] = id
+        return id
+    }
+
+    /// mknod(2): a create and a commit (T5).
+    mutating func make(_ place: Place, _ caller: Symbol) throws(Errno) {
+        guard try existing(place) == nil else { throw .fileExists }
+        commit(try create(place, caller))
+    }
+
+    mutating func unlink(_ place: Place, _ caller: Symbol) throws(Errno) {
+        let id = try file(place)
+        guard let file = files[id] else { return }
+        if file.isPending {
+            giveBack(file.former)
+            return dropPending(id)
+        }
+        detach(id)
+        free(try directory(place.directory), place.name, file.item, movedTo: nil, caller)
+    }
+
+    private mutating func detach(_ id: FileID) {
+        guard let place = files[id]?.place else { return }
+        if names[place.directory]?[place.name] == id { names[place.directory]?[place.name] = nil }
+        files[id]?.place = nil
+    }
+
+    // MARK: Renaming
+
+    mutating func rename(_ from: Place, _ to: Place, _ flags: RenameFlags, _ caller: Symbol) throws(Errno) {
+        let newDirectory = try directory(to.directory)
+        _ = try directory(from.directory)
+        let source = try file(from)
+        let target = try existing(to)
+        if flags.contains([.noReplace, .exchange]) { throw .invalidArgument }
+        if flags.contains(.noReplace), target != nil { throw .fileExists }
+        if flags.contains(.exchange), target == nil { throw .noSuchFileOrDirectory }
+        if source == target { return }
+        guard Self.classFolder(from.directory) == Self.classFolder(to.directory) else { throw .crossDevice }
+        if flags.contains(.exchange), let target { return exchange(source, target) }
+        guard let target else { return move(source, to: (newDirectory, to.name), caller) }
+        replace(target, with: source, caller)
+    }
+
+    static func classFolder(_ path: String) -> Substring { path.prefix { $0 != "/" } }
+
+    private mutating func move(_ id: FileID, to place: (DirectoryID, String), _ caller: Symbol) {
+        move(id, to: place, takeFreed(place.1, place.0, caller), caller)
+    }
+
+    /// To a name that is free. What is staged is committed with it; so is what its name had stood for.
+    private mutating func move(
+        _ id: FileID, to place: (DirectoryID, String), _ next: Freed?, _ caller: Symbol
+    ) {
+        guard let file = files[id], let old = file.place else { return }
+        let isRemembered = !file.isPending || file.former != nil
+        commitWithRename(id)
+        guard let left = files[id]?.item else { return }
+        names[old.directory]?[old.name] = nil
+        names[place.0, default: [:]][place.1] = id
+        // X1: what the item lists is told by the default of the directory that it comes from.
+        let item = successor(next, left, in: old.directory)
+        files[id]?.item = item
+        files[id]?.place = place
+        // Where it goes on with another item, that one's identity lives there, and its own nowhere.
+        let row = item.reference == left.reference ? left.row : nil
+        if isRemembered, old.directory == place.0 { free(old.directory, old.name, left, movedTo: row, caller) }
+    }
+
+    /// Not what was abandoned, nor an O_TRUNC before its first byte: those may yet be taken back. A new name in any case.
+    private mutating func commitWithRename(_ id: FileID) {
+        guard let file = files[id], let staged = file.staged, staged.isUncommitted else { return }
+        guard file.isPending || !staged.isAbandoned && !staged.writers.isEmpty else { return }
+        commit(id)
+    }
+
+    /// Over an existing item: the file is the source's, the item follows the name.
+    private mutating func replace(_ target: FileID, with source: FileID, _ caller: Symbol) {
+        guard let file = files[source], let old = file.place, let replaced = files[target],
+            let place = replaced.place
+        else { return }
+        if replaced.isPending {
+            let former = replaced.former.flatMap { $0.process == caller ? $0 : nil }
+            dropPending(target)
+            return move(source, to: place, former, caller)
+        }
+        let isRemembered = !file.isPending || file.former != nil
+        // The item that it would go on with is the one that it replaces, and stays with the name.
+        if file.former?.movedTo == replaced.item.row { files[source]?.former = nil }
+        commitWithRename(source)
+        guard let left = files[source]?.item else { return }
+        var item = replaced.item
+        item.take(left, from: directoryFacts[old.directory]?.defaultClass)
+        detach(target)
+        names[old.directory]?[old.name] = nil
+        names[place.directory]?[place.name] = source
+        files[source]?.item = item
+        files[source]?.place = place
+        if isRemembered, old.directory == place.directory {
+            free(old.directory, old.name, left, movedTo: nil, caller)
+        }
+    }
+
+    /// Swaps the names, nothing else.
+    private mutating func exchange(_ a: FileID, _ b: FileID) {
+        for id in [a, b] where files[id]?.isPending == true { commit(id) }
+        guard let placeA = files[a]?.place, let placeB = files[b]?.place else { return }
+        files[a]?.place = placeB
+        files[b]?.place = placeA
+        names[placeA.directory]?[placeA.name] = b
+        names[placeB.directory]?[placeB.name] = a
+    }
+
+    /// A rename by attribute (X3): not one that frees a name or takes one that was freed.
+    mutating func relocate(_ id: FileID, to place: (directory: DirectoryID, name: String)) throws(Errno) {
+        if let taken = names[place.directory]?[place.name], let file = files[taken] {
+            guard answersByName(file) else { throw .noKey }
+            throw .fileExists
+        }
+        guard let old = files[id]?.place else { return }
+        commitWithRename(id)
+        names[old.directory]?[old.name] = nil
+        names[place.directory, default: [:]][place.name] = id
+        files[id]?.place = place
+        freed.removeAll { $0.directory == place.directory && $0.name == place.name }
+    }
+
+    // MARK: Freed names
+
+    private mutating func free(
+        _ directory: DirectoryID, _ name: String, _ item: Item, movedTo: Symbol?, _ caller: Symbol
+    ) {
+        giveBack(
+            Freed(
+                directory: directory, name: name, process: caller, time: now, item: item, movedTo: movedTo))
+    }
+
+    mutating func giveBack(_ entry: Freed?) {
+        guard let entry else { return }
+        freed.removeAll { $0.directory == entry.directory && $0.name == entry.name }
+        freed.append(entry)
+    }
+
+    private mutating func takeFreed(_ name: String, _ directory: DirectoryID, _ caller: Symbol) -> Freed? {
+        guard let index = freed.firstIndex(where: { $0.directory == directory && $0.name == name }) else { return nil }
+        let entry = freed.remove(at: index)
+        return entry.process == caller ? entry : nil
+    }
+
+    /// A new item that goes on with a former one, as a file that is renamed over an item does. What lives on of that one
+    /// gets a reference of its own; if it has another one already, or is gone, this is a new item: no two have the same.
+    mutating func successor(_ former: Freed?, _ item: Item, in directory: DirectoryID?) -> Item {
+        guard let former, former.item.reference != item.reference else { return item }
+        if let row = former.movedTo {
+            let holder = files.first { entry in
+                entry.value.place != nil && !entry.value.isPending && entry.value.item.row == row
+                    && entry.value.item.reference == former.item.reference
+            }
+            guard let holder else { return item }
+            let renewed = symbol()
+            files[holder.key]?.item.reference = renewed
+        }
+        var successor = former.item
+        successor.row = item.row
+        successor.take(item, from: directory.flatMap { directoryFacts[$0]?.defaultClass })
+        return successor
+    }
+}
+
+extension Model.Item {
+    /// The attributes stay if `source` lists none of its own; otherwise the listed ones replace them, the class only if it
+    /// is listed.
+    mutating func take(_ source: Model.Item, from defaultClass: ItemClass?) {
+        let listsClass = source.itemClass != defaultClass ?? .whenUnlocked
+        guard listsClass || !source.attributes.isEmpty else { return }
+        attributes = source.attributes
+        if listsClass { itemClass = source.itemClass }
+    }
+}

@@ -1,0 +1,93 @@
+import FileSystemCore
+import Foundation
+import SystemPackage
+
+extension Model {
+    /// Takes a step.
+    public mutating func take(_ operation: Step) -> Expectation {
+        do throws(Errno) {
+            return try attempt(operation.action, by: operation.process)
+        } catch {
+            return .exactly(.failed(error.rawValue))
+        }
+    }
+
+    mutating func process(_ number: Int) -> Process {
+        if let process = processes[number] { return process }
+        let process = Process(identity: symbol())
+        processes[number] = process
+        return process
+    }
+
+    private mutating func attempt(_ action: Action, by number: Int) throws(Errno) -> Expectation {
+        let caller = process(number).identity
+        switch action {
+        case .open, .close, .duplicate, .read, .write, .resize, .sync, .status, .spawn, .exit, .die:
+            return try descriptorStep(action, number)
+        case .contents(let place): return .exactly(.bytes(Data(openedValue(try file(place)))))
+        case .truncate(let place, let size): try truncate(try file(place), size)
+        case .stat(let place): return status(try file(place))
+        case .chmod(let place, let permissions): files[try file(place)]?.permissions = permissions
+        case .setTime(let place, let seconds): setTime(try file(place), .at(seconds))
+        case .make(let place): try make(place, caller)
+        case .unlink(let place): try unlink(place, caller)
+        case .rename(let from, let to, let flags): try rename(from, to, RenameFlags(rawValue: flags), caller)
+        case .attributes(let place): return try attributes(place)
+        case .setAttribute(let place, let name, let value, let flags):
+            try set(name, to: value, of: place, XattrFlags(rawValue: flags))
+        case .removeAttribute(let place, let name): try remove(name, of: place)
+        case .makeDirectory, .removeDirectory, .renameDirectory, .list, .statDirectory, .setDefault:
+            return try directoryStep(action)
+        case .lock: lock()
+        case .unlock: isLocked = false
+        case .remount: remount()
+        case .kill: kill()
+        case .wait: break
+        }
+        return .exactly(.done)
+    }
+
+    // MARK: Names
+
+    func directory(_ path: String) throws(Errno) -> DirectoryID {
+        guard let id = directories[path] else { throw .noSuchFileOrDirectory }
+        return id
+    }
+
+    /// L1: a name whose item is not available answers ENOKEY, whoever asks and for whatever; nil if there is none.
+    func existing(_ place: Place) throws(Errno) -> FileID? {
+        guard let id = names[try directory(place.directory)]?[place.name], let file = files[id] else { return nil }
+        guard answersByName(file) else { throw .noKey }
+        return id
+    }
+
+    func file(_ place: Place) throws(Errno) -> FileID {
+        guard let id = try existing(place) else { throw .noSuchFileOrDirectory }
+        return id
+    }
+
+    // MARK: States
+
+    private mutating func remount() {
+        for number in processes.keys.sorted() { leave(number, dying: false) }
+        startAgain()
+    }
+
+    /// What was staged is gone.
+    private mutating func kill() {
+        for (id, file) in files {
+            if file.isPending, let place = file.place { names[place.directory]?[place.name] = nil }
+            if file.staged != nil { files[id]?.epoch += 1 }
+            files[id]?.staged = nil
+            files[id]?.readers = 0
+            files[id]?.writers = 0
+            if file.isPending { files[id] = nil }
+        }
+        startAgain()
+    }
+
+    private mutating func startAgain() {
+        (processes, opens, freed, isLocked) = ([:], [:], [], false)
+        files = files.filter { $0.value.place != nil }
+    }
+}

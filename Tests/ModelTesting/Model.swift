@@ -1,0 +1,164 @@
+import FileSystemCore
+import SystemPackage
+
+/// What the contract promises, as plain values: no store, no key, no lock, no cache.
+///
+/// It says of each step what comes of it. `F1`, `L2` and so on are the contract's lines.
+public struct Model: Sendable {
+    typealias FileID = Int
+    typealias DirectoryID = Int
+    /// Stands for a number that only the file system knows (an inode, a reference): the same symbol, the same number.
+    typealias Symbol = Int
+
+    /// F9: the longest value.
+    let valueLimit: Int
+    /// By path below the root.
+    var directories: [String: DirectoryID] = [:]
+    var directoryFacts: [DirectoryID: Directory] = [:]
+    var names: [DirectoryID: [String: FileID]] = [:]
+    var files: [FileID: File] = [:]
+    var processes: [Int: Process] = [:]
+    var opens: [Int: Open] = [:]
+    var freed: [Freed] = []
+    var isLocked = false
+    /// In seconds.
+    private(set) var now = 0.0
+    private var lastSymbol = 0
+
+    public init(valueLimit: Int) { self.valueLimit = valueLimit }
+
+    /// For how many seconds a freed name can be taken again (F5).
+    public static let freedLifetime = 10.0
+
+    /// When the names were freed that can still be taken again.
+    public var freedTimes: [Double] { freed.map(\.time) }
+
+    /// Time goes on.
+    public mutating func advance(to time: Double) {
+        now = time
+        freed.removeAll { $0.time + Self.freedLifetime < time }
+    }
+
+    mutating func symbol() -> Symbol {
+        lastSymbol += 1
+        return lastSymbol
+    }
+
+    struct Directory {
+        var inode: Symbol
+        /// X5: the class of new items in it.
+        var defaultClass = ItemClass.whenUnlocked
+    }
+
+    struct Process {
+        var identity: Symbol
+        var slots: [Int: Int] = [:]
+    }
+
+    /// What descriptors refer to.
+    struct Open {
+        let file: FileID
+        let flags: OpenFlags
+        /// How many slots, of all processes.
+        var references = 1
+        /// F3: what a descriptor for reading shows.
+        var snapshot: [UInt8]?
+        /// ``File/closings`` and ``File/losses`` at the open.
+        let closings: Int
+        let losses: Int
+
+        /// For writing or truncating, however it is used: it takes part in F1.
+        var isWriter: Bool { snapshot == nil }
+    }
+
+    /// A name that was freed, and what it stood for (F5).
+    struct Freed {
+        let directory: DirectoryID
+        let name: String
+        let process: Symbol
+        let time: Double
+        let item: Item
+        /// Where it lives on.
+        let movedTo: Symbol?
+    }
+
+    /// The part of a file that a rename over it does not take with it (F5).
+    struct Item {
+        /// It keeps its row for as long as it has a name.
+        var row: Symbol
+        var reference: Symbol
+        var created: Symbol
+        var itemClass: ItemClass
+        /// By whole name, those of the class and others.
+        var attributes: [String: String] = [:]
+    }
+
+    struct File {
+        let inode: Symbol
+        /// Nil once it has been unlinked, replaced or dropped.
+        var place: (directory: DirectoryID, name: String)?
+        var item: Item
+        var permissions: UInt32
+        var modified: Time
+        var value: [UInt8] = []
+        /// F2: nothing of it is committed.
+        var isPending: Bool
+        var staged: Staged?
+        /// What a pending name stood for before.
+        var former: Freed?
+        var readers = 0
+        var writers = 0
+        /// L2: how often a lock has closed it, and has taken away what was staged.
+        var closings = 0
+        var losses = 0
+        /// How often something was taken back that everyone had seen: the times may have gone back with it.
+        var epoch = 0
+
+        var isOpen: Bool { readers + writers > 0 }
+    }
+
+    enum Time: Equatable {
+        case at(Int64)
+        case recently
+    }
+
+    /// F1.
+    struct Staged {
+        var bytes: [UInt8]
+        var modified = Time.recently
+        var isUncommitted = false
+        var isAbandoned = false
+        /// The processes that have written since the last commit.
+        var writers: Set<Symbol> = []
+        var refusal: Errno?
+    }
+}
+
+/// kSecAttrAccessible, as far as the model goes.
+enum ItemClass: String, CaseIterable {
+    case whenUnlocked = "WhenUnlocked"
+    case afterFirstUnlock = "AfterFirstUnlock"
+    case always = "Always"
+    case unlessOpen = "WhenUnlockedUnlessOpen"
+
+    /// Whether items can be opened while locked (after the first unlock).
+    var opensWhileLocked: Bool { self == .afterFirstUnlock || self == .always }
+    var canBeAddedWhileLocked: Bool { self != .whenUnlocked }
+}
+
+/// What a step has to come to.
+public enum Expectation: Sendable {
+    case exactly(Outcome)
+    case status(ExpectedStatus)
+    case attributes(listed: [String: String], reference: Int, created: Int)
+}
+
+public struct ExpectedStatus: Sendable {
+    let size: Int
+    let permissions: UInt32?
+    let links: Int
+    let inode: Model.Symbol
+    let modified: Model.Time?
+    /// Within which ctime does not go back; nil: not looked at.
+    let history: [Int]?
+}

@@ -1,0 +1,157 @@
+import FileSystemCore
+
+/// Something that takes the steps of a program.
+public protocol ModelledSystem {
+    /// For how many seconds what a step comes to may take to be seen: the kernel waits for nobody's last close.
+    static var patience: Double { get }
+    /// In seconds; never where it would be in doubt whether names that were freed at `times` can still be taken again.
+    func now(avoiding times: [Double]) -> Double
+    /// What came of it; throws if the system itself is broken.
+    mutating func perform(_ operation: Step) throws -> Outcome
+    /// Ends it; what its check has found, or nil.
+    mutating func finish() throws -> String?
+}
+
+/// Where a program and the model part ways.
+public struct Difference: Error, CustomStringConvertible {
+    public let program: [Step]
+    /// How many of its steps were taken.
+    public let steps: Int
+    public let what: String
+
+    public var description: String {
+        let lines = program.prefix(steps).map { "  \($0.process): \($0.action)" }
+        return lines.joined(separator: "\n") + "\n=> \(what)"
+    }
+}
+
+/// Runs programs on a system and on the model, and compares.
+public struct Comparison<System: ModelledSystem> {
+    public let valueLimit: Int
+    /// How many steps lie between two looks at everything.
+    private let interval: Int
+    private let makeSystem: () throws -> System
+
+    public init(valueLimit: Int, interval: Int = 30, _ makeSystem: @escaping () throws -> System) {
+        self.valueLimit = valueLimit
+        self.interval = interval
+        self.makeSystem = makeSystem
+    }
+
+    /// The first difference; nil if there is none.
+    public func run(_ program: [Step]) throws -> Difference? {
+        var system = try makeSystem()
+        var model = Model(valueLimit: valueLimit)
+        var judge = Judge()
+        for (index, operation) in program.enumerated() {
+            var what = try difference(operation, &system, &model, &judge)
+            if what == nil, isLookedAt(operation, index, of: program.count) {
+                what = try inspect(&system, &model, &judge)
+            }
+            guard let what else { continue }
+            _ = try? system.finish()
+            return Difference(program: program, steps: index + 1, what: what)
+        }
+        return try system.finish().map { Difference(program: program, steps: program.count, what: $0) }
+    }
+
+    private func isLookedAt(_ operation: Step, _ index: Int, of count: Int) -> Bool {
+        index % interval == interval - 1 || index == count - 1 || operation.action.changesState
+            || System.patience > 0 && operation.action.closes
+    }
+
+    private func difference(
+        _ operation: Step, _ system: inout System, _ model: inout Model, _ judge: inout Judge
+    ) throws -> String? {
+        model.advance(to: system.now(avoiding: model.freedTimes))
+        let outcome = try system.perform(operation)
+        return judge.difference(model.take(operation), outcome)
+    }
+
+    /// Everything that can be seen, by a process of its own.
+    private func inspect(_ system: inout System, _ model: inout Model, _ judge: inout Judge) throws -> String? {
+        let deadline = ContinuousClock.now + .seconds(System.patience)
+        while true {
+            var (attempt, trial) = (judge, model)
+            var what: String?
+            for action in Self.looks where what == nil {
+                what = try difference(Step(-1, action), &system, &trial, &attempt).map { "\(action): \($0)" }
+            }
+            if what != nil, ContinuousClock.now < deadline { continue }
+            (judge, model) = (attempt, trial)
+            return what
+        }
+    }
+
+    private static var looks: [Action] {
+        let services = Generator.services + ["generic-passwords/u"]
+        let places = services.flatMap { service in Generator.names.map { Place(service, $0) } }
+        return [.list("generic-passwords"), .list("internet-passwords")]
+            + services.flatMap { [.list($0), .statDirectory($0)] }
+            + places.flatMap { [.stat($0), .contents($0), .attributes($0)] }
+    }
+
+    // MARK: Shrinking
+
+    /// The shortest program found in that time that still fails: whole chunks go first, then single steps, then arguments
+    /// get simpler.
+    public func shrink(_ first: Difference, seconds: Double = 120) throws -> Difference {
+        var best = first
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var size = best.steps / 2
+        while size > 0 {
+            var index = 0
+            while index < best.steps, ContinuousClock.now < deadline {
+                var program = Array(best.program.prefix(best.steps))
+                program.removeSubrange(index..<min(index + size, program.count))
+                if let found = try run(program) { best = found } else { index += size }
+            }
+            size /= 2
+        }
+        for index in 0..<best.steps {
+            for simpler in best.program[index].simpler where index < best.steps && ContinuousClock.now < deadline {
+                var program = Array(best.program.prefix(best.steps))
+                program[index] = simpler
+                if let found = try run(program) { best = found }
+            }
+        }
+        return best
+    }
+}
+
+extension Action {
+    fileprivate var changesState: Bool {
+        switch self {
+        case .lock, .remount, .kill: true
+        default: false
+        }
+    }
+
+    fileprivate var closes: Bool {
+        switch self {
+        case .close, .exit, .spawn: true
+        default: false
+        }
+    }
+}
+
+extension Step {
+    /// The same step with less to it.
+    fileprivate var simpler: [Step] {
+        let actions: [Action] =
+            switch action {
+            case .write(let slot, _, let fill): [.write(slot: slot, offset: 0, Fill(1, min(fill.count, 3)))]
+            case .resize(let slot, _): [.resize(slot: slot, size: 1)]
+            case .truncate(let place, _): [.truncate(place, size: 1)]
+            case .read(let slot, _, let count): [.read(slot: slot, offset: 0, count: count)]
+            case .spawn(.some, let fill): [.spawn(slot: nil, fill)]
+            case .open(let place, let flags, let slot):
+                [OpenFlags.append, .dsync, .exclusive, .truncate].map {
+                    .open(place, flags: OpenFlags(rawValue: flags).subtracting($0).rawValue, slot: slot)
+                }
+            default: []
+            }
+        let sameProcess = process == 0 ? [] : [Step(0, action)]
+        return sameProcess + actions.filter { $0 != action }.map { Step(process, $0) }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import KeychainTesting
+import ModelTesting
+import Testing
+
+/// How long programs are run, and from which seed: a few always the same, then others that nobody has seen.
+///
+/// KEYCHAINFS_MODEL_SEED runs one program again, KEYCHAINFS_MODEL_LENGTH makes programs of so many steps,
+/// KEYCHAINFS_PROOF_SECONDS sets the time.
+struct ModelRun {
+    private let length: Int
+    private let seconds: Double
+    private let seed: UInt64?
+    private let suite: String
+    private static let known: ClosedRange<UInt64> = 1...3
+
+    init(seconds: Double, length: Int, suite: String) {
+        let environment = ProcessInfo.processInfo.environment
+        self.seconds = environment["KEYCHAINFS_PROOF_SECONDS"].flatMap(Double.init) ?? seconds
+        self.length = environment["KEYCHAINFS_MODEL_LENGTH"].flatMap(Int.init) ?? length
+        self.suite = suite
+        seed = environment["KEYCHAINFS_MODEL_SEED"].flatMap(UInt64.init)
+    }
+
+    /// Compares a system with the model until the time is over, or with one seed alone if it was given.
+    func compare<System: ModelledSystem>(_ comparison: Comparison<System>, canWait: Bool) throws {
+        try each { seed in
+            let random = SeededGenerator(seed: seed)
+            var generator = Generator(random, valueLimit: comparison.valueLimit, canWait: canWait)
+            guard let found = try comparison.run(generator.program(length: length)) else { return true }
+            print("model: seed \(seed) after \(found.steps) steps: \(found.what); looking for a shorter program")
+            Issue.record("\(repeating(seed))\n\(try comparison.shrink(found))")
+            return false
+        }
+    }
+
+    /// Until `body` says false.
+    private func each(_ body: (UInt64) throws -> Bool) throws {
+        if let seed {
+            _ = try body(seed)
+            return
+        }
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        for seed in Self.known where Date() < deadline { guard try body(seed) else { return } }
+        let first = UInt64.random(in: 1000...UInt64(UInt32.max))
+        var seed = first
+        while Date() < deadline {
+            guard try body(seed) else { return }
+            seed += 1
+        }
+        let programs = Self.known.count + Int(seed - first)
+        print("model: \(programs * length) steps in \(programs) programs held, seeds \(Self.known), \(first)..<\(seed)")
+    }
+
+    private func repeating(_ seed: UInt64) -> String {
+        """
+        seed \(seed); again: KEYCHAINFS_MODEL_SEED=\(seed) KEYCHAINFS_MODEL_LENGTH=\(length) \
+        swift test --skip-build --filter ModelTests.\(suite)
+        """
+    }
+}

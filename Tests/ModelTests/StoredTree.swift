@@ -1,0 +1,192 @@
+import FileSystemCore
+import FileSystemTesting
+import Foundation
+import Keychain
+import KeychainStorage
+import KeychainTesting
+import ModelTesting
+import SecretCrypto
+import Synchronization
+import SystemPackage
+
+@testable import KeychainTree
+
+/// A tree over a keychain in a file, with some processes: what a mount is, without a kernel and without its daemon.
+final class StoredTree: ModelledSystem {
+    static let valueLimit = 65_536
+    static let patience = 0.0
+
+    private let folder: URL
+    /// How often the keychain was opened: after a kill it goes on as a copy.
+    private var generation = 0
+    private let host = ModelHost()
+    private let clock = ModelClock()
+    private var keychain: Keychain
+    private var tree: KeychainTree
+    private var processes: [Int: Performer] = [:]
+    private var lastProcessID: Int32 = 0
+
+    init() throws {
+        folder = Self.scratch.appendingPathComponent("keychainfs-model-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let path = folder.appendingPathComponent("0").path
+        let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
+            try KeyRing.create(
+                in: store, passphrase: try Self.secret("correct horse"), cost: .cheap,
+                device: try Self.secret(Self.device))
+            return store
+        }
+        (keychain, tree) = try Self.open(store, host, clock)
+    }
+
+    deinit {
+        keychain.close()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// In memory, where there is such a place: that commits are durable is proven elsewhere.
+    private static let scratch: URL = {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        return FileManager.default.isWritableFile(atPath: memory.path)
+            ? memory : FileManager.default.temporaryDirectory
+    }()
+
+    private static let device = String(repeating: "d", count: 32)
+
+    private static func secret(_ text: String) throws(KeychainError) -> SecretBytes {
+        do throws(CryptoError) { return try SecretBytes(text: text) } catch { throw KeychainError(error) }
+    }
+
+    private static func open(
+        _ store: SQLiteRecordStore, _ host: ModelHost, _ clock: ModelClock
+    ) throws -> (Keychain, KeychainTree) {
+        let keys = try KeyRing(store: store, device: try secret(device))
+        try keys.unlock(passphrase: try secret("correct horse"))
+        let keychain = try Keychain(store: store, keys: keys) { clock.now() }
+        var options = TreeOptions(userID: 0, groupID: 0)
+        options.valueLimit = valueLimit
+        return (keychain, KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands()))
+    }
+
+    private func path(_ generation: Int) -> String { folder.appendingPathComponent("\(generation)").path }
+
+    func now(avoiding times: [Double]) -> Double { Double(host.clock.withLock { $0 }.components.seconds) }
+
+    // MARK: Steps
+
+    func perform(_ operation: Step) throws -> Outcome {
+        switch operation.action {
+        case .spawn(let slot, let fill): return spawn(of: operation.process, slot, fill)
+        case .exit: end(operation.process, dying: false)
+        case .die: end(operation.process, dying: true)
+        case .lock: _ = tree.lock()
+        case .unlock: try tree.unlock(passphrase: Self.secret("correct horse"))
+        case .remount: try remount()
+        case .kill: try kill()
+        case .wait: host.clock.withLock { $0 += .seconds(11) }
+        default:
+            var performer = process(operation.process)
+            let outcome = performer.perform(operation.action)
+            processes[operation.process] = performer
+            return outcome
+        }
+        return .done
+    }
+
+    private func newProcessID() -> Int32 {
+        lastProcessID += 1
+        return lastProcessID
+    }
+
+    private func process(_ number: Int) -> Performer {
+        if let performer = processes[number] { return performer }
+        let caller = Caller(userID: 0, groupID: 0, processID: newProcessID())
+        let performer = Performer(PathClient(tree, caller: caller))
+        processes[number] = performer
+        return performer
+    }
+
+    private func spawn(of number: Int, _ slot: Int?, _ fill: Fill) -> Outcome {
+        let parent = process(number)
+        guard let client = parent.client as? PathClient else { return .failed(Errno.notSupported.rawValue) }
+        let child = client.fork(processID: newProcessID())
+        defer { child.exit() }
+        guard let slot else { return .done }
+        do throws(Errno) {
+            try child.pwrite(try parent.descriptor(slot), fill.bytes, at: 0)
+            return .done
+        } catch {
+            return .failed(error.rawValue)
+        }
+    }
+
+    private func end(_ number: Int, dying: Bool) {
+        guard let client = processes.removeValue(forKey: number)?.client as? PathClient else { return }
+        if dying { host.dying.withLock { _ = $0.insert(client.caller.processID) } }
+        client.exit()
+    }
+
+    private func remount() throws {
+        for number in processes.keys.sorted() { end(number, dying: false) }
+        tree.destroy()
+        keychain.close()
+        try openAgain()
+    }
+
+    /// Goes on with what a daemon that ends now leaves on the disk.
+    private func kill() throws {
+        processes = [:]
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(
+                atPath: path(generation) + suffix, toPath: path(generation + 1) + suffix)
+        }
+        keychain.close()
+        generation += 1
+        try openAgain()
+    }
+
+    private func openAgain() throws {
+        let store = try SQLiteRecordStore.open(path: path(generation))
+        (keychain, tree) = try Self.open(store, host, clock)
+    }
+
+    func finish() throws -> String? {
+        try remount()
+        return try keychain.check().isSound ? nil : "the check at the end found a fault in the store"
+    }
+}
+
+/// A system whose callers do as a program says.
+private final class ModelHost: TreeHost {
+    let dying = Mutex<Set<Int32>>([])
+    let clock = Mutex<Duration>(.seconds(1000))
+
+    func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
+
+    func process(ofThread threadID: Int32) -> ProcessIdentity? { ProcessIdentity(group: threadID, startTime: 1) }
+
+    var uptime: Duration { clock.withLock { $0 } }
+
+    func statistics() throws(Errno) -> FileSystemStatistics {
+        FileSystemStatistics(
+            blockSize: 4096, blocks: 1 << 30, freeBlocks: 1 << 30, availableBlocks: 1 << 30, files: 0, freeFiles: 0,
+            maximumNameLength: 255)
+    }
+
+    func giveBackMemory() {}
+}
+
+/// Moves a second each time it is looked at.
+private final class ModelClock: Sendable {
+    private let seconds = Atomic<Int64>(1_700_000_000)
+
+    func now() -> KeychainDate { KeychainDate(seconds: seconds.add(1, ordering: .relaxed).newValue) }
+}
+
+private struct NoCommands: ControlCommands {
+    func status(of tree: KeychainTree) -> [UInt8] { [] }
+
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+        throw .param
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import ModelTesting
+import Testing
+
+/// Random programs on the tree over a store in a file, compared with the model step by step.
+@Suite struct TreeTests {
+    @Test("The tree does what the model says")
+    func agrees() throws {
+        let run = ModelRun(seconds: 12, length: 300, suite: "TreeTests")
+        try run.compare(Comparison(valueLimit: StoredTree.valueLimit) { try StoredTree() }, canWait: true)
+    }
+}
+
+/// The same on a real mount, with processes of their own and a daemon that is killed.
+@Suite struct MountTests {
+    @Test("A mount does what the model says")
+    func agrees() throws {
+        let run = ModelRun(seconds: 12, length: 100, suite: "MountTests")
+        try run.compare(Comparison(valueLimit: MountedTree.valueLimit) { try MountedTree() }, canWait: false)
+    }
+}
