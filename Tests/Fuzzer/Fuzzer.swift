@@ -7,13 +7,20 @@ import Fuzzing
 /// `fuzzer NAME [ARGUMENT…]`, `fuzzer --list`, `fuzzer NAME --seeds DIRECTORY`, `fuzzer NAME --words FILE`,
 /// `fuzzer NAME --limit`
 @main struct Fuzzer {
+    private static let variable = "KEYCHAINFS_FUZZ_TARGET"
     nonisolated(unsafe) private static var target: FuzzTarget?
 
     static func main() throws {
         let arguments = CommandLine.arguments
         if arguments.dropFirst().first == "--list" { return print(FuzzTarget.all.map(\.name).joined(separator: "\n")) }
+        // LibFuzzer starts this program again, with its own options alone.
+        if let inherited = ProcessInfo.processInfo.environment[variable] {
+            target = FuzzTarget.named(inherited)
+            exit(try run(arguments))
+        }
         guard arguments.count > 1, let target = FuzzTarget.named(arguments[1]) else { throw Usage() }
         self.target = target
+        setenv(variable, target.name, 1)
         switch arguments.dropFirst(2).first {
         case "--seeds"?: try writeSeeds(of: target, to: arguments[3])
         case "--limit"?: print(target.limit)

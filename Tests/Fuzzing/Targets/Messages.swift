@@ -53,7 +53,7 @@ extension FuzzTarget {
         let first = try AnswerFrame.head(entries: [.secret(0), values[12]], counts: [3], ending: nil) + [1, 2, 3]
         let last = try AnswerFrame.head(entries: [], counts: [], ending: AnswerEnding(status: 0, isList: true))
         let failure = try AnswerFrame.head(entries: [], counts: [], ending: AnswerEnding(status: -25300))
-        return [[255] + first + last, [0] + failure, [20] + first]
+        return [[255] + first + last, [0] + first + last, [0] + failure, [20] + first]
     }
 }
 

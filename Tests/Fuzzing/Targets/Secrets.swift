@@ -33,7 +33,7 @@ extension FuzzTarget {
             [0] + text, [0] + Array(String(decoding: text, as: UTF8.self).lowercased().utf8),
             [1] + Array("correct\n".utf8),
             [1, 10], [1, 13, 10], [2] + digits, [2], [3] + digits, [3] + digits.dropLast(),
-            [4] + (try keptNumber.get()),
+            [4], [4, 40, 1], [4, 17, 1, 56, 255],
         ]
     }
 
@@ -95,12 +95,19 @@ extension FuzzTarget {
         }
     }
 
-    /// Only what this store's keys have made lets it be unlocked.
+    /// Only what this store's keys have made lets it be unlocked. Every other byte is a place in that, the next one what is
+    /// changed there; an odd number of them is a record as it is.
     private static func commitNumber(_ bytes: [UInt8]) throws {
         let genuine = try keptNumber.get()
-        let memory = try MemoryKeychain(keeper: FixedNumber(bytes))
+        var record = bytes.count % 2 == 1 ? bytes : genuine
+        if bytes.count % 2 == 0 {
+            for index in stride(from: 0, to: bytes.count, by: 2) {
+                record[Int(bytes[index]) % genuine.count] ^= bytes[index + 1]
+            }
+        }
+        let memory = try MemoryKeychain(keeper: FixedNumber(record))
         let isUnlocked = (try? memory.unlock()) != nil
-        try hold(isUnlocked == (bytes == genuine), "a commit number of somebody else's making was taken")
+        try hold(isUnlocked == (record == genuine), "a commit number of somebody else's making was taken")
     }
 
     /// What is kept of the original.

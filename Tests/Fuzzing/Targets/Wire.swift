@@ -18,7 +18,7 @@ extension FuzzTarget {
         try memory.unlock()
         let session = try WireSession(memory.tree, workers: 2)
         var reader = InputReader(input)
-        while !reader.isAtEnd { send(&reader, to: session.wire.connection) }
+        while !reader.isAtEnd { try send(&reader, to: session.wire.connection) }
         let alive = session.wire.connection.call(WireRequest(FUSE_STATFS))
         try hold(alive.error == 0, "a session that answers \(alive.error)")
         try hold(session.wire.connection.unexpectedAnswers == 0, "an answer that nobody has asked for")
@@ -30,7 +30,7 @@ extension FuzzTarget {
     /// Would change what the session is; no kernel sends them twice.
     private static let unwanted = [FUSE_INIT, FUSE_DESTROY, CUSE_INIT].map(\.rawValue)
 
-    private static func send(_ reader: inout InputReader, to connection: WireConnection) {
+    private static func send(_ reader: inout InputReader, to connection: WireConnection) throws {
         var opcode = UInt32(reader.byte())
         if unwanted.contains(opcode) { opcode = FUSE_LOOKUP.rawValue }
         let node = NodeID(rawValue: UInt64(reader.byte()))
@@ -38,7 +38,19 @@ extension FuzzTarget {
         var request = WireRequest(
             fuse_opcode(rawValue: opcode), node: node, caller: Caller(userID: user, groupID: user, processID: 1))
         request.append(bytes: reader.bytes(Int(reader.byte()) | Int(reader.byte()) << 8))
-        if unanswered.contains(opcode) { connection.post(request) } else { _ = connection.call(request) }
+        guard !unanswered.contains(opcode) else { return connection.post(request) }
+        let error = connection.call(request).error
+        try hold(error == 5 || !isCut(opcode, request.body), "a request that ends too early was answered \(error)")
+    }
+
+    /// Whether a request lacks what it says it has, of those where that can be told in a line: EIO, whatever else is wrong.
+    private static func isCut(_ opcode: UInt32, _ body: [UInt8]) -> Bool {
+        switch fuse_opcode(rawValue: opcode) {
+        case FUSE_LOOKUP, FUSE_UNLINK, FUSE_RMDIR, FUSE_REMOVEXATTR: !body.contains(0)
+        case FUSE_READ, FUSE_READDIR, FUSE_READDIRPLUS: body.count < 40
+        case FUSE_WRITE: body.count < 40 || Int(body.value(at: 16, as: UInt32.self)) > body.count - 40
+        default: false
+        }
     }
 
     // MARK: Examples
@@ -47,7 +59,9 @@ extension FuzzTarget {
     private static let wireExamples: [[UInt8]] = [
         lookups + create + write + close,
         lookups + [request(FUSE_OPENDIR, 2, zeros(8)), readdir, statfs].flatMap(\.self),
-        lookups + xattrs + rename, lookups + forgets, [], lookups + request(FUSE_LOOKUP, 3, name("alice")) + copy,
+        lookups + xattrs + rename, lookups + forgets, [],
+        request(FUSE_LOOKUP, 1, Array("generic".utf8)) + request(FUSE_WRITE, 2, zeros(39)),
+        lookups + request(FUSE_LOOKUP, 3, name("alice")) + copy,
     ]
     private static let lookups =
         request(FUSE_LOOKUP, 1, name("generic-passwords")) + request(FUSE_LOOKUP, 2, name("s"))

@@ -5,6 +5,7 @@ for round in 1 2 3 4 5 6; do
     mount_keychain
     D="$MNT/generic-passwords/s"; mkdir -p "$D"
     pid=$(daemon)
+    rm -f "$CASE_DIR/acknowledged"
     python3 - "$D" "$CASE_DIR/acknowledged" <<'PY' &
 import sys, os
 directory, log = sys.argv[1:]
@@ -16,7 +17,8 @@ try:
 except OSError: pass
 PY
     writer=$!
-    sleep "0.$round"; sleep 0.4
+    wait_until 60 [ -s "$CASE_DIR/acknowledged" ]
+    sleep "0.$round"
     kill -9 "$pid"
     wait "$writer" || true
     wait_until 15 eval '! is_mounted'
