@@ -21,8 +21,8 @@ import Testing
         try ProofLength.repeating { seed, deadline in
             let recording = try Recording(seed: seed)
             #expect(recording.events.count > 500)
-            // An ordinary run takes every 17th point; another seed begins with another one.
-            let stride = ProofLength.seconds == nil ? 17 : 1
+            // An ordinary run takes every 61st point; another seed begins with another one.
+            let stride = ProofLength.seconds == nil ? 61 : 1
             return try Self.sectors(seed).reduce(0) { count, sector in
                 try count + run(recording, sector: sector, every: stride, until: deadline)
             }
