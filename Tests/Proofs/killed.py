@@ -59,8 +59,9 @@ def run(scenario, name, number, fault):
         bench.remove(home)
 
 
-cases = [(scenario, name, number, fault) for scenario in SCENARIOS for name, number in calls(scenario)
-         for fault in faults if fault == "KILL" or name not in NEVER_FAIL]
+cases = [(scenario, name, number, fault) for scenario in SCENARIOS
+         if not only or only.startswith(scenario.name + "/") for name, number in calls(scenario) for fault in faults
+         if fault == "KILL" or name not in NEVER_FAIL]
 if only:
     cases = [c for c in cases if f"{c[0].name}/{c[1]}/{c[2]}/{c[3]}" == only]
 random.Random(seed).shuffle(cases)
