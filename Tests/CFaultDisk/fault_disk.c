@@ -10,7 +10,8 @@
 struct fault_disk {
     char *directory;
     struct fault_plan plan;
-    int64_t calls, failures;
+    bool is_paused;
+    int64_t calls, failures, calls_of_kind[fault_kinds];
     struct fault_event *events;
     int64_t count, room;
     struct fault_disk *next;
@@ -57,6 +58,9 @@ static int planned(struct fault_disk *disk, enum fault_kind kind)
     struct fault_plan *plan = &disk->plan;
     int64_t number;
 
+    if (disk->is_paused)
+        return SQLITE_OK;
+    disk->calls_of_kind[__builtin_ctz(kind)]++;
     if (!(plan->kinds & kind))
         return SQLITE_OK;
     number = disk->calls++;
@@ -311,6 +315,13 @@ void fault_disk_set_plan(struct fault_disk *disk, struct fault_plan plan)
     pthread_mutex_unlock(&mutex);
 }
 
+void fault_disk_pause(struct fault_disk *disk, bool is_paused)
+{
+    pthread_mutex_lock(&mutex);
+    disk->is_paused = is_paused;
+    pthread_mutex_unlock(&mutex);
+}
+
 int64_t fault_disk_failures(struct fault_disk *disk)
 {
     pthread_mutex_lock(&mutex);
@@ -319,10 +330,15 @@ int64_t fault_disk_failures(struct fault_disk *disk)
     return failures;
 }
 
-int64_t fault_disk_calls(struct fault_disk *disk)
+int64_t fault_disk_calls(struct fault_disk *disk, unsigned kinds)
 {
+    int64_t calls = 0;
+    int kind;
+
     pthread_mutex_lock(&mutex);
-    int64_t calls = disk->calls;
+    for (kind = 0; kind < fault_kinds; kind++)
+        if (kinds >> kind & 1)
+            calls += disk->calls_of_kind[kind];
     pthread_mutex_unlock(&mutex);
     return calls;
 }

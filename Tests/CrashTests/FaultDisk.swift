@@ -49,8 +49,8 @@ final class FaultDisk: Sendable {
     /// How many calls that change anything, or should make it durable, there have been.
     var eventCount: Int { Int(fault_disk_event_count(disk)) }
 
-    /// Calls of the plan's kinds since it was set.
-    var callCount: Int { Int(fault_disk_calls(disk)) }
+    /// How many calls of these kinds there have been.
+    func callCount(of kinds: UInt32) -> Int { Int(fault_disk_calls(disk, kinds)) }
     /// Calls that failed because they were told to.
     var failureCount: Int { Int(fault_disk_failures(disk)) }
 
@@ -61,8 +61,12 @@ final class FaultDisk: Sendable {
             fault_plan(kinds: plan.kinds, first: Int64(plan.first), count: Int64(plan.count), code: plan.code))
     }
 
-    /// Every later call fails: what a process does that has died.
-    func die() { fail(Plan(kinds: .max, first: 0, count: -1, code: 10)) }
+    /// Runs `body` while no call fails or is counted.
+    func paused<Result>(_ body: () throws -> Result) rethrows -> Result {
+        fault_disk_pause(disk, true)
+        defer { fault_disk_pause(disk, false) }
+        return try body()
+    }
 
     subscript(index: Int) -> Event {
         let event = fault_disk_event(disk, Int64(index))

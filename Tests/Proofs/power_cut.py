@@ -223,6 +223,8 @@ def main():
     bench = Bench(program, work)
     cases = []
     for scenario in SCENARIOS[:-2]:
+        if only and not only.startswith(scenario.name + "/"):
+            continue
         path, found = record(bench, scenario)
         cases += [(scenario, path, found, point, choice) for point in range(len(found) + 1)
                   for choice in choices(random.Random(0))]

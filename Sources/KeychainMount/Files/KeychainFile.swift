@@ -88,7 +88,9 @@ package struct KeychainFile: Sendable {
             return
         }
         replaced?.undo()
-        Leftovers.remove(in: FilePath(path).removingLastComponent().string)
+        for directory in [FilePath(path).removingLastComponent().string, locations.stateDirectory] {
+            Leftovers.remove(in: directory)
+        }
     }
 
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.

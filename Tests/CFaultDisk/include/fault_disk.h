@@ -13,6 +13,7 @@ enum fault_kind {
     fault_sync = 1 << 4,
     fault_delete = 1 << 5,
     fault_reopen = 1 << 6,   /* of a file that is there */
+    fault_kinds = 7
 };
 
 /* One call of SQLite's that the disk has seen. Reads are counted, not kept. */
@@ -42,10 +43,12 @@ struct fault_disk *fault_disk_make(const char *directory);
 /* Nobody has a file of it open. */
 void fault_disk_free(struct fault_disk *disk);
 void fault_disk_set_plan(struct fault_disk *disk, struct fault_plan plan);
+/* While it is paused no call fails, and none is counted. */
+void fault_disk_pause(struct fault_disk *disk, bool is_paused);
 /* How many calls have failed by plan, ever. */
 int64_t fault_disk_failures(struct fault_disk *disk);
-/* How many calls of these kinds there have been since the plan was set. */
-int64_t fault_disk_calls(struct fault_disk *disk);
+/* How many calls of these kinds there have been, ever. */
+int64_t fault_disk_calls(struct fault_disk *disk, unsigned kinds);
 int64_t fault_disk_event_count(struct fault_disk *disk);
 /* Its bytes stay where they are as long as the disk. */
 struct fault_event fault_disk_event(struct fault_disk *disk, int64_t index);

@@ -101,10 +101,11 @@ cp "$B/1" "$B/withlog"; head -c 5000 /dev/zero > "$B/withlog-wal"
 expect_code 12 "$KEYCHAINFS" restore --replace "$B/withlog" > /dev/null
 expect "" "$(ls -A "${KEYCHAIN%/*}" | grep -e replaced -e '^\.' || true)" "what a refused restoration leaves"
 # What a killed one left goes with the next one; another one that is under way stays.
-touch -d '2 hours ago' "${KEYCHAIN%/*}/.keychainfs-new-dead"; touch "${KEYCHAIN%/*}/.keychainfs-new-alive"
+touch "${KEYCHAIN%/*}/.keychainfs-new-dead" "${KEYCHAIN%/*}/.keychainfs-new-alive"
+exec {alive}< "${KEYCHAIN%/*}/.keychainfs-new-alive"; flock -s "$alive"
 "$KEYCHAINFS" restore --replace "$B/1" 2> "$CASE_DIR/said"; ! grep damaged "$CASE_DIR/said" || fail "a whole backup"
 expect .keychainfs-new-alive "$(cd "${KEYCHAIN%/*}"; ls -d .keychainfs-new-*)" "unfinished restorations"
-rm "${KEYCHAIN%/*}/.keychainfs-new-alive"
+exec {alive}<&-; rm "${KEYCHAIN%/*}/.keychainfs-new-alive"
 kept=$(ls "${KEYCHAIN%/*}"/*.replaced-*); grep -qF "$kept" "$CASE_DIR/said" || fail "restore does not say what it kept"
 expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of what was restored"
 mount_keychain
