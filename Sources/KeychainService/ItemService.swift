@@ -5,15 +5,20 @@ package import KeychainRPC
 package struct ItemService: Sendable {
     private let engine: QueryEngine
     private let hasRoom: @Sendable (Int) -> Bool
+    private let rowsPerFrame: Int
 
     /// - Parameters:
     ///   - valueLimit: the longest secret that is stored, in bytes.
+    ///   - rowsPerFrame: how many items a search looks at before a frame is sent, with or without entries; the default takes
+    ///     about 30 ms.
     ///   - hasRoom: whether so many bytes more would leave the room that a deletion needs; else nothing is added or updated.
     package init(
-        keychain: Keychain, valueLimit: Int = 1 << 20, hasRoom: @escaping @Sendable (Int) -> Bool = { _ in true }
+        keychain: Keychain, valueLimit: Int = 1 << 20, rowsPerFrame: Int = 8192,
+        hasRoom: @escaping @Sendable (Int) -> Bool = { _ in true }
     ) {
         engine = QueryEngine(keychain: keychain, valueLimit: valueLimit)
         self.hasRoom = hasRoom
+        self.rowsPerFrame = rowsPerFrame
     }
 
     /// The longest secret that is stored, in bytes.
@@ -62,7 +67,7 @@ package struct ItemService: Sendable {
         case .copyMatching:
             let matches = try engine.matches(of: query, by: client)
             if !matches.isLookUp { willWait() }
-            return ServedAnswer(frames: AnswerFrames(matches))
+            return ServedAnswer(frames: AnswerFrames(matches, rowsPerFrame: rowsPerFrame))
         case .update:
             try checkRoom(for: secret.secretCount)
             let attributes = request.attributes.mapValues { QueryValue($0) }

@@ -58,6 +58,24 @@ struct AnswerStreamTests {
         #expect(accounts == (0..<1200).map { .string("\($0)") })
     }
 
+    @Test("L4: a search that finds little sends a frame now and then: no read takes longer than so many items")
+    func little() throws {
+        for index in 0..<25 {
+            #expect(try fixture.add("\(index)", [UInt8(index)], index == 17 ? ["labl": .string("wanted")] : [:]) == 0)
+        }
+        let service = ItemService(keychain: fixture.keychain, rowsPerFrame: 4)
+        func answer(_ more: [String: PropertyList]) throws -> ReadAnswer {
+            try ReadAnswer(service.answer(with(more), secret: SecretBytes(count: 0), by: fixture.me).stream)
+        }
+        let one = try answer(["labl": .string("wanted")])
+        #expect(one.status == 0 && one.isList && one.frames.flatMap(\.secrets) == [[17]])
+        #expect(one.frames.count == 7 && one.frames.filter(\.entries.isEmpty).count == 6)
+        #expect(try answer(["labl": .string("nothing")]).status == SecurityStatus.itemNotFound.rawValue)
+        #expect(try answer([:]).frames.flatMap(\.secrets) == (0..<25).map { [UInt8($0)] })
+        let limited = try answer(["m_Limit": .integer(2)])
+        #expect(limited.status == 0 && limited.entries.count == 2)
+    }
+
     @Test("a long secret comes in pieces of 64 KiB, opened as they are read")
     func long() throws {
         let secret = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }

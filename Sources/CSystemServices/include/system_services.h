@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <sys/vfs.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 

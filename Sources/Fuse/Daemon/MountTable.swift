@@ -9,12 +9,16 @@ public struct MountTable: Sendable {
         public let identifier: Int
         /// Of the file system's device number: for FUSE the number of the connection in fusectl.
         public let deviceMinor: Int
+        /// The device number, `8:3`: its name in /sys/dev/block.
+        public let device: String
         /// Where it is mounted, from the root of this process.
         public let path: String
         /// `fuse.keychainfs`, `ext4`, …
         public let type: String
         public let source: String
         public let isReadOnly: Bool
+        /// Of the file system, whoever mounted it where (`rw`, `allow_other`, …).
+        public let options: [String]
     }
 
     /// In the order in which they were mounted: of several at one path the last is seen.
@@ -39,6 +43,13 @@ public struct MountTable: Sendable {
         return entries.last { $0.path == path }
     }
 
+    /// The mount that `path` lies in, which must be absolute and without symbolic links.
+    public func mount(holding path: String) -> Entry? {
+        let holders = entries.filter { $0.path == path || path.hasPrefix($0.path == "/" ? "/" : $0.path + "/") }
+        let deepest = holders.map(\.path.utf8.count).max()
+        return holders.last { $0.path.utf8.count == deepest }
+    }
+
     /// The mount of that number, wherever it has been moved to.
     public func mount(identifier: Int) -> Entry? {
         entries.first { $0.identifier == identifier }
@@ -57,9 +68,10 @@ extension MountTable.Entry {
             let identifier = Int(fields[0]), let minor = Int(fields[2].drop { $0 != ":" }.dropFirst())
         else { return nil }
         self.init(
-            identifier: identifier, deviceMinor: minor, path: fields[4], type: fields[dash + 1],
+            identifier: identifier, deviceMinor: minor, device: fields[2], path: fields[4], type: fields[dash + 1],
             source: fields[dash + 2],
-            isReadOnly: fields[5].split(separator: ",").first == "ro")
+            isReadOnly: fields[5].split(separator: ",").first == "ro",
+            options: fields.dropFirst(dash + 3).first?.split(separator: ",").map(String.init) ?? [])
     }
 
     /// Space, tab, newline, backslash and `#` stand there as a backslash and three octal digits.

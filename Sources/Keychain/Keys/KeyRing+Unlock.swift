@@ -8,28 +8,45 @@ extension KeyRing {
     /// - Parameter acceptingRollback: at the first unlock, whether a store that is older than what this device has seen
     ///   of it is taken as it is.
     /// - Throws: `rolledBack`, `untrustedCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`, `decode` if the store's own keys are damaged,
-    ///   `notAvailable` after ``close()``, and what the store throws.
+    ///   `interactionNotAllowed` if a lock came meanwhile (it holds), `notAvailable` after ``close()``, and what the store
+    ///   throws.
     package func unlock(
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainError) {
-        guard !current.withLock({ $0.isClosed }) else { throw .notAvailable }
+        let began = try beginning()
         let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
         let root = try SlotOpening.root(passphrase: passphrase, store: records.store)
-        try unlock(root: root, kind: .passphrase, records: records, acceptingRollback: acceptingRollback)
+        try unlock(
+            root: root, kind: .passphrase, records: records, began: began, acceptingRollback: acceptingRollback)
     }
 
     /// The same with a secret of any kind; only a passphrase costs an Argon2id.
     package func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
     ) throws(KeychainError) {
-        try unlock(root: root(of: secret), acceptingRollback: acceptingRollback)
+        let began = try beginning()
+        try unlock(root: root(of: secret), began: began, acceptingRollback: acceptingRollback)
     }
 
     /// The same with what the secret yields.
     package func unlock(root: borrowing SlotRoot, acceptingRollback: Bool = false) throws(KeychainError) {
+        try unlock(root: root, began: beginning(), acceptingRollback: acceptingRollback)
+    }
+
+    private func unlock(
+        root: borrowing SlotRoot, began: Int, acceptingRollback: Bool
+    ) throws(KeychainError) {
         let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
         guard root.fits(records.store) else { throw .inUse(processID: 0) }
-        try unlock(root: root.bytes, kind: root.kind, records: records, acceptingRollback: acceptingRollback)
+        try unlock(
+            root: root.bytes, kind: root.kind, records: records, began: began, acceptingRollback: acceptingRollback)
+    }
+
+    /// What ``install(_:master:began:)`` compares: a key derivation takes a second, and who locks meanwhile means it.
+    private func beginning() throws(KeychainError) -> Int {
+        let (isClosed, lockCount) = current.withLock { ($0.isClosed, $0.lockCount) }
+        guard !isClosed else { throw .notAvailable }
+        return lockCount
     }
 
     /// What a secret yields in this store: for a passphrase the one Argon2id. Opens nothing.
@@ -48,8 +65,12 @@ extension KeyRing {
     }
 
     /// Unlocks with a slot's root secret. The user key is gone when it returns.
-    func unlock(
-        root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys, acceptingRollback: Bool = false
+    func unlock(root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys) throws(KeychainError) {
+        try unlock(root: root, kind: kind, records: records, began: beginning(), acceptingRollback: false)
+    }
+
+    private func unlock(
+        root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys, began: Int, acceptingRollback: Bool
     ) throws(KeychainError) {
         let userKey = try SlotOpening.userKey(
             root: root, kind: kind, slots: records.slots, store: records.store)
@@ -63,7 +84,8 @@ extension KeyRing {
         let renewed = try renewed(records, userKey: userKey, keys: keys)
         let hasPassphrase = try records.hasPassphrase(userKey: userKey)
         let complete = try enrolled(records, hasPassphrase, renewed: renewed, keys: keys)
-        try install(complete.table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys), master: master)
+        let table = try complete.table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys)
+        try install(table, master: master, began: began)
         // Who keeps it says if it cannot.
         try? keepCommitNumber()
     }
@@ -107,23 +129,20 @@ extension KeyRing {
         }
     }
 
-    private func install(_ table: KeyTable, master: MasterKeys) throws(KeychainError) {
-        let isClosed = transition.withLock { _ in
-            let isClosed = current.withLock { state in
-                guard !state.isClosed else { return true }
+    private func install(_ table: KeyTable, master: MasterKeys, began: Int) throws(KeychainError) {
+        try transition.withLock { (_) throws(KeychainError) in
+            try current.withLock { (state) throws(KeychainError) in
+                guard !state.isClosed else { throw .notAvailable }
+                guard state.lockCount == began else { throw .interactionNotAllowed }
                 state.table.merge(table)
                 if state.master == nil { state.master = master }
                 state.lock = state.lock.unlocking
-                return false
             }
-            guard !isClosed else { return true }
             verification.unlocked()
             rewrapping.unlocked()
             rekeying.unlocked()
             tellWatchers()
-            return false
         }
-        if isClosed { throw .notAvailable }
     }
 }
 

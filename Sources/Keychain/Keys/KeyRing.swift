@@ -8,6 +8,8 @@ import Synchronization
 package final class KeyRing: Sendable {
     struct State {
         var lock = LockState.beforeFirstUnlock
+        /// How often it was locked: an unlock that began before the last one comes too late.
+        var lockCount = 0
         var isClosed = false
         var table: KeyTable
         /// From the first unlock on.
@@ -78,6 +80,7 @@ package final class KeyRing: Sendable {
         transition.withLock { _ in
             let (keys, retired) = current.withLock { state in
                 state.lock = state.lock.locking
+                state.lockCount += 1
                 return (state.table.opened { $0 == .unlocked }, state.retired.inUse { $0.availability == .unlocked })
             }
             verification.locked()

@@ -6,7 +6,8 @@ package struct QueryCursor: Sendable {
     private var search: ItemSearch
     /// Matches so far, also those of which nothing is given.
     private var count = 0
-    private var hasEnded = false
+    /// Whether there is nothing more to come.
+    package private(set) var hasEnded = false
 
     init(_ query: ItemQuery, engine: QueryEngine) {
         self.engine = engine
@@ -29,13 +30,20 @@ package struct QueryCursor: Sendable {
     /// - Throws: once, and what came before is void: `itemNotFound` at the end if there was no match,
     ///   `interactionNotAllowed` for one that is locked and may match; else as reference 3.14 says.
     package mutating func next() throws(SecurityStatus) -> QueryEntry? {
+        var unlimited = Int.max
+        return try next(lookingAt: &unlimited)
+    }
+
+    /// The same; nil also when it has looked at so many rows: whoever asks can serve others before he asks again.
+    package mutating func next(lookingAt budget: inout Int) throws(SecurityStatus) -> QueryEntry? {
         guard !hasEnded else { return nil }
         do throws(KeychainError) {
-            while count < query.limit.maximum, let match = try search.nextMatch() {
+            while count < query.limit.maximum, let match = try search.nextMatch(lookingAt: &budget) {
                 guard let (match, secret) = try engine.completed(match, for: query) else { continue }
                 count += 1
                 if let entry = engine.entry(match, secret: secret, query.returns) { return entry }
             }
+            guard count == query.limit.maximum || search.hasEnded else { return nil }
             hasEnded = true
             guard count > 0 else { throw .itemNotFound }
             return nil
@@ -47,9 +55,9 @@ package struct QueryCursor: Sendable {
 }
 
 extension ItemSearch {
-    /// The next readable match; nil at the end.
-    mutating func nextMatch() throws(KeychainError) -> ItemMatch? {
-        while let found = try next() {
+    /// The next readable match; nil at the end, and when it has looked at so many rows.
+    mutating func nextMatch(lookingAt budget: inout Int) throws(KeychainError) -> ItemMatch? {
+        while let found = try next(lookingAt: &budget) {
             switch found {
             case .match(let match): return match
             case .damaged: continue

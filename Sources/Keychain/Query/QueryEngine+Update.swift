@@ -44,7 +44,8 @@ extension QueryEngine {
     private func rows(of query: ItemQuery) throws(KeychainError) -> [RowID] {
         var rows: [RowID] = []
         var search = search(query)
-        while let match = try search.nextMatch() { rows.append(match.item.id) }
+        var unlimited = Int.max
+        while let match = try search.nextMatch(lookingAt: &unlimited) { rows.append(match.item.id) }
         guard !rows.isEmpty else { throw .itemNotFound }
         return rows
     }

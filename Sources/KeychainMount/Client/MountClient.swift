@@ -77,6 +77,8 @@ package struct MountClient: Sendable {
             throw Failure(
                 .wrongPassphrase,
                 "\(secret.kind.subject) does not open the keychain at \(mountPoint). \(secret.kind.advice)")
+        } catch  where error.exitCode == .locked {
+            throw Failure(.locked, "The keychain at \(mountPoint) was locked meanwhile, and stays so. Unlock it again.")
         }
     }
 

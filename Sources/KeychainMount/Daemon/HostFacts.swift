@@ -1,39 +1,69 @@
 import Foundation
+import Fuse
 
-/// What /proc and /sys say about this system and process.
+/// What /proc, /sys, /etc and /run say about this system and process.
 package struct HostFacts: Sendable {
-    package init() {}
+    private let root: String
+
+    /// `root` is what stands before each path: a directory with files of its own, for a test.
+    package init(root: String = "") { self.root = root }
 
     /// `VmLck`, proc_pid_status(5).
     var lockedKilobytes: Int {
-        let line = Self.text("/proc/self/status").split(separator: "\n").first { $0.hasPrefix("VmLck:") }
+        let line = text("/proc/self/status").split(separator: "\n").first { $0.hasPrefix("VmLck:") }
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
     /// /proc/swaps has a heading, and a line for each area.
-    var hasSwap: Bool { Self.text("/proc/swaps").split(separator: "\n").count > 1 }
+    var hasSwap: Bool { text("/proc/swaps").split(separator: "\n").count > 1 }
 
     /// /proc/sys/kernel/yama/ptrace_scope; nil without Yama.
-    var ptraceScope: Int? {
-        Int(Self.text("/proc/sys/kernel/yama/ptrace_scope").trimmingCharacters(in: .whitespacesAndNewlines))
-    }
+    var ptraceScope: Int? { Int(word("/proc/sys/kernel/yama/ptrace_scope")) }
 
     /// `6.18.44-…`
-    var kernelRelease: String {
-        Self.text("/proc/sys/kernel/osrelease").trimmingCharacters(in: .whitespacesAndNewlines)
-    }
+    var kernelRelease: String { word("/proc/sys/kernel/osrelease") }
 
     /// RLIMIT_MEMLOCK in bytes; nil for no limit.
     var lockLimit: Int? {
-        let line = Self.text("/proc/self/limits").split(separator: "\n").first { $0.hasPrefix("Max locked memory") }
+        let line = text("/proc/self/limits").split(separator: "\n").first { $0.hasPrefix("Max locked memory") }
         return line.flatMap { $0.split(separator: " ").dropFirst(3).first }.flatMap { Int($0) }
     }
 
+    var mounts: MountTable { MountTable(parsing: Array(text("/proc/self/mountinfo").utf8)) }
+
+    /// Whether fuse.conf lets ordinary users mount for others: a line `user_allow_other` (mount.fuse3(8)).
+    var usersMayAllowOthers: Bool {
+        text("/etc/fuse.conf").split(separator: "\n").contains {
+            $0.trimmingCharacters(in: .whitespaces) == "user_allow_other"
+        }
+    }
+
+    /// The types of file systems that updatedb passes over (updatedb.conf(5)); nil where it is not installed.
+    var prunedFileSystems: [String]? {
+        guard let line = text("/etc/updatedb.conf").split(separator: "\n").first(where: { $0.hasPrefix("PRUNEFS") })
+        else { return exists("/etc/updatedb.conf") ? [] : nil }
+        let value = line.drop { $0 != "=" }.dropFirst()
+        return value.split { $0 == " " || $0 == "\"" }.map(String.init)
+    }
+
+    /// Whether systemd-logind can be asked: its sessions, and the bus that it is on.
+    var hasLogin: Bool { exists("/run/systemd/sessions") && exists("/run/dbus/system_bus_socket") }
+
+    func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root + path) }
+
+    /// The names in a directory; none if it cannot be read.
+    func names(_ directory: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: root + directory)) ?? []).sorted()
+    }
+
+    /// A file of a single line.
+    func word(_ path: String) -> String { text(path).trimmingCharacters(in: .whitespacesAndNewlines) }
+
     /// Files of /proc have no size: read as a stream. Empty if it cannot be read.
-    private static func text(_ path: String) -> String {
-        guard let file = FileHandle(forReadingAtPath: path) else { return "" }
+    func text(_ path: String) -> String {
+        guard let file = FileHandle(forReadingAtPath: root + path) else { return "" }
         defer { try? file.close() }
-        let data = (try? file.read(upToCount: 65_536)) ?? Data()
+        let data = (try? file.read(upToCount: 1 << 20)) ?? Data()
         return String(decoding: data, as: UTF8.self)
     }
 }

@@ -10,14 +10,20 @@ struct AnswerFrames: Sendable {
         case failure(SecurityStatus)
     }
 
+    private let rowsPerFrame: Int
     private var results: Results
     private(set) var hasEnded = false
 
-    /// What SecItemCopyMatching finds.
-    init(_ cursor: QueryCursor) { results = .matches(cursor) }
+    /// What SecItemCopyMatching finds. Where it finds little a frame without an entry says so after so many rows: while that
+    /// is sent others are served, and for who has given up nothing more is searched.
+    init(_ cursor: QueryCursor, rowsPerFrame: Int) {
+        results = .matches(cursor)
+        self.rowsPerFrame = rowsPerFrame
+    }
 
     /// What SecItemAdd gives back.
     init(_ result: QueryResult) {
+        rowsPerFrame = 0
         results =
             switch result {
             case .one(let entry): .entry(entry)
@@ -26,7 +32,10 @@ struct AnswerFrames: Sendable {
     }
 
     /// An answer without a result.
-    init(_ failure: SecurityStatus?) { results = failure.map { .failure($0) } ?? .none }
+    init(_ failure: SecurityStatus?) {
+        rowsPerFrame = 0
+        results = failure.map { .failure($0) } ?? .none
+    }
 
     /// Nil after the last one.
     mutating func next() -> OutgoingFrame? {
@@ -54,9 +63,10 @@ struct AnswerFrames: Sendable {
         case .matches(var cursor):
             // Not held twice while it is changed.
             results = .none
-            while !frame.isFull, let entry = try cursor.next() { frame.append(entry) }
+            var budget = rowsPerFrame
+            while !frame.isFull, let entry = try cursor.next(lookingAt: &budget) { frame.append(entry) }
             isList = cursor.isList
-            if frame.isFull {
+            if !cursor.hasEnded {
                 results = .matches(cursor)
                 return frame
             }

@@ -23,15 +23,28 @@ struct ItemSearch: Sendable {
 
     /// The next row that is found; nil at the end.
     mutating func next() throws(KeychainError) -> FoundRow? {
+        var unlimited = Int.max
+        return try next(lookingAt: &unlimited)
+    }
+
+    /// Whether there is nothing more to look at.
+    var hasEnded: Bool { hasBegun && rows == nil }
+
+    /// The same; nil also when it has looked at so many rows.
+    mutating func next(lookingAt budget: inout Int) throws(KeychainError) -> FoundRow? {
         if !hasBegun {
             hasBegun = true
             if let match = try matchOfHint() { return .match(match) }
             try begin()
         }
-        while let row = try rows?.next() {
+        while budget > 0 {
+            guard let row = try rows?.next() else {
+                rows = nil
+                return nil
+            }
+            budget -= 1
             if let found = try look(at: row, isNamed: areNamed) { return found }
         }
-        rows = nil
         return nil
     }
 
@@ -53,7 +66,12 @@ struct ItemSearch: Sendable {
     }
 
     private mutating func look(at row: SourceRow, isNamed: Bool) throws(KeychainError) -> FoundRow? {
-        guard case .record(let record) = row else { return damaged(row.id, isNamed) }
+        let record: ItemRecord
+        switch row {
+        case .record(let found): record = found
+        case .damaged(let id): return damaged(id, isNamed)
+        case .elsewhere: return nil
+        }
         guard query.admits(record.protection) else { return nil }
         if isForeign(record) {
             return isNamed ? .foreign(row.id) : nil

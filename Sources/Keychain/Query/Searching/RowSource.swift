@@ -9,11 +9,13 @@ enum SourceRow: Hashable, Sendable {
     case record(ItemRecord)
     /// One whose columns do not even decode.
     case damaged(RowID)
+    /// One that is not among those asked for: passing it over took its time.
+    case elsewhere(RowID)
 
     var id: RowID {
         switch self {
         case .record(let record): record.id
-        case .damaged(let id): id
+        case .damaged(let id), .elsewhere(let id): id
         }
     }
 }
@@ -167,12 +169,10 @@ struct FilteredRows: RowSource {
     }
 
     mutating func next() throws(KeychainError) -> SourceRow? {
-        while let row = try rows.next() {
-            // Where a damaged row lies cannot be told.
-            guard case .record(let record) = row else { continue }
-            if try isWanted(in: record.directory) { return row }
-        }
-        return nil
+        guard let row = try rows.next() else { return nil }
+        // Where a damaged row lies cannot be told.
+        guard case .record(let record) = row, try isWanted(in: record.directory) else { return .elsewhere(row.id) }
+        return row
     }
 
     private mutating func isWanted(in directory: RowID) throws(KeychainError) -> Bool {

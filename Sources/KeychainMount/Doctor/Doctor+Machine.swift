@@ -1,0 +1,99 @@
+import FileSystemCore
+import Foundation
+import Fuse
+import SystemServices
+
+/// The disk that the keychain lies on, the clock that dates its items, and who else goes through the machine.
+extension Doctor {
+    var machine: [Diagnosis.Finding] { [disk, room, clock, session, updatedb] }
+
+    /// Where the keychain lies, or will.
+    private var store: String {
+        var directory = URL(fileURLWithPath: keychain, isDirectory: false).deletingLastPathComponent()
+        while directory.path != "/", !FileManager.default.fileExists(atPath: directory.path) {
+            directory.deleteLastPathComponent()
+        }
+        return directory.resolvingSymlinksInPath().path
+    }
+
+    private static let networked: Set = ["nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "glusterfs", "lustre"]
+
+    private var disk: Diagnosis.Finding {
+        guard let mount = host.mounts.mount(holding: store) else {
+            return .init("disk", .warning, "It cannot be told which file system \(store) is on.", "Is /proc mounted?")
+        }
+        if mount.isReadOnly {
+            return .init(
+                "disk", .warning, "\(store) is read-only (\(mount.type)): nothing can be changed.",
+                "'mount -o remount,rw \(mount.path)', or keep the keychain elsewhere.")
+        }
+        if Self.networked.contains(mount.type) || mount.type.hasPrefix("fuse") {
+            return .init(
+                "disk", .warning,
+                "\(store) is on another machine or program (\(mount.type)): locks and durability are what that makes of them.",
+                "Keep the keychain on a disk of this machine, and a 'keychainfs backup' there.")
+        }
+        if ["tmpfs", "ramfs"].contains(mount.type) {
+            return .init(
+                "disk", .warning,
+                "\(store) is in memory (\(mount.type)): the keychain is gone when the machine restarts.",
+                "Keep it on a disk.")
+        }
+        return .init("disk", .ok, "\(store) is on a disk of this machine (\(mount.type)).")
+    }
+
+    /// In bytes: on a disk with less nothing can be added, and with ten times that little is left.
+    private static let neededRoom: UInt64 = 1_300_000
+
+    private var room: Diagnosis.Finding {
+        guard let free = try? FileSystemStatistics(ofPath: store).availableBytes else {
+            return .init(
+                "disk-space", .warning, "It cannot be told what room there is in \(store).", "Can you read it?")
+        }
+        let text = "\(free >> 20) MiB are free for the keychain"
+        if free >= Self.neededRoom * 10 { return .init("disk-space", .ok, text + ".") }
+        return .init(
+            "disk-space", free < Self.neededRoom ? .problem : .warning,
+            free < Self.neededRoom ? text + ": nothing can be added." : text + ".", "Make room on the disk of \(store)."
+        )
+    }
+
+    private var clock: Diagnosis.Finding {
+        let changes = [keychain, keychain + "-wal"].compactMap { path in
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+        }
+        if let last = changes.max(), last.timeIntervalSinceNow > 60 {
+            return .init(
+                "clock", .warning,
+                "The clock is behind the last change of the keychain: what you change is dated later.",
+                "Set the clock: 'timedatectl set-ntp true', or 'date'.")
+        }
+        if SystemClock.isSynchronized == false {
+            return .init(
+                "clock", .warning, "Nothing keeps the clock right: dates of items and times of locks go by it.",
+                "'timedatectl set-ntp true'; in a virtual machine the host may do it.")
+        }
+        return .init("clock", .ok, "The clock is kept right.")
+    }
+
+    private var session: Diagnosis.Finding {
+        host.hasLogin
+            ? .init("session", .ok, "The system tells of suspends and locked screens ('mount --lock-on').")
+            : .init(
+                "session", .warning, "There is no systemd-logind: 'mount --lock-on suspend' and 'screen' do not work.",
+                "Use 'mount --lock-after' and '--lock-at-most', or call 'keychainfs lock' from what suspends.")
+    }
+
+    /// It runs as root, which only allow_other and allow_root let in.
+    private var updatedb: Diagnosis.Finding {
+        guard let pruned = host.prunedFileSystems, !pruned.contains(MountedKeychains.type) else {
+            return .init("updatedb", .ok, "No updatedb goes through mounted keychains.")
+        }
+        let isOpen = host.mounts.mount(at: mountPoint)?.options.contains("allow_other") == true
+        let advice = "Add '\(MountedKeychains.type)' to PRUNEFS in /etc/updatedb.conf."
+        return isOpen
+            ? .init(
+                "updatedb", .warning, "updatedb can enter \(mountPoint): all may search the names it finds.", advice)
+            : .init("updatedb", .ok, "updatedb cannot enter a mount that root is not let into.")
+    }
+}
