@@ -201,8 +201,8 @@ package struct Repair: Sendable {
         }
         let kept = aside.path
         do throws(Errno) { try aside.publish() } catch { throw Failure(error, writing: kept) }
-        // Of a file that SQLite cannot open; it is kept with the other.
-        if store == nil { try? FileManager.default.removeItem(atPath: path + "-wal") }
+        // It is empty, or that of a file that SQLite cannot open. Later there may be one of somebody who opened the new file.
+        try? FileManager.default.removeItem(atPath: path + "-wal")
         do throws(Errno) { try draft.replace() } catch { throw Failure(error, writing: file.path) }
     }
 
