@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 package import Keychain
 
@@ -7,23 +8,24 @@ extension SQLiteRecordStore {
         SQLiteRecordStore(try Connection.create(try StoreFile(path: path)), isReadOnly: false)
     }
 
-    /// Whatever can still be read of a store with damaged pages, row by row, in the empty file at `path`.
+    /// Whatever rows still lie in the pages of a damaged file, in a new store in the empty file at `path`.
     ///
-    /// No row is looked into. What comes of it serves to be read: it lacks the indexes that say that tags are unique,
-    /// which rows of a damaged file may not be.
-    package func salvage(to path: String) throws(KeychainError) -> SQLiteRecordStore {
+    /// No row is looked into, and trees and indexes are not asked. What comes of it serves to be read: it lacks the indexes
+    /// that say that tags are unique, which rows of a damaged file may not be.
+    ///
+    /// - Parameter source: a copy that nobody uses, with its log beside it; it may be changed.
+    package static func salvage(fileAt source: String, to path: String) throws(KeychainError) -> SQLiteRecordStore {
+        // What the log holds belongs to the pages, if SQLite can still tell.
+        try? SQLiteRecordStore.open(path: source).close()
         let copy: SQLiteRecordStore
         do throws(StoreOpenError) {
-            copy = try Self.create(inEmptyFile: path)
+            copy = try create(inEmptyFile: path)
         } catch {
             throw error == .diskFull ? .diskFull : .io(0)
         }
         do throws(KeychainError) {
-            let (source, target) = (try current(), try copy.current())
-            try source.perform { db throws(KeychainError) in
-                try target.perform { copy throws(KeychainError) in
-                    try KeychainError.mapping { try Salvage(from: db, to: copy).run() }
-                }
+            try copy.current().perform { db throws(KeychainError) in
+                try KeychainError.mapping { try Salvage(from: TablePages(path: source), to: db).run() }
             }
             return copy
         } catch {
@@ -33,76 +35,74 @@ extension SQLiteRecordStore {
     }
 }
 
-/// Copies what can be read of one database to another, by every way that leads to a row.
+/// Puts each row into the table that has rows like it: no two tables have the same columns.
 private struct Salvage {
-    /// A table, in which order its rows lie, and the indexes that tell their numbers.
-    private struct Table {
-        let name: String
-        let key: [String]
-        var indexes: [(name: String, column: String)] = []
-    }
-
-    private static let tables = [
-        Table(name: "store", key: ["id"]), Table(name: "slot", key: ["id"]), Table(name: "device", key: ["id"]),
-        Table(name: "class_key", key: ["purpose", "generation", "device", "wrapping"]),
-        Table(name: "user_key", key: ["generation"]),
-        Table(
-            name: "directory", key: ["id"],
-            indexes: [("directory_tag", "tag"), ("directory_parent", "parent")]),
-        Table(name: "item", key: ["id"], indexes: [("item_tag", "tag"), ("item_directory", "directory")]),
-        Table(name: "secret", key: ["item"]),
-    ]
     private static let uniqueIndexes = ["directory_tag", "directory_always_tag", "item_tag", "item_always_tag"]
 
-    private let source: Database
-    private let copy: Database
+    private let pages: TablePages
+    private let db: Database
 
-    init(from source: Database, to copy: Database) {
-        self.source = source
-        self.copy = copy
+    init(from pages: TablePages, to db: Database) {
+        self.pages = pages
+        self.db = db
     }
 
     func run() throws {
-        for index in Self.uniqueIndexes { try copy.execute(sql: "DROP INDEX \(index)") }
-        try copy.inTransaction {
-            for table in Self.tables { try save(table) }
+        for index in Self.uniqueIndexes { try db.execute(sql: "DROP INDEX \(index)") }
+        try db.inTransaction {
+            try pages.forEachRow { row in
+                guard let table = row.table else { return }
+                try put(row, in: table)
+            }
             return .commit
         }
     }
 
-    /// Rows where the tree says that they are first; then those that lie elsewhere.
-    private func save(_ table: Table) throws {
-        let select = "SELECT * FROM \(table.name) NOT INDEXED"
-        for index in table.indexes {
-            var ids: [Int64] = []
-            let sql = "SELECT id FROM \(table.name) INDEXED BY \(index.name) ORDER BY \(index.column)"
-            try scan(sql, []) { row in ids.append(try row.decode(Int64.self, atIndex: 0)) }
-            for id in ids { try scan(select + " WHERE id = ?", [id]) { row in try put(row, in: table) } }
-        }
-        for direction in ["ASC", "DESC"] {
-            let order = table.key.map { $0 + " " + direction }.joined(separator: ", ")
-            try scan(select + " ORDER BY " + order, []) { row in try put(row, in: table) }
-        }
-    }
-
-    /// Up to the first page that is damaged.
-    private func scan(_ sql: String, _ arguments: StatementArguments, _ body: (Row) throws -> Void) throws {
+    /// Of two rows of one number the newer one stays. One that the table refuses is none.
+    private func put(_ row: RawRow, in table: String) throws {
+        var values = row.values.map(\.databaseValue)
+        if let rowID = row.rowID { values[0] = rowID.databaseValue }
         do {
-            let cursor = try Row.fetchCursor(source.cachedStatement(sql: sql), arguments: arguments)
-            while let row = try cursor.next() { try body(row) }
-        } catch {
-            guard KeychainError(storage: error) == .decode else { throw error }
-        }
-    }
-
-    /// A row that no such table can have is none.
-    private func put(_ row: Row, in table: Table) throws {
-        let places = row.columnNames.map { _ in "?" }.joined(separator: ", ")
-        let statement = try copy.cachedStatement(sql: "INSERT OR IGNORE INTO \(table.name) VALUES (\(places))")
-        do {
-            try statement.execute(arguments: StatementArguments(Array(row.databaseValues)))
+            if ["item", "directory"].contains(table) {
+                try db.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ? AND version < ?")
+                    .execute(arguments: [values[0], values[2]])
+            }
+            let places = values.map { _ in "?" }.joined(separator: ", ")
+            try db.cachedStatement(sql: "INSERT OR IGNORE INTO \(table) VALUES (\(places))")
+                .execute(arguments: StatementArguments(values))
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             return
+        }
+    }
+}
+
+extension RawRow {
+    /// Where rows like this one belong; nil for what is no row of a keychain.
+    var table: String? {
+        guard rowID != nil else { return values.count == 7 && byteCount(5) == 40 ? "class_key" : nil }
+        guard values.first == .null else { return nil }
+        switch values.count {
+        case 2: return byteCount(1).map { $0 == 16 ? "device" : "secret" }
+        case 3: return byteCount(1) == 40 ? "user_key" : nil
+        case 9: return byteCount(3) == 40 ? "slot" : nil
+        case 10: return byteCount(6) == 40 ? "directory" : nil
+        case 11: return byteCount(1) == 16 ? "store" : nil
+        case 13: return byteCount(9) == 40 ? "item" : nil
+        default: return nil
+        }
+    }
+
+    private func byteCount(_ column: Int) -> Int? {
+        if case .bytes(let bytes) = values[column] { bytes.count } else { nil }
+    }
+}
+
+extension RawRow.Value {
+    fileprivate var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): number.databaseValue
+        case .bytes(let bytes): Data(bytes).databaseValue
         }
     }
 }

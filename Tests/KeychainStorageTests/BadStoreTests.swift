@@ -134,12 +134,15 @@ struct StoreFixture {
 
     /// The same keychain in another store, unlocked on the first device.
     func keychain(in store: any RecordStore) throws -> Keychain {
+        try Keychain(store: store, keys: ring(in: store)) { KeychainDate(seconds: 0) }
+    }
+
+    func ring(in store: any RecordStore) throws -> KeyRing {
         let device = try Data(contentsOf: Self.source.appendingPathComponent("device-1.key"))
         let ring = try KeyRing(
             store: ReadOnlyRecordStore(store), device: SecretBytes(copying: [UInt8](device).rawSpan))
-        let keychain = try Keychain(store: store, keys: ring) { KeychainDate(seconds: 0) }
         try unlock(ring, store.read { (reader) throws(KeychainError) in try StoredKeys(reader) })
-        return keychain
+        return ring
     }
 
     func execute(_ sql: [String]) throws {

@@ -84,19 +84,19 @@ struct DamagedFixture {
     ///   - hurt: items that may be gone; nil if that is not known: then what opens before the repair has to be there after.
     ///   - older: values that are as true as the newest, because they were put back on purpose.
     func complaints(hurt: Set<RowID>?, older: [RowID: FixtureTruth.Value] = [:]) throws -> [String] {
+        let kept = hurt.map { Set(truth.items.keys).subtracting($0) }
         let keychain: Keychain
         do {
             keychain = try fixture.opened()
         } catch is StoreFixture.Failure {
-            return []
+            // Without its keys nothing of it can be saved.
+            return try repair(nil, kept: kept ?? [], older)
         }
         defer { keychain.store.close() }
         var complaints: [String] = []
         let readable = try read(keychain, older, &complaints)
         complaints += try check(keychain, readable)
-        let kept = hurt.map { Set(truth.items.keys).subtracting($0) } ?? Set(readable)
-        complaints += try repair(keychain, kept: kept, older)
-        return complaints
+        return try complaints + repair(keychain, kept: (kept ?? []).union(readable), older)
     }
 
     // MARK: Reading
@@ -119,7 +119,8 @@ struct DamagedFixture {
             let listedDirectories = try FixtureTruth.readable {
                 try keychain.directories(in: directory.parent, after: .none, limit: 1000)
             }
-            for case .available(let found) in listedDirectories ?? [] where found.key != truth.directories[found.id]?.key {
+            for case .available(let found) in listedDirectories ?? [] {
+                guard found.key != truth.directories[found.id]?.key else { continue }
                 complaints.append("a listing has another directory \(found.id.rawValue)")
             }
         }
@@ -144,17 +145,24 @@ struct DamagedFixture {
     // MARK: Repairing
 
     private func repair(
-        _ keychain: Keychain, kept: Set<RowID>, _ older: [RowID: FixtureTruth.Value]
+        _ keychain: Keychain?, kept: Set<RowID>, _ older: [RowID: FixtureTruth.Value]
     ) throws -> [String] {
-        guard let stored = keychain.store as? SQLiteRecordStore else { return ["no store"] }
         let scratch = try Scratch()
-        let isBroken = try stored.verifyStructure() > 0
-        try Data().write(to: URL(fileURLWithPath: scratch.keychain))
-        let source = isBroken ? try stored.salvage(to: scratch.keychain) : stored
-        defer { if isBroken { source.close() } }
-        let repair = KeychainRepair(of: source, keys: keychain.keys)
+        let stored = keychain?.store as? SQLiteRecordStore
+        let isBroken = try stored.map { try $0.verifyStructure() > 0 } ?? true
+        if isBroken { try Data().write(to: URL(fileURLWithPath: scratch.keychain)) }
+        let salvage = isBroken ? try SQLiteRecordStore.salvage(fileAt: fixture.path, to: scratch.keychain) : nil
+        defer { salvage?.close() }
+        guard let source = salvage ?? stored else { return ["no store"] }
         let repaired = InMemoryRecordStore()
-        try repair.write(repair.findings(file: .sample, now: .sample), to: repaired)
+        do {
+            let keys = try keychain?.keys ?? fixture.ring(in: source)
+            let repair = KeychainRepair(of: source, keys: keys)
+            try repair.write(repair.findings(file: .sample, now: .sample), to: repaired)
+        } catch KeychainError.decode, KeychainError.authFailed {
+            // What belongs to the keychain as a whole is hurt.
+            return keychain == nil ? [] : ["what opens cannot be repaired"]
+        }
         let copy = try fixture.keychain(in: repaired)
         var complaints: [String] = []
         let report = try copy.check()
@@ -163,7 +171,7 @@ struct DamagedFixture {
             guard let value = truth.items[id] else { continue }
             let found = try FixtureTruth.value(id, copy)
             if found == nil || found != value && found != older[id] {
-                complaints.append("row \(id.rawValue) is not what it was after the repair: \(found == nil ? "gone" : "other")")
+                complaints.append("row \(id.rawValue) is \(found == nil ? "gone" : "another") after the repair")
             }
             if try !isReachable(value.item.directory, copy) {
                 complaints.append("row \(id.rawValue) is in no directory after the repair")

@@ -95,13 +95,17 @@ struct EveryRowTests {
     private static func swap(_ table: String, _ key: String, _ a: Int64, _ b: Int64, _ column: String?) -> [String] {
         guard let column else {
             return [
-                "UPDATE \(table) SET \(key) = -1 WHERE \(key) = \(a)", "UPDATE \(table) SET \(key) = \(a) WHERE \(key) = \(b)",
+                "UPDATE \(table) SET \(key) = -1 WHERE \(key) = \(a)",
+                "UPDATE \(table) SET \(key) = \(a) WHERE \(key) = \(b)",
                 "UPDATE \(table) SET \(key) = \(b) WHERE \(key) = -1",
             ]
         }
         return [
             "CREATE TEMP TABLE IF NOT EXISTS kept (a, b)", "DELETE FROM kept",
-            "INSERT INTO kept SELECT (SELECT \(column) FROM \(table) WHERE \(key) = \(a)), (SELECT \(column) FROM \(table) WHERE \(key) = \(b))",
+            """
+            INSERT INTO kept SELECT (SELECT \(column) FROM \(table) WHERE \(key) = \(a)), \
+            (SELECT \(column) FROM \(table) WHERE \(key) = \(b))
+            """,
             column.contains("tag") ? "UPDATE \(table) SET \(column) = randomblob(16) WHERE \(key) = \(a)" : "SELECT 1",
             "UPDATE \(table) SET \(column) = (SELECT a FROM kept) WHERE \(key) = \(b)",
             "UPDATE \(table) SET \(column) = (SELECT b FROM kept) WHERE \(key) = \(a)",

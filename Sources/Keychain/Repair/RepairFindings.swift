@@ -33,8 +33,8 @@ package struct RepairFindings: Sendable {
 
     /// Whether there is nothing to repair; what the store's own structure is worth is another question.
     package var isSound: Bool {
-        damagedItems.isEmpty && damagedDirectories.isEmpty && restoredDirectories.isEmpty && displacedDirectories.isEmpty
-            && damagedKeys == 0 && !isHeaderDamaged && rowFault == nil
+        damagedItems.isEmpty && damagedDirectories.isEmpty && restoredDirectories.isEmpty
+            && displacedDirectories.isEmpty && damagedKeys == 0 && !isHeaderDamaged && rowFault == nil
     }
 
     /// What stays: items, and how many of them nobody can verify now.

@@ -46,6 +46,26 @@ struct FileAside: ~Copyable {
     /// Whether what was copied is what is there.
     var isCurrent: Bool { Self.facts(of: source) == facts }
 
+    /// The same bytes once more, for one who will change them.
+    func copy(to path: String) throws(Errno) {
+        do {
+            for (draft, suffix) in [(Self.place(of: file), ""), (Self.place(of: log), "-wal")] {
+                guard let draft else { continue }
+                try? FileManager.default.removeItem(atPath: path + suffix)
+                try FileManager.default.copyItem(atPath: draft, toPath: path + suffix)
+            }
+        } catch {
+            throw Errno(within: error)
+        }
+    }
+
+    private static func place(of draft: borrowing DraftFile?) -> String? {
+        switch draft {
+        case .some(let draft): draft.path
+        case .none: nil
+        }
+    }
+
     /// Durable when it returns. The owner is that of the keychain.
     consuming func publish() throws(Errno) {
         let (path, source) = (path, source)

@@ -29,11 +29,11 @@ package struct Repair: Sendable {
         try checkPlace()
         let aside = try writing { () throws(Errno) in try FileAside(of: path) }
         let store = try opened()
-        defer { store.close() }
+        defer { store?.close() }
         guard aside.isCurrent else { throw Failure(.inUse, "\(file.path) was in use a moment ago. Try again.") }
-        let structureFaults = try reading { () throws(KeychainError) in try store.verifyStructure() }
-        let salvage = structureFaults == 0 ? nil : try salvaged(store)
-        let readable = salvage?.store ?? store
+        let structureFaults = try reading { () throws(KeychainError) in try store?.verifyStructure() ?? 1 }
+        let salvage = structureFaults == 0 ? nil : try SalvagedStore(aside, beside: path)
+        guard let readable = salvage?.store ?? store else { throw tooDamaged }
         let keys = try keys(of: readable)
         defer { keys.close() }
         let root = try unlock(keys, source, say)
@@ -62,32 +62,23 @@ package struct Repair: Sendable {
             .inUse, "\(file.path) is mounted at \(mountPoint). 'keychainfs unmount' it before it is repaired.")
     }
 
-    /// For this process alone, what its log holds included.
-    private func opened() throws(Failure) -> SQLiteRecordStore {
+    /// For this process alone, what its log holds included; nil for one that SQLite cannot open any more.
+    private func opened() throws(Failure) -> SQLiteRecordStore? {
         do throws(StoreOpenError) {
             return try SQLiteRecordStore.open(path: path)
         } catch {
             guard error == .damaged || error == .notAKeychain else { throw Failure(error, keychain: file.path) }
-            throw Failure(
-                .badKeychain,
-                """
-                \(file.path) is no keychain, or too damaged to be repaired: what says how it is built cannot be read. \
-                Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file aside.
-                """)
+            return nil
         }
     }
 
-    private func salvaged(_ store: SQLiteRecordStore) throws(Failure) -> SalvagedStore {
-        do throws(Errno) {
-            let draft = try DraftFile(for: path)
-            do throws(KeychainError) {
-                return SalvagedStore(try store.salvage(to: draft.path), in: draft)
-            } catch {
-                throw error == .diskFull ? .noSpace : .ioError
-            }
-        } catch {
-            throw Failure(error, writing: file.path)
-        }
+    private var tooDamaged: Failure {
+        Failure(
+            .badKeychain,
+            """
+            \(file.path) is no keychain, or too damaged to be repaired: what belongs to the keychain as a whole cannot be \
+            read. Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file aside.
+            """)
     }
 
     /// Nothing is written to a store that is to be repaired, not even that this device is new to it.
@@ -101,7 +92,7 @@ package struct Repair: Sendable {
         do throws(KeychainError) {
             return try KeyRing(store: ReadOnlyRecordStore(store), device: device, keeper: keeper)
         } catch {
-            throw Failure(error, keychain: file.path)
+            throw error == .decode ? tooDamaged : Failure(error, keychain: file.path)
         }
     }
 
@@ -131,10 +122,7 @@ package struct Repair: Sendable {
                 The header of \(file.path) is damaged: whether this is the newest copy cannot be told. Restore a backup, or \
                 repair this copy as it is with 'keychainfs check --repair --accept-rollback'.
                 """)
-        case .decode:
-            Failure(
-                .badKeychain,
-                "\(file.path) is too damaged to be repaired: the keys of the whole keychain do not open. Restore a backup.")
+        case .decode: tooDamaged
         case .rolledBack, .untrustedCommitNumber:
             Failure(
                 .rolledBack,
@@ -185,7 +173,8 @@ package struct Repair: Sendable {
     private func verified(
         _ draft: borrowing DraftFile, _ root: borrowing SlotRoot
     ) throws(Failure) -> OpenedKeychain {
-        let opened = try KeychainFile(path: draft.path, locations: file.locations).open(isReadOnly: true, isBackup: true)
+        let opened = try KeychainFile(path: draft.path, locations: file.locations).open(
+            isReadOnly: true, isBackup: true)
         do throws(KeychainError) {
             try opened.keychain.keys.unlock(root: root)
             guard try opened.keychain.check().isSound else { throw .decode }
@@ -198,14 +187,22 @@ package struct Repair: Sendable {
 
     /// The log is emptied first: the next opening would take it for the new file's.
     private func replace(
-        _ store: SQLiteRecordStore, with draft: consuming DraftFile, keeping aside: consuming FileAside
+        _ store: SQLiteRecordStore?, with draft: consuming DraftFile, keeping aside: consuming FileAside
     ) throws(Failure) {
-        try reading { () throws(KeychainError) in try store.checkpoint() }
-        guard store.isInPlace, !FileAside.hasLog(path) else {
-            throw Failure(.failure, "\(file.path) was moved, or its log cannot be emptied. Nothing was changed.")
+        let isCurrent: Bool
+        if let store {
+            try reading { () throws(KeychainError) in try store.checkpoint() }
+            isCurrent = store.isInPlace && !FileAside.hasLog(path)
+        } else {
+            isCurrent = aside.isCurrent
+        }
+        guard isCurrent else {
+            throw Failure(.failure, "\(file.path) was moved or changed meanwhile. Nothing was changed by this repair.")
         }
         let kept = aside.path
         do throws(Errno) { try aside.publish() } catch { throw Failure(error, writing: kept) }
+        // It is empty, or that of a file that SQLite cannot open. Later there may be one of somebody who opened the new file.
+        try? FileManager.default.removeItem(atPath: path + "-wal")
         do throws(Errno) { try draft.replace() } catch { throw Failure(error, writing: file.path) }
     }
 
@@ -232,14 +229,27 @@ package struct Repair: Sendable {
     }
 }
 
-/// What could be read of a store with damaged pages; its file is gone with it.
+/// What could be read of a file with damaged pages; gone with this object.
 private final class SalvagedStore {
     let store: SQLiteRecordStore
     private let draft: DraftFile
 
-    init(_ store: SQLiteRecordStore, in draft: consuming DraftFile) {
-        self.store = store
-        self.draft = draft
+    /// `path`: beside which there is room.
+    init(_ aside: borrowing FileAside, beside path: String) throws(Failure) {
+        do throws(Errno) {
+            let source = try DraftFile(for: path)
+            defer { try? FileManager.default.removeItem(atPath: source.path + "-wal") }
+            try aside.copy(to: source.path)
+            let draft = try DraftFile(for: path)
+            do throws(KeychainError) {
+                store = try SQLiteRecordStore.salvage(fileAt: source.path, to: draft.path)
+            } catch {
+                throw error == .diskFull ? .noSpace : .ioError
+            }
+            self.draft = draft
+        } catch {
+            throw Failure(error, writing: path)
+        }
     }
 
     deinit {

@@ -56,7 +56,7 @@ package struct RepairAnswer: JSONText, Sendable {
     /// For a person.
     package var text: String {
         var lines = ["\(items) items in \(directories) directories stay as they are."]
-        if unverifiedItems > 0 { lines.append("\(unverifiedItems) of them cannot be verified here and are left alone.") }
+        if unverifiedItems > 0 { lines.append("\(unverifiedItems) of them cannot be verified here; they stay too.") }
         add("Items that do not verify (rows)", removedItems, to: &lines)
         add("Directories that do not verify (rows)", removedDirectories, to: &lines)
         add("Directories made anew, known by what lies in them (rows)", restoredDirectories, to: &lines)
@@ -64,7 +64,7 @@ package struct RepairAnswer: JSONText, Sendable {
             lines.append("The name or place of directory \(directory.row) is lost; its items: \(directory.path)")
         }
         if removedKeys > 0 { lines.append("Rows of keys that cannot be read: \(removedKeys)") }
-        if missingRows > 0 { lines.append("Rows are gone that were committed: \(missingRows) or more. No repair finds them.") }
+        if missingRows > 0 { lines.append("Rows are gone that were committed: \(missingRows) or more.") }
         if addedRows > 0 { lines.append("Rows are there that were never committed, or deleted: \(addedRows) or more.") }
         if replacedRows { lines.append("Rows are older than the last commit; it cannot be told which. They stay.") }
         if headerDamaged { lines.append("The header is damaged: whether rows are missing or old cannot be told.") }
