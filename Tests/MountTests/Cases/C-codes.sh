@@ -1,7 +1,7 @@
 # Section 8: the exit codes of README's table, each from every command that it can come from; what fails says why on standard error
 # alone, in one message that begins with the program's name; usage errors are 64; help names every option.
 . "${0%/*}/lib.sh"
-export KEYCHAINFS_MOUNT="$CASE_DIR/nowhere"    # of programs that use the library; commands take their argument
+export KEYCHAINFS_MOUNT="$CASE_DIR/nowhere"    # where no argument names another place
 OUT="$CASE_DIR/out" ERR="$CASE_DIR/err"
 # code N COMMAND…: nothing on standard output if it fails, one message on standard error.
 code() {
@@ -84,6 +84,7 @@ fi
 
 # Mounted. 14: it is in use; 15: the place is taken; 23: locked.
 code 0 mount "$MNT"
+code 17 status; KEYCHAINFS_MOUNT="$MNT" code 0 status; KEYCHAINFS_MOUNT="$MNT" code 17 status "$CASE_DIR"
 code 14 mount "$SECOND"; code 14 restore --replace "$CASE_DIR/backup"
 code 15 mount --keychain "$CASE_DIR/third" --create "$MNT"; [ ! -e "$CASE_DIR/third" ] || fail "a keychain was made"
 mkdir "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/a"
