@@ -18,7 +18,7 @@ final class Connection: Sendable {
     /// Where the file was when it was opened.
     private let path: FilePath
     /// The write-ahead log as it was first seen: SQLite goes on with it whatever becomes of its name.
-    private let log = Mutex<FileIdentity?>(nil)
+    private let log: Mutex<FileIdentity?>
     /// Of a store that was opened for reading only: carries the flock(2) that keeps writers out.
     private let reader: FileDescriptor?
 
@@ -26,6 +26,7 @@ final class Connection: Sendable {
         self.queue = queue
         self.file = file.identity
         path = file.path
+        log = Mutex(Self.identity(ofLogOf: file.path))
         self.reader = reader
         eraser.begin { [weak self] () throws(KeychainError) in try self?.erase() }
     }
@@ -53,18 +54,22 @@ final class Connection: Sendable {
 
     /// There is none before the first use.
     private var hasItsLog: Bool {
-        let present = (try? PlainFiles.stat(logPath)).map { FileIdentity($0) }
+        let present = Self.identity(ofLogOf: path)
         return log.withLock { known in
             if known == nil { known = present }
             return known == present
         }
     }
 
-    private var logPath: FilePath { FilePath(path.string + "-wal") }
+    private static func logPath(of path: FilePath) -> FilePath { FilePath(path.string + "-wal") }
+
+    private static func identity(ofLogOf path: FilePath) -> FileIdentity? {
+        (try? PlainFiles.stat(logPath(of: path))).map { FileIdentity($0) }
+    }
 
     /// The size of the write-ahead log, which the database grows by at most when it is emptied.
     var logBytes: Int {
-        guard let log = try? PlainFiles.stat(logPath) else { return 0 }
+        guard let log = try? PlainFiles.stat(Self.logPath(of: path)) else { return 0 }
         return Int(clamping: log.size)
     }
 
