@@ -2,6 +2,7 @@
 . "${0%/*}/lib.sh"
 # The key derivation takes a moment: time to interrupt it.
 "$KEYCHAINFS" create --keychain "$CASE_DIR/slow"; create_keychain
+mount_keychain; mkdir "$MNT/generic-passwords/s"; unmount_keychain
 nobody() { ! pgrep -u "$(id -u)" -f "keychainfs (mount|guard) .*$MNT" > /dev/null; }
 for signal in INT TERM HUP KILL; do
     env --default-signal setsid "$KEYCHAINFS" mount --keychain "$CASE_DIR/slow" "$MNT" > /dev/null 2>&1 & command=$!
@@ -11,32 +12,39 @@ for signal in INT TERM HUP KILL; do
     ! is_mounted || fail "mounted after SIG$signal"
 done
 
-# limited LIMITS: a mount under these limits works, or says why not and leaves nothing.
-limited() {
+# starved LIMITS: a mount under these limits works, or says why not, or ends when it finds no memory; nothing is left of it, and
+# what was acknowledged is kept. `works`: what was read back.
+acknowledged=
+starved() {
     local code=0 said
     said=$(bash -c "$1"'; exec timeout -s KILL 100 "$KEYCHAINFS" mount "$0"' "$MNT" 2>&1 < /dev/null) || code=$?
     [ "$code" != 137 ] || fail "$1: no end"
-    if is_mounted && "$KEYCHAINFS" status "$MNT" > /dev/null 2>&1; then
-        expect 0 "$code" "$1: mounted"
-        mkdir -p "$MNT/generic-passwords/s"
-        printf '%s' "$1" > "$MNT/generic-passwords/s/a" || fail "$1: a write"
-        expect "$1" "$(cat "$MNT/generic-passwords/s/a")" "$1: a value"
-        unmount_keychain
-    else
-        # A thread that finds no memory just after the mount was ready ends it: the log says so.
-        [ "$code" = 0 ] || [ -n "$said" ] || fail "$1: exit code $code without a word"
-    fi
-    wait_until 20 nobody
-    ! is_mounted || fail "$1: a mount is left"
+    [ "$code" = 0 ] || [ -n "$said" ] || fail "$1: exit code $code without a word"
+    if [ "$code" = 0 ] && stat "$MNT/.keychainfs/status" > /dev/null 2>&1; then use "$1"; fi
+    ! is_mounted || "$KEYCHAINFS" unmount "$MNT" > /dev/null 2>&1 || wait_until 30 eval '! is_mounted'
+    wait_until 30 nobody; ! is_mounted || fail "$1: a mount is left"
 }
-for kilobytes in 60000 90000 100000 110000 130000 160000 200000 400000; do limited "ulimit -v $kilobytes"; done
-for files in 4 8 10 12 16 24; do limited "ulimit -n $files"; done
-for rest in "ulimit -l 0" "ulimit -f 0" "ulimit -f 32" "ulimit -s 128" "ulimit -c unlimited" "umask 0777" "unset HOME" \
-    "export HOME=/proc/none" "export XDG_STATE_HOME=/dev/null" "cd /; export XDG_STATE_HOME=relative"; do limited "$rest"; done
+use() {
+    if printf '%s' "$1" > "$MNT/generic-passwords/s/a"; then acknowledged=$1; fi
+    works=$(cat "$MNT/generic-passwords/s/a") || true
+} 2> /dev/null
+for kilobytes in 60000 90000 100000 110000 130000 160000; do works=; starved "ulimit -v $kilobytes"; done
+for files in 4 8 10 12 16 64; do works=; starved "ulimit -n $files"; done
+mount_keychain; [ -z "$acknowledged" ] || expect "$acknowledged" "$(cat "$MNT/generic-passwords/s/a")" "what was acknowledged"; unmount_keychain
+for rest in "ulimit -v 400000" "ulimit -n 128" "ulimit -l 0" "ulimit -s 128" "ulimit -c unlimited" "umask 0777" "unset HOME" \
+    "export HOME=/proc/none" "export XDG_STATE_HOME=/dev/null" "cd /; export XDG_STATE_HOME=relative" "ulimit -f 0" "ulimit -f 32"; do
+    works=; starved "$rest"
+    case $rest in
+    # No device key can be kept there; no file can be written.
+    *XDG_STATE_HOME=/dev/null | "ulimit -f"*) [ "$works" = "$rest" ] || [ -z "$works" ] || fail "$rest: $works" ;;
+    *) expect "$rest" "$works" "a value under: $rest" ;;
+    esac
+done
 # None of that has hurt it.
 expect_code 0 "$KEYCHAINFS" check > /dev/null
-umask 0777; mount_keychain; umask 022; printf x > "$MNT/generic-passwords/s/b"; unmount_keychain
-expect 600 "$(stat -c %a "$KEYCHAIN")" "the mode of the keychain"
+(umask 0777; create_keychain --keychain "$CASE_DIR/masked"; "$KEYCHAINFS" mount --keychain "$CASE_DIR/masked" "$MNT"); mkdir "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/b"
+unmount_keychain; "$KEYCHAINFS" mount --keychain "$CASE_DIR/masked" "$MNT"; expect x "$(cat "$MNT/generic-passwords/s/b")" "made under umask 0777"; unmount_keychain
+expect 600 "$(stat -c %a "$CASE_DIR/masked")" "the mode of the keychain"
 
 # Paths as long as the system takes them, with blanks, newlines and what is not ASCII.
 for name in "$(printf 'd%.0s' {1..250})" $'a b\tc\nd' 'schlüssel #1\x'; do
