@@ -1,4 +1,5 @@
 # Section 8: keys and types of what --json prints, for scripts: nothing goes, nothing changes its type. A new key is written down here.
+# users: user
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D" "$MNT/internet-passwords/h,protocol=https"

@@ -1,5 +1,6 @@
 # F7, L1, L4: find, grep, tar, du, ls, rsync, cp and updatedb over a mount in each lock state while others write: each ends, fails
 # loudly where something is left out, and the writers lose nothing.
+# users: user
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 for service in a b; do

@@ -1,6 +1,7 @@
 # H4, F1, F4, F5, L4: at a random moment of a load the daemon is killed, told to end, stopped and killed, its connection aborted, its
 # guard killed before it, or the keychain locked: every acknowledged value is there, every item is old or new, the next mount works.
 # LIFE_SEED and LIFE_ROUNDS repeat and prolong it; LIFE_SECONDS ends it.
+# users: root
 . "${0%/*}/lib.sh"
 create_keychain
 if [ "$(id -u)" = 0 ]; then mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections; fi
@@ -116,4 +117,4 @@ for writer in range(3): verify(writer, f"{base}/log{writer}", replay(f"{base}/lo
 run("unmount", mount); run("check")
 print(f"rounds: {rounds}")
 PY
-timeout -s KILL $((${LIFE_SECONDS:-0} + 140)) python3 -I "$CASE_DIR/life.py" "$KEYCHAINFS" "$MNT" "$CASE_DIR" "${LIFE_SEED:-$RANDOM}" "${LIFE_ROUNDS:-5}" "${LIFE_SECONDS:-0}"
+timeout -s KILL $((${LIFE_SECONDS:-0} + 140)) python3 -I "$CASE_DIR/life.py" "$KEYCHAINFS" "$MNT" "$CASE_DIR" "${LIFE_SEED:-$RANDOM}" "${LIFE_ROUNDS:-4}" "${LIFE_SECONDS:-0}"

@@ -1,5 +1,6 @@
 # L4, F1: a daemon that is stopped, or frozen as in a suspend (cgroup freezer), and goes on: who waits can be killed, what waits is
 # done, nothing is lost.
+# users: root
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; for i in 1 2 3 4 5 6; do printf "$i" > "$D/a$i"; done

@@ -1,4 +1,5 @@
 # S1, F1: a keychain is in use at one place, whatever it is called; what would be written where nobody finds it is refused.
+# users: root
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D" "$MNT.second"; printf old > "$D/a"; pid=$(daemon)
