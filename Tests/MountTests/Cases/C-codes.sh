@@ -13,7 +13,7 @@ code() {
     if [ "$wanted" = 64 ]; then
         grep -q -e '^Error: ' -e '^keychainfs: ' "$ERR" || fail "'$*': $(cat "$ERR")"
     else
-        grep -q '^keychainfs: [A-Z/'"'"']' "$ERR" || fail "'$*' said: $(cat "$ERR")"
+        grep -q '^keychainfs: [A-Za-z/'"'"']' "$ERR" || fail "'$*' said: $(cat "$ERR")"
     fi
     ! grep -q -e 'Fatal error' -e 'StoreOpenError' -e 'KeychainError' -e 'Optional(' "$ERR" || fail "'$*': $(cat "$ERR")"
 }
