@@ -5,7 +5,6 @@ internal import SystemPackage
 /// A keychain that has no name yet: an empty file beside the place where it will be.
 struct Draft {
     let path: FilePath
-    private static let prefix = ".keychainfs-new-"
     /// The name that it will have; nothing had it when the draft was made.
     let target: FilePath
 
@@ -18,7 +17,7 @@ struct Draft {
         }
         let directory = target.removingLastComponent()
         try PlainFiles.createDirectory(directory)
-        self.path = directory.appending(Self.prefix + String(UInt64.random(in: 0 ... .max), radix: 16))
+        self.path = directory.appending(".keychainfs-new-" + String(UInt64.random(in: 0 ... .max), radix: 16))
         do {
             try FileDescriptor.open(
                 self.path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
@@ -50,7 +49,7 @@ struct Draft {
     static func removeLeftovers(of file: StoreFile) {
         let directory = file.path.removingLastComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
-        for name in names where name.hasPrefix(prefix) {
+        for name in names where name.hasPrefix(".keychainfs-new-") {
             let path = directory.appending(name)
             guard let stat = try? PlainFiles.stat(path, follow: false), FileIdentity(stat) == file.identity else {
                 continue
