@@ -13,8 +13,10 @@ package struct Locations: Sendable {
     /// `${XDG_DATA_HOME:-~/.local/share}/keychainfs/login.keychain`
     package var keychain: String { directory("XDG_DATA_HOME", ".local/share") + "/keychainfs/login.keychain" }
 
-    /// `~/Keychain`
-    package var mountPoint: String { home + "/Keychain" }
+    /// What `KEYCHAINFS_MOUNT` names, as for programs that use the library; else `~/Keychain`.
+    package var mountPoint: String {
+        environment["KEYCHAINFS_MOUNT"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/Keychain"
+    }
 
     /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs/device.key`, or the credential that stands for it.
     package var deviceKey: String { deviceKeyCredential ?? stateDirectory + "/device.key" }

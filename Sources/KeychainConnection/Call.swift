@@ -55,7 +55,9 @@ struct Call: ~Copyable {
             case .failed(let error): throw error
             case nil:
                 waited += lanes.patience
-                guard waited < Self.limit, lanes.liveness.daemonAnswers() else { throw lane.abandon() }
+                guard waited < Self.limit, !lane.isElsewhere(than: lanes.mountPoint()),
+                    lanes.liveness.daemonAnswers()
+                else { throw lane.abandon() }
             }
         }
     }

@@ -29,6 +29,9 @@ struct ControlFile: ~Copyable {
         try? descriptor.close()
     }
 
+    /// Of the mount that it was opened in.
+    var mount: MountIdentity? { MountIdentity(of: descriptor) }
+
     func write(_ bytes: borrowing SecretBytes) throws(Errno) {
         do throws(CryptoError) {
             try bytes.write(to: descriptor.rawValue)

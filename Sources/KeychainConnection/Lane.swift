@@ -39,6 +39,8 @@ final class Lane: Sendable {
         var isOver = false
         /// A whole request is with the daemon.
         var isAsked = false
+        /// Where its file was opened last.
+        var mount: MountIdentity?
         /// Somebody is in the middle of a request, however slow.
         var isInUse = true
     }
@@ -79,6 +81,13 @@ final class Lane: Sendable {
         return state.withLock { $0.outcome.take() }
     }
 
+    /// Whether it waits in another mount than that which is at `mountPoint` now: the one that answers there is not the one
+    /// that it has asked.
+    func isElsewhere(than mountPoint: String) -> Bool {
+        guard let mount = state.withLock({ $0.mount }) else { return false }
+        return mount != MountIdentity(at: mountPoint)
+    }
+
     /// The request is done.
     func release() {
         state.withLock { state in (state.isInUse, state.isAsked) = (false, false) }
@@ -96,7 +105,7 @@ final class Lane: Sendable {
     // MARK: Its thread
 
     private func work(_ mountPoint: @escaping @Sendable () -> String) {
-        var file = RequestFile(mountPoint: mountPoint)
+        var file = RequestFile(mountPoint: mountPoint) { [state] mount in state.withLock { $0.mount = mount } }
         while let job = nextJob() {
             var outcome: Outcome? = run(job, &file)
             state.withLockAndSignal { $0.outcome = outcome.take() }

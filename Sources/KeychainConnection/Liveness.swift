@@ -8,6 +8,8 @@ final class Liveness: Sendable {
         var isAsking = false
         /// Whether somebody has waited in vain for the answer that is still due.
         var isSilent = false
+        /// The mount whose daemon was asked last.
+        var asked: MountIdentity?
         /// How often there was an answer.
         var answers = 0
     }
@@ -25,6 +27,12 @@ final class Liveness: Sendable {
     /// Known to be silent: told without waiting, until the answer comes after all.
     var isSilent: Bool { state.withLock { $0.isSilent } }
 
+    /// Whether another mount is in the place of the one that is silent.
+    var isOfAnotherMount: Bool {
+        guard let asked = state.withLock({ $0.isSilent ? $0.asked : nil }) else { return false }
+        return asked != MountIdentity(at: mountPoint())
+    }
+
     /// Whether it answers now, be it with a refusal.
     func daemonAnswers() -> Bool {
         let (mustAsk, before) = state.withLock { state in
@@ -32,6 +40,8 @@ final class Liveness: Sendable {
             return (!state.isAsking, state.answers)
         }
         if mustAsk {
+            let mount = MountIdentity(at: mountPoint())
+            state.withLock { $0.asked = mount }
             // Without a thread to ask there is no answer.
             guard (try? BackgroundThread.start { [self] in ask() }) != nil else {
                 state.withLock { $0.isAsking = false }

@@ -1,5 +1,6 @@
 import SecretCrypto
 import SystemPackage
+import SystemServices
 
 /// The `rpc` file of whatever is mounted when a request begins.
 struct RequestFile: ~Copyable {
@@ -7,12 +8,15 @@ struct RequestFile: ~Copyable {
     static let attempts = 5
 
     private let mountPoint: () -> String
+    /// Told of each mount that the file is opened in, before anything is sent there.
+    private let onOpen: (MountIdentity?) -> Void
     private var file: ControlFile?
     /// A part of a request was written.
     private var hasBegun = false
 
-    init(mountPoint: @escaping () -> String) {
+    init(mountPoint: @escaping () -> String, onOpen: @escaping (MountIdentity?) -> Void) {
         self.mountPoint = mountPoint
+        self.onOpen = onOpen
     }
 
     /// Writes a part of a request: nothing is carried out before the answer is read.
@@ -50,7 +54,11 @@ struct RequestFile: ~Copyable {
     }
 
     private mutating func write(_ part: borrowing SecretBytes) throws(Errno) {
-        if file == nil { file = try ControlFile("rpc", at: mountPoint(), .readWrite) }
+        if file == nil {
+            let new = try ControlFile("rpc", at: mountPoint(), .readWrite)
+            onOpen(new.mount)
+            file = consume new
+        }
         switch file {
         case .some(let file): try file.write(part)
         case nil: throw .badFileDescriptor

@@ -8,6 +8,7 @@ extension KeychainFileError {
             switch error {
             case .notFound: .notFound
             case .alreadyExists, .foreignLog: .exists
+            case .severalNames: .severalNames
             case .notRegularFile, .notAKeychain, .unknownFormat: .notAKeychain
             case .damaged: .damaged
             case .inUse(let process): .inUse(process: process > 0 ? process : nil)

@@ -6,6 +6,8 @@ public enum KeychainFileError: Error, Hashable, Sendable {
     case exists
     /// Another process has it open: the daemon of a mount, or another program. Nil: it cannot be told which.
     case inUse(process: Int32?)
+    /// It has another name too (a hard link): what is written by one could be lost by the other.
+    case severalNames
     /// It is no keychain, or of a format or with costs that this version does not take.
     case notAKeychain
     case damaged
@@ -32,6 +34,7 @@ extension KeychainFileError: CustomStringConvertible {
         case .notFound: "There is no such keychain file."
         case .exists: "There is a file of that name already."
         case .inUse(let process): "The keychain is in use by \(process.map { "process \($0)" } ?? "another process")."
+        case .severalNames: "The keychain file has several names (hard links): remove all but one."
         case .notAKeychain: "The file is no keychain that this version can open."
         case .damaged: "The keychain file is damaged."
         case .wrongSecret: "That does not unlock the keychain."

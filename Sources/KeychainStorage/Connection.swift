@@ -17,6 +17,8 @@ final class Connection: Sendable {
     private let file: FileIdentity
     /// Where the file was when it was opened.
     private let path: FilePath
+    /// The write-ahead log as it was first seen: SQLite goes on with it whatever becomes of its name.
+    private let log: Mutex<FileIdentity?>
     /// Of a store that was opened for reading only: carries the flock(2) that keeps writers out.
     private let reader: FileDescriptor?
 
@@ -24,21 +26,50 @@ final class Connection: Sendable {
         self.queue = queue
         self.file = file.identity
         path = file.path
+        log = Mutex(Self.identity(ofLogOf: file.path))
         self.reader = reader
         eraser.begin { [weak self] () throws(KeychainError) in try self?.erase() }
     }
 
     deinit { close(checkpoint: nil) }
 
-    /// Whether the path still names the open file. What is written to another one, or to none, nobody finds again.
+    /// The one that was closed last stays until the next one is: Dispatch, which GRDB's queue is made of, waits for ever for
+    /// a thread to free it on where the system gives none, and a daemon that ends for want of threads has to end.
+    private static func keep(_ queue: DatabaseQueue) {
+        let previous = lastClosed.withLock { last in
+            defer { last = queue }
+            return last
+        }
+        withExtendedLifetime(previous) {}
+    }
+
+    private static let lastClosed = Mutex<DatabaseQueue?>(nil)
+
+    /// Whether the path still names the open file, and its log lies beside it. What is written to others, or to none, nobody
+    /// finds again.
     var isInPlace: Bool {
         guard let stat = try? PlainFiles.stat(path) else { return false }
-        return FileIdentity(stat) == file
+        return FileIdentity(stat) == file && hasItsLog
+    }
+
+    /// There is none before the first use.
+    private var hasItsLog: Bool {
+        let present = Self.identity(ofLogOf: path)
+        return log.withLock { known in
+            if known == nil { known = present }
+            return known == present
+        }
+    }
+
+    private static func logPath(of path: FilePath) -> FilePath { FilePath(path.string + "-wal") }
+
+    private static func identity(ofLogOf path: FilePath) -> FileIdentity? {
+        (try? PlainFiles.stat(logPath(of: path))).map { FileIdentity($0) }
     }
 
     /// The size of the write-ahead log, which the database grows by at most when it is emptied.
     var logBytes: Int {
-        guard let log = try? PlainFiles.stat(FilePath(path.string + "-wal")) else { return 0 }
+        guard let log = try? PlainFiles.stat(Self.logPath(of: path)) else { return 0 }
         return Int(clamping: log.size)
     }
 
@@ -93,6 +124,7 @@ final class Connection: Sendable {
         gate.leave()
         guard wasOpen else { return }
         try? queue.close()
+        Self.keep(queue)
         if let reader { Self.unlock(reader) }
         OpenFiles.shared.release(file)
     }
@@ -103,6 +135,11 @@ extension Connection {
     static func openForWriting(_ file: StoreFile) throws(StoreOpenError) -> Connection {
         try claiming(file) { () throws(StoreOpenError) in
             let locked = try identify(file)
+            do throws(StoreOpenError) {
+                try file.requireOneName()
+            } catch {
+                throw LockHolder.processID(of: .sqlite, on: locked).map { .inUse(processID: $0) } ?? error
+            }
             let queue: DatabaseQueue
             do throws(StoreOpenError) {
                 queue = try connect(file, query: "mode=rw", readOnly: false) { try Schema.verify($0) }

@@ -52,6 +52,19 @@ final class Draft {
         try PlainFiles.synchronize(target.removingLastComponent(), .readOnly)
     }
 
+    /// Removes the draft's name of a keychain that has got its own, if a crash has left it.
+    static func removeLeftovers(of file: StoreFile) {
+        let directory = file.path.removingLastComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
+        for name in names where name.hasPrefix(".keychainfs-new-") {
+            let path = directory.appending(name)
+            guard let stat = try? PlainFiles.stat(path, follow: false), FileIdentity(stat) == file.identity else {
+                continue
+            }
+            try? FileManager.default.removeItem(atPath: path.string)
+        }
+    }
+
     /// Removes what is left under the old name; nothing of it is needed any more.
     func remove() {
         for suffix in ["", "-wal", "-shm", "-journal"] {

@@ -42,6 +42,14 @@ struct StoreFile {
         return stat.size > 0
     }
 
+    /// The log lies beside one name: whoever opens the file by another one misses what is in the log, and what he writes
+    /// is overwritten when it is brought in. A creation that was cut off may have left a name, which is removed.
+    func requireOneName() throws(StoreOpenError) {
+        guard try PlainFiles.stat(path).linkCount > 1 else { return }
+        Draft.removeLeftovers(of: self)
+        guard try PlainFiles.stat(path).linkCount == 1 else { throw .severalNames }
+    }
+
     /// The database header (<https://www.sqlite.org/fileformat.html#the_database_header>): magic, application, format.
     private static func checkHeader(_ descriptor: FileDescriptor) throws(StoreOpenError) {
         let header: [UInt8]

@@ -10,6 +10,8 @@ package enum StoreOpenError: Error, Hashable, Sendable {
     case alreadyExists
     /// Beside the place for a new keychain lies the log of another one, which SQLite would take for its own.
     case foreignLog
+    /// It has another name too (a hard link), beside which another log may lie.
+    case severalNames
     /// A directory, a device, a pipe.
     case notRegularFile
     /// No SQLite file, or that of another program.

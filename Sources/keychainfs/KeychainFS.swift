@@ -47,7 +47,7 @@ struct KeychainOption: ParsableArguments {
 
 /// Where the keychain is mounted.
 struct MountPointArgument: ParsableArguments {
-    @Argument(help: "Where the keychain is mounted. (default: ~/Keychain)")
+    @Argument(help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)")
     var mountPoint: String?
 
     var path: String { Locations.absolute(mountPoint ?? Locations().mountPoint) }

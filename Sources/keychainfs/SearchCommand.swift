@@ -15,7 +15,9 @@ struct Search: ParsableCommand {
             30 the daemon does not answer; 64 a term that makes no sense.
             """)
 
-    @Option(name: .customLong("mount"), help: "Where the keychain is mounted. (default: ~/Keychain)")
+    @Option(
+        name: .customLong("mount"),
+        help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)")
     var mountPoint: String?
     @Option(name: .customLong("class"), help: "One class alone: generic or internet.")
     var itemClass: ClassName?

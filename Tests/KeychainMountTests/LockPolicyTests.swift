@@ -134,7 +134,7 @@ struct LockPolicyTests {
             keychain.lock()
             journal.locks.withLock { $0.append((reason, Alarm.now)) }
         }
-        automatic.start()
+        try automatic.start()
         return (keychain, journal, automatic)
     }
 

@@ -68,7 +68,7 @@ struct StateFileTests {
     @Test("S2: it happens at most once in the period, again and again, and never after the end")
     func timer() throws {
         let count = Atomic<Int>(0)
-        let timer = Periodically(seconds: 0.2) { count.add(1, ordering: .relaxed) }
+        let timer = try Periodically(seconds: 0.2) { count.add(1, ordering: .relaxed) }
         Thread.sleep(forTimeInterval: 1.1)
         timer.cancel()
         let atEnd = count.load(ordering: .relaxed)

@@ -136,6 +136,35 @@ import Testing
         }
     }
 
+    @Test("F10: another mount in the place of one whose daemon was stopped answers, while that is still stopped")
+    func replaced() throws {
+        let fixture = try Fixture()
+        let other = fixture.mount.mountPoint + ".keychain"
+        try fixture.mount.run("create", "--kdf", "test", "--keychain", other)
+        #expect(try fixture.add("a") == 0)
+        let daemon = pid_t(try fixture.mount.daemon())
+        kill(daemon, SIGSTOP)
+        defer { kill(daemon, SIGKILL) }
+        waitUntilStopped(daemon)
+        // One call waits in the old mount, and another one comes when it is known to be silent.
+        let waiting = Mutex<Int32?>(nil)
+        let caller = Thread {
+            let status = try? fixture.find("a").status
+            waiting.withLock { $0 = status }
+        }
+        caller.start()
+        #expect(try within(seconds: 10) { try fixture.find("a").status } == ConnectionStatus.notAvailable)
+        try fixture.mount.shell("fusermount3 -uz '\(fixture.mount.mountPoint)'")
+        try fixture.mount.run("mount", "--keychain", other, fixture.mount.mountPoint)
+        #expect(try within(seconds: 10) { try fixture.add("b") } == 0)
+        #expect(try fixture.find("b").secret == Array("s3cret".utf8))
+        #expect(try fixture.find("a").status == -25300)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while waiting.withLock({ $0 }) == nil, ContinuousClock.now < deadline { usleep(20_000) }
+        #expect(waiting.withLock { $0 } == ConnectionStatus.notAvailable)
+        try fixture.mount.run("unmount", fixture.mount.mountPoint)
+    }
+
     /// The signal is sent when kill(2) returns; a thread may be about to answer.
     private func waitUntilStopped(_ process: pid_t) {
         let tasks = "/proc/\(process)/task"

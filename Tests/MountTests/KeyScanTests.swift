@@ -28,6 +28,9 @@ import Testing
             #expect(
                 try mount.scan(daemon, material.wanted(Self.lockable)) == material.wanted(Self.lockable).keys.sorted())
             #expect(try mount.scan(daemon, material.passing) == [])
+            // H1: nor can any of them be swapped out.
+            let all = material.wanted(Set(Protection.allCases))
+            #expect(try mount.scan(daemon, all, unlockedOnly: true) == [])
             try mount.run("lock", mount.mountPoint)
             #expect(try mount.scan(daemon, material.wanted(Self.lockable)) == [])
             #expect(try mount.scan(daemon, material.passing) == [])
@@ -131,12 +134,14 @@ struct ScannedMount {
         return try #require(children.split(separator: " ").first.flatMap { Int($0) })
     }
 
-    /// The names of those that lie anywhere in the process.
-    func scan(_ process: Int, _ wanted: [String: String]) throws -> [String] {
+    /// The names of those that lie anywhere in the process; `unlockedOnly`: in memory that is not locked.
+    func scan(_ process: Int, _ wanted: [String: String], unlockedOnly: Bool = false) throws -> [String] {
         let list = directory.path + "/wanted"
         try wanted.map { "hex:\($0)\t\($1)\n" }.joined().write(toFile: list, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: list) }
-        let result = try Command.run(["bash", "-c", "python3 -I '\(directory.path)/scan.py' \(process) < '\(list)'"])
+        let option = unlockedOnly ? "--unlocked" : ""
+        let script = "python3 -I '\(directory.path)/scan.py' \(option) \(process) < '\(list)'"
+        let result = try Command.run(["bash", "-c", script])
         guard result.code == 0 else { throw CommandError(message: result.output) }
         let found = result.output.split(separator: "\n").compactMap { line in
             wanted.keys.first { line.hasPrefix("hex:\($0) in ") }

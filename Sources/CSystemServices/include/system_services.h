@@ -14,6 +14,10 @@
 /* glibc has it for _GNU_SOURCE alone (renameat2(2)). */
 int renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path, unsigned int flags);
 
+/* The number of the mount that a path, or with "" a descriptor, lies in, and of its device. A negative errno if that fails.
+   Asks no file system. */
+int mount_identity_of(int directory, const char *path, uint64_t *mount, uint64_t *device);
+
 /* A connection to the system bus, for one thread. Functions return a negative errno when they fail. */
 typedef struct login_bus login_bus;
 

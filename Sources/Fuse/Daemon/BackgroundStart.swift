@@ -78,24 +78,26 @@ public struct ReadyReport: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// The work goes on; standard output and error are /dev/null from now on.
-    public consuming func ready() {
-        tell(0, "")
+    /// The work goes on; standard output and error are /dev/null from now on. False if whoever has started it is gone.
+    public consuming func ready() -> Bool {
+        let isHeard = tell(0, "")
         let null = unsafe Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
-        guard null >= 0 else { return }
+        guard null >= 0 else { return isHeard }
         dup2(null, 1)
         dup2(null, 2)
         close(null)
+        return isHeard
     }
 
     /// The start has failed: the process is about to end with `exitCode`, which is not 0.
     public consuming func failed(exitCode: Int32, message: String) {
-        tell(exitCode == 0 ? 1 : exitCode, message)
+        _ = tell(exitCode == 0 ? 1 : exitCode, message)
     }
 
-    private func tell(_ code: Int32, _ message: String) {
+    /// With SIGPIPE ignored; false if nobody has the other end any more.
+    private func tell(_ code: Int32, _ message: String) -> Bool {
         let number = UInt32(bitPattern: code)
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } + Array(message.utf8.prefix(4000))
-        _ = unsafe write(descriptor, bytes, bytes.count)
+        return unsafe write(descriptor, bytes, bytes.count) == bytes.count
     }
 }

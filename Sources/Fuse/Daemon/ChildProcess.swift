@@ -95,6 +95,16 @@ struct ChildProcess: Sendable {
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
 
+    /// Waits for its end so long, then kills it.
+    func end(afterMilliseconds patience: Int) {
+        for _ in 0..<patience / 10 {
+            guard waitpid(identifier, nil, WNOHANG) == 0 else { return }
+            usleep(10_000)
+        }
+        kill(identifier, SIGKILL)
+        wait()
+    }
+
     /// This program by its own name, so that ps(1) and pgrep(1) show it; where that is gone, by the kernel's link to it.
     static var ownProgram: String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)

@@ -43,8 +43,11 @@ public struct MountGuard: ~Copyable, Sendable {
         // With SIGPIPE blocked or ignored, as in a daemon, a guard that is gone is no trouble.
         var goodbye: UInt8 = 1
         _ = unsafe write(writeEnd, &goodbye, 1)
-        child.wait()
+        child.end(afterMilliseconds: Self.patience)
     }
+
+    /// In milliseconds: a guard that was stopped does not go by itself.
+    private static let patience = 2000
 
     /// Tells the guard the number of the mount in /proc/self/mountinfo, by which it finds it wherever it has gone.
     public func watch(mount identifier: Int) {

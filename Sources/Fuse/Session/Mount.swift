@@ -38,6 +38,12 @@ final class Mount: Sendable {
         try Self.unmount(path, lazily: lazily)
     }
 
+    /// Whether it is still there without a connection, which somebody has aborted.
+    var isDead: Bool {
+        guard let identifier, let entry = (try? MountTable.current())?.mount(at: path) else { return false }
+        return entry.identifier == identifier && StaleMount.exists(at: path, type: entry.type)
+    }
+
     /// Ends the connection, if that is possible: see ``ConnectionAbort``.
     func abort() {
         guard let identifier, let entry = (try? MountTable.current())?.mount(identifier: identifier) else { return }

@@ -73,7 +73,7 @@ public final class Session: Sendable {
         // Closes the descriptor: a mount that is still there is dead from now on, and unmounting it cannot wait.
         end()
         dispatcher.fileSystem.destroy()
-        if isMounted { try? mount?.unmount(lazily: true) }
+        if isMounted || mount?.isDead == true { try? mount?.unmount(lazily: true) }
         if let failure { throw .system(failure, call: "pthread_create") }
     }
 

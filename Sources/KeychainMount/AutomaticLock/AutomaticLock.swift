@@ -1,4 +1,3 @@
-import Foundation
 import Keychain
 import KeychainTree
 import Logging
@@ -36,11 +35,11 @@ final class AutomaticLock: Sendable {
         alarm = try Alarm()
     }
 
-    /// Runs until ``end()``, if the policy has anything for it.
-    func start() {
+    /// Runs until ``end()``, if the policy has anything for it. Throws EAGAIN without a thread.
+    func start() throws(Errno) {
         guard policy.hasTimes else { return }
         keychain.keys.watch { [weak self] in self?.note($0) }
-        Thread.detachNewThread { [self] in run() }
+        try BackgroundThread.start(stack: .large) { [self] in run() }
     }
 
     /// Before the keychain is closed. A lock that is under way may still end.

@@ -1,4 +1,3 @@
-import Foundation
 import KeychainTree
 import Logging
 import Synchronization
@@ -31,7 +30,7 @@ final class AutomaticLocks: Sendable {
         if policy.hasTimes {
             let timer = try AutomaticLock(policy, of: tree.keychain, lastUse: { tree.lastUse }, lock: lockFor)
             parts.withLock { $0.timer = timer }
-            timer.start()
+            try timer.start()
         }
         if !policy.events.isEmpty { try startLogin(lockFor) }
     }
@@ -55,7 +54,7 @@ final class AutomaticLocks: Sendable {
             tell(connection)
         }
         parts.withLock { $0.login = login }
-        Thread.detachNewThread { login.run() }
+        try BackgroundThread.start(stack: .large) { login.run() }
     }
 
     private func tell(_ connection: LoginConnection) {

@@ -46,7 +46,8 @@ struct ControlCommandLine: ControlCommands {
     private static func warnings(of keychain: Keychain) -> [String] {
         var warnings: [String] = []
         if !keychain.isInPlace {
-            warnings.append("the keychain's file has been moved, removed or replaced: nothing can be changed any more")
+            warnings.append(
+                "the keychain's file, or its log, has been moved, removed or replaced: nothing can be changed any more")
         }
         if !keychain.keys.isCommitNumberKept {
             warnings.append(

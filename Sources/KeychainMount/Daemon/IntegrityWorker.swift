@@ -1,6 +1,7 @@
-import Foundation
 import Keychain
 import Logging
+import SystemPackage
+import SystemServices
 
 /// The thread that verifies a keychain's rows after the first unlock, and tells the log (contract, S2). No names: the
 /// log is readable by others.
@@ -8,9 +9,9 @@ struct IntegrityWorker {
     let keychain: Keychain
     let log: Logger
 
-    /// Runs until the keychain is closed.
-    func start() {
-        Thread.detachNewThread { [keychain, log] in
+    /// Runs until the keychain is closed. Throws EAGAIN without a thread.
+    func start() throws(Errno) {
+        try BackgroundThread.start(stack: .large) { [keychain, log] in
             keychain.verifyInBackground { fault in Self.tell(fault, log) }
         }
     }

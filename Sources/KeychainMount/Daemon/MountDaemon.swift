@@ -19,11 +19,12 @@ struct MountDaemon {
         self.plan = plan
     }
 
-    /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind.
+    /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind. At once if `ready` says that it is not
+    /// wanted any more: ^C of a mount that is being made.
     ///
     /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
     /// secret it is opened as far as the device key goes, and waits for its first unlock.
-    func serve(with secret: consuming UnlockSecret?, ready: () -> Void) throws(Failure) {
+    func serve(with secret: consuming UnlockSecret?, ready: () -> Bool) throws(Failure) {
         reportHardening(ProcessHardening.apply())
         let place = try openPlace()
         let watch = try startGuard()
@@ -31,9 +32,7 @@ struct MountDaemon {
             let opened = try openKeychain(secret)
             defer { opened.keychain.close() }
             reportDevice(opened)
-            IntegrityWorker(keychain: opened.keychain, log: log).start()
-            RewrapWorker(keychain: opened.keychain, log: log).start()
-            RekeyWorker(keychain: opened.keychain, host: storeHost, log: log).start()
+            try startWorkers(opened.keychain)
             try serve(opened, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()
@@ -44,7 +43,7 @@ struct MountDaemon {
 
     private func serve(
         _ opened: OpenedKeychain, at place: borrowing MountPoint, guardedBy watch: borrowing MountGuard,
-        ready: () -> Void
+        ready: () -> Bool
     ) throws(Failure) {
         let keychain = opened.keychain
         let snapshots = SnapshotMaker(opened, path: plan.file.path)
@@ -53,7 +52,7 @@ struct MountDaemon {
         let buffers = ReceiveBuffers()
         let locks = AutomaticLocks(plan.options.lockPolicy, log: log)
         let tree = makeTree(keychain, snapshots, buffers, locks)
-        let numbers = Periodically(seconds: 60) { try? keychain.keys.keepCommitNumber() }
+        let numbers = try keepNumbers(keychain)
         defer { numbers.cancel() }
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
@@ -66,7 +65,10 @@ struct MountDaemon {
             try startLocks(locks, tree, session)
             defer { locks.end() }
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
-            ready()
+            if !ready() {
+                log.notice("nobody waits for the mount any more")
+                try? session.unmount(lazily: true)
+            }
             // What has run to get here, the key derivation included, will not run soon again.
             ProcessMemory.giveBack()
             // The passphrase and the keys have been through this thread, which now waits.
@@ -79,6 +81,25 @@ struct MountDaemon {
     }
 
     // MARK: Parts
+
+    /// Each has a thread, which ends with the keychain.
+    private func startWorkers(_ keychain: Keychain) throws(Failure) {
+        do throws(Errno) {
+            try IntegrityWorker(keychain: keychain, log: log).start()
+            try RewrapWorker(keychain: keychain, log: log).start()
+            try RekeyWorker(keychain: keychain, host: storeHost, log: log).start()
+        } catch {
+            throw Failure(noThread: error)
+        }
+    }
+
+    private func keepNumbers(_ keychain: Keychain) throws(Failure) -> Periodically {
+        do throws(Errno) {
+            return try Periodically(seconds: 60) { try? keychain.keys.keepCommitNumber() }
+        } catch {
+            throw Failure(noThread: error)
+        }
+    }
 
     private func openPlace() throws(Failure) -> MountPoint {
         do throws(MountPointError) {
@@ -206,6 +227,14 @@ struct MountDaemon {
                 "core-dumps-disabled": "\(report.coreDumpsDisabled)",
                 "crash-reports-off": "\(report.crashReportsOff)", "allocator-wipes": "\(report.allocatorWipes)",
             ])
+    }
+}
+
+extension Failure {
+    fileprivate init(noThread error: Errno) {
+        self.init(
+            .failure,
+            "The daemon cannot start a thread: \(error). Limits of this shell ('ulimit -a') can be the reason: -u, -v.")
     }
 }
 

@@ -45,7 +45,10 @@ package struct MountPlan: Sendable {
         if isForeground {
             Signals.block()
             LogTarget.standardError.start()
-            try MountDaemon(self).serve(with: secret) { ServiceNotification.ready.send() }
+            try MountDaemon(self).serve(with: secret) {
+                ServiceNotification.ready.send()
+                return true
+            }
             ServiceNotification.stopping.send()
         } else {
             try startDaemon(secret)

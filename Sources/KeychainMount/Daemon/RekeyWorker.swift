@@ -1,10 +1,10 @@
 import FileSystemCore
-import Foundation
 import Fuse
 import Keychain
 import KeychainTree
 import Logging
 import SystemPackage
+import SystemServices
 
 /// The thread that seals every item anew under new keys when a rekey is asked for, or was under way (contract, L5).
 struct RekeyWorker {
@@ -12,9 +12,9 @@ struct RekeyWorker {
     let host: StoreHost
     let log: Logger
 
-    /// Runs until the keychain is closed.
-    func start() {
-        Thread.detachNewThread { [self] in
+    /// Runs until the keychain is closed. Throws EAGAIN without a thread.
+    func start() throws(Errno) {
+        try BackgroundThread.start(stack: .large) { [self] in
             keychain.rekeyInBackground(hasRoom: hasRoom, report: tell, afterwards: ProcessMemory.wipeStack)
         }
     }

@@ -9,8 +9,9 @@ final class ReportOnce: Sendable {
         self.report = Mutex(report)
     }
 
-    func ready() {
-        take()?.ready()
+    /// False if nobody waits for it any more: what was asked for is not wanted.
+    func ready() -> Bool {
+        take()?.ready() ?? true
     }
 
     /// After ``ready()`` nobody listens any more.

@@ -1,18 +1,18 @@
-import Foundation
 import Fuse
 import Keychain
 import KeychainTree
 import Logging
 import SystemPackage
+import SystemServices
 
 /// The thread that seals items anew which were added while locked, after each unlock (contract, S3).
 struct RewrapWorker {
     let keychain: Keychain
     let log: Logger
 
-    /// Runs until the keychain is closed.
-    func start() {
-        Thread.detachNewThread { [keychain, log] in
+    /// Runs until the keychain is closed. Throws EAGAIN without a thread.
+    func start() throws(Errno) {
+        try BackgroundThread.start(stack: .large) { [keychain, log] in
             keychain.rewrapInBackground(
                 { count, error in Self.tell(count, error, log) }, afterwards: ProcessMemory.wipeStack)
         }

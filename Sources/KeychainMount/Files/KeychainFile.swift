@@ -182,6 +182,13 @@ extension Failure {
                 .exists,
                 "Beside \(path) lies the log of another keychain (\(path)-wal). Move it to where that keychain is now, or away."
             )
+        case .severalNames:
+            self.init(
+                .failure,
+                """
+                \(path) has another name too (a hard link), and what was written last may lie beside that one. Remove all names \
+                but the one that was mounted last ('find DIRECTORY -samefile \(path)' shows them).
+                """)
         case .notRegularFile, .notAKeychain: self.init(KeychainError.notAKeychain, keychain: path)
         case .damaged: self.init(.badKeychain, "\(path) is truncated or damaged. Restore a backup.")
         case .unknownFormat(let format): self.init(KeychainError.unknownFormat(format), keychain: path)

@@ -17,6 +17,7 @@ package struct SlotEditing {
 
     /// Adds a slot.
     package func add(_ choice: SlotKindChoice, _ secrets: SlotSecrets) throws(Failure) {
+        try checkPlace()
         let unlocking = try secrets.unlocking(for: choice.kind)
         let new = try secrets.new(choice.kind)
         let authority = try unlocking.read(say: say)
@@ -29,6 +30,7 @@ package struct SlotEditing {
         _ id: Int64, _ choice: SlotKindChoice?, _ secrets: SlotSecrets, cost: CostChoice?, confirm: () -> Bool
     ) throws(Failure) {
         let kind: SlotKind
+        try checkPlace()
         if let choice { kind = choice.kind } else { kind = try self.kind(of: id) }
         guard cost == nil || kind == .passphrase else {
             throw Failure(.usage, "--kdf is the cost of a passphrase; slot \(id) is another kind of slot.")
@@ -45,6 +47,7 @@ package struct SlotEditing {
 
     /// Removes a slot. `confirm`: whether items may be deleted.
     package func remove(_ id: Int64, _ unlocking: UnlockSource, confirm: () -> Bool) throws(Failure) {
+        try checkPlace()
         let authority = try unlocking.read(say: say)
         tell(try run(.remove(id, deletesItems: false), by: authority, new: nil, confirm: confirm))
         say("removed slot \(id).")
@@ -52,6 +55,9 @@ package struct SlotEditing {
     }
 
     // MARK: Parts
+
+    /// Nobody is asked for a passphrase before it is known that there is something to change.
+    private func checkPlace() throws(Failure) { _ = try host.list() }
 
     private func write(
         _ request: SlotRequest, _ new: NewSecret, by authority: borrowing UnlockSecret, confirm: () -> Bool

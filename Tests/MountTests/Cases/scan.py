@@ -1,9 +1,26 @@
 # Looks into all memory of a process: which of the canaries on standard input (`NAME<tab>TEXT` lines) lie there, as UTF-8,
 # UTF-16 or raw hex. Usage: scan.py PID; prints a line for each that is found. Fails if it cannot look.
 # `prefix:NAME<tab>TEXT` prints what follows TEXT instead, up to the next byte that is no letter, digit or hyphen, UTF-8 only.
+# `scan.py --unlocked PID` passes over memory that is locked (mlock(2)): what it finds can be swapped out.
 import re, sys
 
-pid = int(sys.argv[1])
+only_unlocked = "--unlocked" in sys.argv[1:]
+pid = int(sys.argv[-1])
+
+
+def locked_ranges():
+    """By the start of each mapping: whether VmFlags of smaps (proc_pid_smaps(5)) say `lo`."""
+    start, locked = None, set()
+    with open(f"/proc/{pid}/smaps") as smaps:
+        for line in smaps:
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                start = int(line.split("-")[0], 16)
+            elif line.startswith("VmFlags:") and "lo" in line.split():
+                locked.add(start)
+    return locked
+
+
+passed_over = locked_ranges() if only_unlocked else set()
 wanted, prefixes = [], []
 for line in sys.stdin.read().splitlines():
     name, text = line.split("\t", 1)
@@ -20,6 +37,8 @@ with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", buffering
         fields = line.split(maxsplit=5)
         start, end = (int(part, 16) for part in fields[0].split("-"))
         name = fields[5].strip() if len(fields) > 5 else ""
+        if start in passed_over:
+            continue
         # The kernel's own pages hold no data of the process and cannot be read.
         if "r" not in fields[1] or name in ("[vvar]", "[vsyscall]", "[vvar_vclock]"):
             continue
