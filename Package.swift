@@ -207,7 +207,8 @@ let package = Package(
         .testTarget(
             name: "ModelTests",
             dependencies: [
-                "keychainfs", "ModelProcess", "ModelTesting", "KeychainTree", "KeychainTesting", "KeychainStorage", "FileSystemTesting",
+                "keychainfs", "ModelProcess", "ModelTesting", "KeychainTree", "KeychainTesting", "KeychainStorage",
+                "FileSystemTesting",
                 "FileSystemCore", "Keychain", "SecretCrypto", system,
             ],
             swiftSettings: testing),

@@ -44,6 +44,40 @@ import Testing
         #expect(try reference("a") != before)
     }
 
+    @Test("L1: rmdir of what holds an item that is not available is ENOKEY, whatever else it holds")
+    func removingDirectory() throws {
+        let other = "generic-passwords/t"
+        try editor.mkdir(other)
+        try editor.put("\(other)/available", "x")
+        try editor.setxattr("\(other)/available", "kSecAttrAccessible", "AfterFirstUnlock")
+        try editor.put("\(other)/locked", "x")
+        #expect(throws: Errno.directoryNotEmpty) { try editor.rmdir(other) }
+        _ = fixture.tree.lock()
+        #expect(throws: Errno.noKey) { try editor.rmdir(other) }
+    }
+
+    @Test("L1, X3: a rename by attribute to the name of an item that is not available is ENOKEY")
+    func renamingByAttribute() throws {
+        try editor.put(path("b"), "x")
+        try editor.setxattr(path("b"), "kSecAttrAccessible", "AfterFirstUnlock")
+        #expect(throws: Errno.fileExists) { try editor.setxattr(path("b"), "kSecAttrAccount", "a") }
+        _ = fixture.tree.lock()
+        #expect(throws: Errno.noKey) { try editor.setxattr(path("b"), "kSecAttrAccount", "a") }
+        try editor.setxattr(path("b"), "kSecAttrAccount", "c")
+        #expect(try editor.cat(path("c")) == "x")
+    }
+
+    @Test("L1: a name in the making gets no class that it could not be committed with")
+    func unusableClass() throws {
+        try editor.setxattr(dir, "kSecAttrAccessible", "AfterFirstUnlock")
+        _ = fixture.tree.lock()
+        let file = try editor.open(path("new"), [.writeOnly, .create])
+        #expect(throws: Errno.noKey) { try editor.setxattr(path("new"), "kSecAttrAccessible", "WhenUnlocked") }
+        try editor.write(file, "kept")
+        try editor.close(file)
+        #expect(try editor.cat(path("new")) == "kept")
+    }
+
     @Test("H1, H2: what is remembered of an item holds neither its name nor an attribute, and a lock takes its key")
     func sealed() throws {
         try make("canary-name", label: "canary-label")

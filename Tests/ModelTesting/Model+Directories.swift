@@ -50,9 +50,9 @@ extension Model {
     }
 
     private mutating func renameDirectory(_ from: String, _ to: String, _ flags: RenameFlags) throws(Errno) {
+        if flags.contains([.noReplace, .exchange]) { throw .invalidArgument }
         let source = try directory(from)
         let target = directories[to]
-        if flags.contains([.noReplace, .exchange]) { throw .invalidArgument }
         if flags.contains(.noReplace), target != nil { throw .fileExists }
         if flags.contains(.exchange), target == nil { throw .noSuchFileOrDirectory }
         if source == target { return }

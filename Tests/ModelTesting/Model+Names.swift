@@ -44,11 +44,11 @@ extension Model {
     // MARK: Renaming
 
     mutating func rename(_ from: Place, _ to: Place, _ flags: RenameFlags, _ caller: Symbol) throws(Errno) {
+        if flags.contains([.noReplace, .exchange]) { throw .invalidArgument }
         let newDirectory = try directory(to.directory)
         _ = try directory(from.directory)
         let source = try file(from)
         let target = try existing(to)
-        if flags.contains([.noReplace, .exchange]) { throw .invalidArgument }
         if flags.contains(.noReplace), target != nil { throw .fileExists }
         if flags.contains(.exchange), target == nil { throw .noSuchFileOrDirectory }
         if source == target { return }

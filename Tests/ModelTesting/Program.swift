@@ -129,7 +129,7 @@ extension Action {
 
     fileprivate var closes: Bool {
         switch self {
-        case .close, .exit, .spawn: true
+        case .close, .exit, .die, .spawn: true
         default: false
         }
     }

@@ -124,6 +124,8 @@ extension KeychainTree {
             try edit(&item)
             guard item != before else { return }
             guard !state.isPending && !state.isDetached else {
+                // Its commit would fail, or take an item where none can be made (L1).
+                guard item.protection == before.protection || keychain.canAdd(item.protection) else { throw .noKey }
                 item.modificationDate = keychain.now().after(item.modificationDate)
                 state.item = item
                 return moveStaging(&state)

@@ -210,7 +210,9 @@ extension KeychainTree {
         switch first {
         case nil: if table.withLock({ $0.service(directory) })?.hasPending == true { throw .directoryNotEmpty }
         case .unavailable, .foreign: throw .noKey
-        case .available, .damaged: throw .directoryNotEmpty
+        case .available, .damaged:
+            try checkAvailable(directory)
+            throw .directoryNotEmpty
         }
     }
 

@@ -122,6 +122,7 @@ extension KeychainTree {
         guard !state.isDetached else { throw .noSuchFileOrDirectory }
         let old = (name: CanonicalName(account: try item(of: &state).account), directory: state.directory)
         let name = CanonicalName(account: move.account)
+        try checkAnswers(name, of: move)
         let known = try knownDirectory(of: move)
         if known?.pendingFile(name) != nil { throw .fileExists }
         let facts = newFacts(0o700, caller)
@@ -143,6 +144,20 @@ extension KeychainTree {
         let places = [(old.directory.node, old.name), (state.directory.node, name)]
         return places.compactMap { node, name in
             EntryName(name.bytes).map { EntryReference(parent: node, name: $0) }
+        }
+    }
+
+    /// ENOKEY for a name whose item is not available, be it as the target of a rename (L1).
+    private func checkAnswers(_ name: CanonicalName, of place: ItemPlace) throws(Errno) {
+        guard keychain.keys.mayLackKeys else { return }
+        do throws(KeychainError) {
+            let service = CanonicalName(service: place.service)
+            guard let directory = try keychain.directory(named: service, in: place.container) else { return }
+            _ = try keychain.item(named: name, in: directory.id)
+        } catch .interactionNotAllowed {
+            throw .noKey
+        } catch {
+            // Damaged: it is taken, and the commit says so.
         }
     }
 
