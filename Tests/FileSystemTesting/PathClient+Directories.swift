@@ -67,6 +67,9 @@ extension PathClient {
     }
 
     public func rename(_ from: String, _ to: String, _ flags: RenameFlags) throws(Errno) {
+        guard flags.isSubset(of: [.noReplace, .exchange]), !flags.isSuperset(of: [.noReplace, .exchange]) else {
+            throw .invalidArgument
+        }
         try withExisting(from) { source, parent, name throws(Errno) in
             try withParent(to) { newParent, newName throws(Errno) in
                 let target = try find(newParent, newName)
@@ -83,9 +86,6 @@ extension PathClient {
 
     /// What the kernel refuses by itself (renameat2(2), fuse_rename2).
     private static func check(_ source: Entry, _ target: Entry?, _ flags: RenameFlags) throws(Errno) {
-        if flags.contains([.noReplace, .exchange]) || !flags.isSubset(of: [.noReplace, .exchange]) {
-            throw .invalidArgument
-        }
         if flags.contains(.noReplace), target != nil { throw .fileExists }
         if flags.contains(.exchange) {
             if target == nil { throw .noSuchFileOrDirectory }

@@ -165,6 +165,11 @@ extension KeychainTree {
         state.isDetached = true
         state.detachedSecret = secret
         state.hasDetachedValue = state.openCount > 0
+        // The change of its link count, which its descriptors can see.
+        if state.openCount > 0, var item = state.item {
+            item.modificationDate = keychain.now().after(item.modificationDate)
+            state.item = item
+        }
         let row = state.row
         table.withLock { $0.detachItem(row) }
     }
@@ -172,6 +177,7 @@ extension KeychainTree {
     /// A name that was never committed is gone; what is still written to it is dropped. Returns what it stood for before.
     func detachPending(_ state: inout ItemFile.State) -> FreedName? {
         guard let item = state.item else { return nil }
+        state.directory.noteUncommittedChange(at: keychain.now())
         state.directory.removePending(CanonicalName(account: item.account), state.row)
         (state.isPending, state.isNeverCommitted) = (false, true)
         detach(&state, secret: nil)
@@ -210,12 +216,14 @@ extension KeychainTree {
             return true
         }
         guard isEmpty else { throw .directoryNotEmpty }
+        let last = try? record(of: directory)
         do {
             try body()
         } catch {
             directory.pending.withLock { $0.isRemoved = false }
             throw error
         }
+        if let last { directory.remains.keep(attributes(of: last, directory), at: Timestamp(keychain.now())) }
         table.withLock { $0.detachDirectory(directory.row) }
     }
 
