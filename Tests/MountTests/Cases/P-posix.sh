@@ -1,9 +1,9 @@
-# T4, T5, F2, F6, F8, X4: a mount answers what a file system of the kernel answers, but for Differences.md.
+# T4, T5, F2, F6, F8: a mount answers what a file system of the kernel answers, but for Differences.md.
 # needs: PosixProbe
 # `Tests/Proofs/posix` asks everything; these are the parts that the suites of ConformanceTests have least of.
 . "$(dirname "$0")/lib.sh"
 
-parts="contents timestamps utimes modes xattrs descriptors directories inodes events"
+parts="contents timestamps utimes modes descriptors directories inodes events"
 reference=$(mktemp -d /dev/shm/keychainfs-posix.XXXXXXXX)
 leave() { local code=$?; rm -rf "$reference"; cleanup "$code"; }
 trap leave EXIT
