@@ -168,27 +168,6 @@ import Testing
         }
     }
 
-    @Test("F2, F8: a new name marks its directory at once, and so does its end", arguments: BackEnd.allCases)
-    func uncommittedNames(_ backEnd: BackEnd) throws {
-        try backEnd.run { client, fixture in
-            var last = try client.stat(Self.directory)
-            func expectMarked(_ what: Comment) throws {
-                let now = try client.stat(Self.directory)
-                #expect(now.modificationTime > last.modificationTime && now.changeTime > last.changeTime, what)
-                last = now
-            }
-            let path = Self.directory + "/new"
-            var file = -1
-            #expect(try fixture.commits { file = try client.open(path, [.create, .writeOnly]) } == 0)
-            try expectMarked("creation")
-            #expect(try fixture.commits { try client.unlink(path) } == 0)
-            try expectMarked("unlink")
-            try client.close(file)
-            try client.setTimes(Self.directory, access: nil, modification: .at(Timestamp(seconds: 5)))
-            #expect(try client.stat(Self.directory).modificationTime == Timestamp(seconds: 5))
-        }
-    }
-
     private func check(_ client: any FileClient, _ operation: Operation, _ paths: Paths) throws {
         let file = try client.open(paths.file, .readWrite)
         let peer = try client.open(paths.peer, .readWrite)

@@ -104,8 +104,6 @@ final class ServiceDirectory: Sendable {
     private let parent: Mutex<ClassDirectory>
     let pending = Mutex(Pending())
     let remains = Remains()
-    /// When a name that was not committed yet was last made or removed in it: the store does not know.
-    private let uncommittedChange = Mutex<KeychainDate?>(nil)
     /// How many names are pending; to be asked where ``pending`` may not be locked.
     private let pendingCount = Atomic<Int>(0)
 
@@ -121,12 +119,6 @@ final class ServiceDirectory: Sendable {
 
     func move(to place: ClassDirectory) {
         parent.withLock { $0 = place }
-    }
-
-    var lastUncommittedChange: KeychainDate? { uncommittedChange.withLock { $0 } }
-
-    func noteUncommittedChange(at date: KeychainDate) {
-        uncommittedChange.withLock { $0 = max($0 ?? date, date) }
     }
 
     /// Whether it holds a name that is nowhere else.

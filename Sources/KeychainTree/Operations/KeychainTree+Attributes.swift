@@ -16,8 +16,7 @@ extension KeychainTree {
             return TimedAttributes(try currentAttributes(of: folder), timeout: options.cacheTimeout)
         case .service(let directory):
             if let last = directory.remains.attributes { return TimedAttributes(last, timeout: 0) }
-            return TimedAttributes(
-                attributes(of: try record(directory.row), directory), timeout: timeout(of: directory))
+            return TimedAttributes(attributes(of: try record(directory.row)), timeout: timeout(of: directory))
         case .item(let file):
             return try file.state.withLock { (state) throws(Errno) in
                 timedAttributes(state, item: try item(of: &state))
@@ -49,7 +48,7 @@ extension KeychainTree {
                 return TimedAttributes(last, timeout: 0)
             }
             let record = try change(directory.row, changes)
-            return TimedAttributes(attributes(of: record, directory), timeout: timeout(of: directory))
+            return TimedAttributes(attributes(of: record), timeout: timeout(of: directory))
         case .item(let file):
             try checkWritable()
             return try file.state.withLock { (state) throws(Errno) in
@@ -193,16 +192,6 @@ extension KeychainTree {
             permissions: directory.file.permissions, linkCount: 2, userID: owner.userID,
             groupID: owner.groupID, size: 0, accessTime: Timestamp(directory.file.accessTime),
             modificationTime: Timestamp(directory.file.modificationTime), changeTime: Timestamp(directory.changeDate))
-    }
-
-    /// The same, with what has become of names that are not in the store.
-    func attributes(of record: Directory, _ directory: ServiceDirectory) -> Attributes {
-        var attributes = attributes(of: record)
-        guard let date = directory.lastUncommittedChange else { return attributes }
-        // A time that somebody has set since is a later change.
-        if date > record.changeDate { attributes.modificationTime = Timestamp(date) }
-        attributes.changeTime = max(attributes.changeTime, Timestamp(date))
-        return attributes
     }
 
     /// Commits of pending names change the directory's times behind the kernel's back.

@@ -171,7 +171,7 @@ extension KeychainTree {
     /// Counts a lookup of a service directory.
     func entry(of directory: Directory, in place: ClassDirectory) -> Entry {
         let service = table.withLock { $0.rememberService(directory.id, in: place) }
-        return entry(service.node, attributes(of: directory, service), attributeTimeout: timeout(of: service))
+        return entry(service.node, attributes(of: directory), attributeTimeout: timeout(of: service))
     }
 
     /// Counts a lookup of an item that the store has.

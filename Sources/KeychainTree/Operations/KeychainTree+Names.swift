@@ -177,7 +177,6 @@ extension KeychainTree {
     /// A name that was never committed is gone; what is still written to it is dropped. Returns what it stood for before.
     func detachPending(_ state: inout ItemFile.State) -> FreedName? {
         guard let item = state.item else { return nil }
-        state.directory.noteUncommittedChange(at: keychain.now())
         state.directory.removePending(CanonicalName(account: item.account), state.row)
         (state.isPending, state.isNeverCommitted) = (false, true)
         detach(&state, secret: nil)
@@ -223,7 +222,7 @@ extension KeychainTree {
             directory.pending.withLock { $0.isRemoved = false }
             throw error
         }
-        if let last { directory.remains.keep(attributes(of: last, directory), at: Timestamp(keychain.now())) }
+        if let last { directory.remains.keep(attributes(of: last), at: Timestamp(keychain.now())) }
         table.withLock { $0.detachDirectory(directory.row) }
     }
 

@@ -112,7 +112,6 @@ extension KeychainTree {
             forget(node, count: 1)
             throw .fileExists
         }
-        directory.noteUncommittedChange(at: draft.creationDate)
         return file
     }
 
