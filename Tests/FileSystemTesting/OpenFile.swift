@@ -6,13 +6,15 @@ final class OpenFile: Sendable {
     let node: NodeID
     let file: OpenedFile
     let flags: OpenFlags
+    let isDirectory: Bool
     let position = Atomic<UInt64>(0)
     private let references = Atomic<Int>(1)
 
-    init(node: NodeID, file: OpenedFile, flags: OpenFlags) {
+    init(node: NodeID, file: OpenedFile, flags: OpenFlags, isDirectory: Bool = false) {
         self.node = node
         self.file = file
         self.flags = flags
+        self.isDirectory = isDirectory
     }
 
     func retain() { references.add(1, ordering: .relaxed) }

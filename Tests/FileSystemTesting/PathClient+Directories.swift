@@ -67,7 +67,7 @@ extension PathClient {
     }
 
     public func rename(_ from: String, _ to: String, _ flags: RenameFlags) throws(Errno) {
-        if flags.contains([.noReplace, .exchange]) || !flags.isSubset(of: [.noReplace, .exchange]) {
+        guard flags.isSubset(of: [.noReplace, .exchange]), !flags.isSuperset(of: [.noReplace, .exchange]) else {
             throw .invalidArgument
         }
         try withParent(from) { parent, name throws(Errno) in

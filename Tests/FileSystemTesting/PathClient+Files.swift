@@ -21,7 +21,7 @@ extension PathClient {
     private func openExisting(_ entry: Entry, _ flags: OpenFlags) throws(Errno) -> Int {
         do throws(Errno) {
             if flags.isSuperset(of: [.create, .exclusive]) { throw .fileExists }
-            if entry.attributes.type == .directory { throw .isDirectory }
+            if entry.attributes.type == .directory { return install(try openDirectory(entry, flags)) }
             let file = try run { request throws(Errno) in
                 try fileSystem.open(
                     &request, node: entry.node, flags: flags.subtracting([.create, .exclusive]))
@@ -31,6 +31,17 @@ extension PathClient {
             fileSystem.forget(entry.node, count: 1)
             throw error
         }
+    }
+
+    /// To be asked about, not to be read: ``readDirectory(_:)`` opens its own.
+    private func openDirectory(_ entry: Entry, _ flags: OpenFlags) throws(Errno) -> OpenFile {
+        guard flags.isDisjoint(with: [.create, .truncate]), !flags.isWritable else { throw .isDirectory }
+        let handle = try run { request throws(Errno) in
+            try fileSystem.opendir(&request, node: entry.node)
+        }
+        var file = OpenedFile(handle: handle)
+        file.noFlush = true
+        return OpenFile(node: entry.node, file: file, flags: flags, isDirectory: true)
     }
 
     public func read(_ descriptor: Int, _ count: Int) throws(Errno) -> [UInt8] {
@@ -43,6 +54,7 @@ extension PathClient {
     public func pread(_ descriptor: Int, _ count: Int, at offset: UInt64) throws(Errno) -> [UInt8] {
         let file = try file(descriptor)
         guard file.flags.isReadable else { throw .badFileDescriptor }
+        guard !file.isDirectory else { throw .isDirectory }
         var all: [UInt8] = []
         // The kernel asks for at most max_read at a time.
         while all.count < count {
@@ -97,6 +109,10 @@ extension PathClient {
     public func fsync(_ descriptor: Int, dataOnly: Bool) throws(Errno) {
         let file = try file(descriptor)
         try run { request throws(Errno) in
+            guard !file.isDirectory else {
+                return try fileSystem.fsyncdir(
+                    &request, node: file.node, handle: file.file.handle, dataOnly: dataOnly)
+            }
             try fileSystem.fsync(&request, node: file.node, handle: file.file.handle, dataOnly: dataOnly)
         }
     }

@@ -96,7 +96,11 @@ public final class PathClient: FileClient {
         }
         if file.drop() {
             try run { request throws(Errno) in
-                fileSystem.release(&request, node: file.node, handle: file.file.handle)
+                if file.isDirectory {
+                    fileSystem.releasedir(&request, node: file.node, handle: file.file.handle)
+                } else {
+                    fileSystem.release(&request, node: file.node, handle: file.file.handle)
+                }
             }
             fileSystem.forget(file.node, count: 1)
         }

@@ -15,6 +15,8 @@ import Testing
         /// `# needs: share`: what is installed besides the program.
         var needsShare: Bool { needs("share") }
 
+        /// `# needs: PosixProbe`: the questions that a kernel's file system is asked too.
+        var needsPosixProbe: Bool { needs("PosixProbe") }
         /// `# needs: SecItemProgram`: a program that calls the SecItem functions.
         var needsSecItemProgram: Bool { needs("SecItemProgram") }
 
@@ -78,6 +80,9 @@ import Testing
         _ = try directory.add(Self.lockingPage)
         if test.needsStoreFormat {
             _ = try directory.add(Self.folder.appendingPathComponent("../../StoreFormat").standardizedFileURL)
+        }
+        if test.needsPosixProbe {
+            _ = try directory.add(Self.folder.appendingPathComponent("../../PosixProbe").standardizedFileURL)
         }
         if test.needsShare {
             _ = try directory.add(Self.folder.appendingPathComponent("../../../share").standardizedFileURL)

@@ -7,6 +7,7 @@ final class AccessGroup: Sendable {
     /// ``RowID/none`` for the default group, which the root of the mount shows.
     let row: RowID
     private let current: Mutex<[UInt8]>
+    let remains = Remains()
 
     static let standard = AccessGroup(row: .none, name: ContainerKey.defaultAccessGroup)
 

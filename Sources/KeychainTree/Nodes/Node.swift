@@ -103,6 +103,7 @@ final class ServiceDirectory: Sendable {
     /// The directory that it lies in; another one once it has been moved there.
     private let parent: Mutex<ClassDirectory>
     let pending = Mutex(Pending())
+    let remains = Remains()
     /// How many names are pending; to be asked where ``pending`` may not be locked.
     private let pendingCount = Atomic<Int>(0)
 

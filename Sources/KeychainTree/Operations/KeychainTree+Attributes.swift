@@ -15,6 +15,7 @@ extension KeychainTree {
         case .folder(let folder):
             return TimedAttributes(try currentAttributes(of: folder), timeout: options.cacheTimeout)
         case .service(let directory):
+            if let last = directory.remains.attributes { return TimedAttributes(last, timeout: 0) }
             return TimedAttributes(attributes(of: try record(directory.row)), timeout: timeout(of: directory))
         case .item(let file):
             return try file.state.withLock { (state) throws(Errno) in
@@ -37,16 +38,23 @@ extension KeychainTree {
         case .folder(let folder):
             guard let row = folder.groupRow else { return try keep(attributes(of: folder), changes) }
             try checkWritable()
+            if let last = folder.group?.remains.apply(changes, at: Timestamp(keychain.now())) {
+                return TimedAttributes(last, timeout: 0)
+            }
             return TimedAttributes(attributes(of: try change(row, changes), folder), timeout: options.cacheTimeout)
         case .service(let directory):
             try checkWritable()
+            if let last = directory.remains.apply(changes, at: Timestamp(keychain.now())) {
+                return TimedAttributes(last, timeout: 0)
+            }
             let record = try change(directory.row, changes)
             return TimedAttributes(attributes(of: record), timeout: timeout(of: directory))
         case .item(let file):
             try checkWritable()
             return try file.state.withLock { (state) throws(Errno) in
                 if let size = changes.size { try truncate(&state, to: size, changes) }
-                if changes.changesFacts { try change(&state, changes) }
+                // Of nothing, too: `chown(file, -1, -1)` marks the file as changed.
+                if changes.changesFacts || changes.size == nil { try change(&state, changes) }
                 return timedAttributes(state, item: try item(of: &state))
             }
         }
@@ -107,22 +115,37 @@ extension KeychainTree {
     /// Mode, owner and times: at once, or with the first commit of a name that has none yet (F1).
     private func change(_ state: inout ItemFile.State, _ changes: AttributeChanges) throws(Errno) {
         let now = keychain.now()
-        try update(&state) { (item) throws(Errno) in item.file.apply(changes, now: now) }
+        try update(&state) { (item) throws(Errno) in
+            item.file.apply(changes, now: now)
+            return true
+        }
         if let time = changes.modificationTime, let staging = state.staging {
             staging.setModificationTime(time.date(now))
         }
     }
 
+    /// What others than root write to is no set-user-ID program any more. The kernel sees to that for truncate(2) and
+    /// ftruncate(2), not for what bypasses its page cache, nor for O_TRUNC.
+    func dropPrivileges(_ state: inout ItemFile.State, writtenBy caller: Caller) throws(Errno) {
+        guard caller.userID != 0 else { return }
+        let known = if let item = state.item { item } else { try item(of: &state) }
+        guard known.file.hasPrivileges else { return }
+        try update(&state) { (item) throws(Errno) in
+            item.file.dropPrivileges()
+            return true
+        }
+    }
+
     /// Edits an item, and commits the edit unless there is no committed item (yet, or any more).
+    ///
+    /// `edit` returns whether it did anything: what is set to the value that it has is marked as changed, as POSIX has it.
     func update(
-        _ state: inout ItemFile.State, _ edit: (inout Item) throws(Errno) -> Void
+        _ state: inout ItemFile.State, _ edit: (inout Item) throws(Errno) -> Bool
     ) throws(Errno) {
         // Somebody else (the API) may change it in between: then edit what it is now.
         for _ in 0..<8 {
             var item = try item(of: &state)
-            let before = item
-            try edit(&item)
-            guard item != before else { return }
+            guard try edit(&item) else { return }
             guard !state.isPending && !state.isDetached else {
                 // Its commit would fail, or take an item where none can be made (L1).
                 guard item.protection == before.protection || keychain.canAdd(item.protection) else { throw .noKey }
@@ -192,17 +215,28 @@ extension KeychainTree {
 
     private func currentAttributes(of folder: Folder) throws(Errno) -> Attributes {
         guard let row = folder.groupRow else { return attributes(of: folder) }
+        if let last = folder.group?.remains.attributes { return last }
         return attributes(of: try record(row), folder)
     }
 
     /// Of a folder that nobody has made.
     func attributes(of folder: Folder) -> Attributes {
+        let (modified, changed) = times(of: folder)
         let time = Timestamp(started)
         return Attributes(
             inode: folder.inode, type: .directory, permissions: permissions(of: folder),
             linkCount: linkCount(of: folder),
-            userID: options.userID, groupID: options.groupID, size: 0, accessTime: time, modificationTime: time,
-            changeTime: time)
+            userID: options.userID, groupID: options.groupID, size: 0, accessTime: time,
+            modificationTime: modified, changeTime: changed)
+    }
+
+    /// The start of the mount, or when a service in it was last made, renamed or removed, if that was later.
+    private func times(of folder: Folder) -> (modification: Timestamp, change: Timestamp) {
+        let time = Timestamp(started)
+        guard case .classDirectory(let place) = folder, let container = try? keychain.container(place.key) else {
+            return (time, time)
+        }
+        return (max(time, Timestamp(container.file.modificationTime)), max(time, Timestamp(container.changeDate)))
     }
 
     /// With allow_other, others pass all of them and list those that hold fixed names alone: the names that people gave
@@ -266,6 +300,16 @@ extension FileFacts {
         accessTime = changes.accessTime?.date(now) ?? accessTime
         modificationTime = changes.modificationTime?.date(now) ?? modificationTime
     }
+}
+
+extension FileFacts {
+    /// Linux takes set-group-ID of a file that its group cannot run for something else (mandatory locks), and keeps it.
+    private var privileges: UInt32 { permissions & 0o010 != 0 ? 0o6000 : 0o4000 }
+
+    /// Whether it has a bit that goes when the file is written to.
+    fileprivate var hasPrivileges: Bool { permissions & privileges != 0 }
+
+    fileprivate mutating func dropPrivileges() { permissions &= ~privileges }
 }
 
 extension AttributeChanges.Time {

@@ -92,9 +92,10 @@ extension KeychainTree {
             guard writer.flags.isWritable else { throw .badFileDescriptor }
             try checkWritable()
             noteUse()
-            let count = data.byteCount
+            let (count, caller) = (data.byteCount, request.caller)
             defer { stalePages.tell(&request) }
             return try writer.file.state.withLock { (state) throws(Errno) in
+                try dropPrivileges(&state, writtenBy: caller)
                 try stage(
                     data, at: flags.contains(.append) ? nil : Int(clamping: offset), of: writer, &state, by: owner)
                 if flags.isSynchronous { try commit(&state) }

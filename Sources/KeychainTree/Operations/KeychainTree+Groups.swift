@@ -27,7 +27,7 @@ extension KeychainTree {
             try mapped { () throws(KeychainError) in
                 try keychain.change { (change) throws(KeychainError) in try change.deleteGroup(group.id) }
             }
-            table.withLock { $0.detachDirectory(group.id) }
+            detachGroup(group)
         }
     }
 
@@ -47,20 +47,26 @@ extension KeychainTree {
             guard let target else { return try renameGroup(source.id, to: try whole(name), removing: nil) }
             if flags == .noReplace { throw .fileExists }
             try checkGroupAvailable(target.id)
-            try renameGroup(source.id, to: target.key.groupName, removing: target.id)
+            try renameGroup(source.id, to: target.key.groupName, removing: target)
         }
     }
 
-    private func renameGroup(_ source: RowID, to name: [UInt8], removing target: RowID?) throws(Errno) {
+    private func renameGroup(_ source: RowID, to name: [UInt8], removing target: Directory?) throws(Errno) {
         try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
-                if let target { try change.deleteGroup(target) }
+                if let target { try change.deleteGroup(target.id) }
                 try change.renameGroup(source, to: name)
             }
         }
+        if let target { detachGroup(target) }
+        table.withLock { $0.renameGroup(source, to: name) }
+    }
+
+    private func detachGroup(_ group: Directory) {
+        let (last, now) = (attributes(of: group), Timestamp(keychain.now()))
         table.withLock { table in
-            if let target { table.detachDirectory(target) }
-            table.renameGroup(source, to: name)
+            table.group(group.id)?.remains.keep(last, at: now)
+            table.detachDirectory(group.id)
         }
     }
 

@@ -178,6 +178,11 @@ extension KeychainTree {
         state.isDetached = true
         state.detachedSecret = value.secret
         state.hasDetachedValue = value.isKnown
+        // The change of its link count, which its descriptors can see.
+        if state.openCount > 0, var item = state.item {
+            item.modificationDate = keychain.now().after(item.modificationDate)
+            state.item = item
+        }
         let row = state.row
         table.withLock { $0.detachItem(row) }
     }
@@ -225,12 +230,14 @@ extension KeychainTree {
             return true
         }
         guard isEmpty else { throw .directoryNotEmpty }
+        let last = try? record(of: directory)
         do {
             try body()
         } catch {
             directory.pending.withLock { $0.isRemoved = false }
             throw error
         }
+        if let last { directory.remains.keep(attributes(of: last), at: Timestamp(keychain.now())) }
         table.withLock { $0.detachDirectory(directory.row) }
     }
 

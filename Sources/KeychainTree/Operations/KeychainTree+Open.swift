@@ -120,8 +120,10 @@ extension KeychainTree {
     ) -> Item {
         let row = keychain.reserveRowID()
         let now = keychain.now()
+        // A set-group-ID directory gives its group to what is made in it.
+        let group = directory.file.permissions & 0o2000 != 0 ? directory.file.groupID : caller.groupID
         let file = FileFacts(
-            inode: UInt64(row.rawValue), permissions: permissions, userID: caller.userID, groupID: caller.groupID,
+            inode: UInt64(row.rawValue), permissions: permissions, userID: caller.userID, groupID: group,
             modificationTime: now, accessTime: now)
         return Item(
             id: row, directory: directory.id, protection: directory.defaultProtection, account: account,
@@ -141,7 +143,7 @@ extension KeychainTree {
             return file == .rpc ? try openExchange(flags) : try open(file)
         case .item(let file):
             let changes = flags.isWritable || flags.contains(.truncate)
-            return changes ? try openForWriting(file, flags) : try openForReading(file, flags)
+            return changes ? try openForWriting(file, flags, request.caller) : try openForReading(file, flags)
         }
     }
 
@@ -168,7 +170,9 @@ extension KeychainTree {
         return opened
     }
 
-    private func openForWriting(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
+    private func openForWriting(
+        _ file: ItemFile, _ flags: OpenFlags, _ caller: Caller
+    ) throws(Errno) -> OpenedFile {
         try checkWritable()
         let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
@@ -177,7 +181,10 @@ extension KeychainTree {
                 // What would be written to it now would be lost: the name stands for another one.
                 if state.openCount == 0 { throw .staleNFSFileHandle }
             }
-            if flags.contains(.truncate) { try truncateByOpen(&state, item) }
+            if flags.contains(.truncate) {
+                try dropPrivileges(&state, writtenBy: caller)
+                try truncateByOpen(&state, item)
+            }
             state.writerCount += 1
             state.openCount += 1
             if state.staging == nil { keepOpenValue(&state) }

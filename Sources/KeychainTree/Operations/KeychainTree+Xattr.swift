@@ -65,6 +65,7 @@ extension KeychainTree {
                 let edited = try ItemXattrs(item, directory, container).remove(name)
                 try options.checkProtection(item.protection, edited.protection, item.file, request.caller)
                 item = edited
+                return true
             }
         }
     }
@@ -72,6 +73,7 @@ extension KeychainTree {
     /// Answered without the store: the kernel asks for these before each write (X4).
     private func checkNamespace(_ name: [UInt8]) throws(Errno) {
         guard name.starts(with: Self.namespace) else { throw .operationNotSupported }
+        guard name.count > Self.namespace.count else { throw .invalidArgument }
     }
 
     private func xattrs(of file: ItemFile) throws(Errno) -> ItemXattrs {
@@ -91,11 +93,14 @@ extension KeychainTree {
         var move: ItemPlace?
         try update(&state) { (item) throws(Errno) in
             switch try ItemXattrs(item, directory, container).set(name, to: bytes, flags: flags) {
-            case .nothing: break
+            case .nothing: return false
             case .item(let edited):
                 try options.checkProtection(item.protection, edited.protection, item.file, caller)
                 item = edited
-            case .move(let place): move = place
+                return true
+            case .move(let place):
+                move = place
+                return false
             }
         }
         return move

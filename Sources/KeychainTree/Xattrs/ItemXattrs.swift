@@ -118,6 +118,7 @@ struct ItemXattrs {
         case (.accessible, .text(let code)):
             let text = String(decoding: code, as: UTF8.self)
             guard let protection = AttributeText.protection(text) else { throw .invalidArgument }
+            guard protection != item.protection else { return .nothing }
             edited.protection = protection
         case (_, _) where key.definition.role == .primaryKey: return try move(key, to: value)
         default: edited.attributes[key] = value
