@@ -43,7 +43,7 @@ before=$(sha256sum "$B/1")
 expect_code 20 "$KEYCHAINFS" backup "$B/1" > /dev/null; expect "$before" "$(sha256sum "$B/1")" "what was there"
 expect_code 20 "$KEYCHAINFS" backup "$B" > /dev/null
 expect_code 20 "$KEYCHAINFS" backup "$KEYCHAIN" > /dev/null
-ln "$KEYCHAIN" "$CASE_DIR/hard"; expect_code 20 "$KEYCHAINFS" backup "$CASE_DIR/hard" > /dev/null
+ln "$KEYCHAIN" "$CASE_DIR/hard"; expect_code 20 "$KEYCHAINFS" backup "$CASE_DIR/hard" > /dev/null; rm "$CASE_DIR/hard"
 ln -s "$KEYCHAIN" "$B/soft"; expect_code 20 "$KEYCHAINFS" backup "$B/soft" > /dev/null
 ln -s "$CASE_DIR/nowhere" "$B/dangling"; expect_code 20 "$KEYCHAINFS" backup "$B/dangling" > /dev/null
 [ ! -e "$CASE_DIR/nowhere" ] || fail "a backup was written through a dangling link"
@@ -95,7 +95,7 @@ expect_code 10 "$KEYCHAINFS" restore --replace --passphrase-file "$CASE_DIR/wron
 expect_code 11 "$KEYCHAINFS" restore --replace "$B/none" > /dev/null
 expect_code 12 "$KEYCHAINFS" restore --replace "$PASSPHRASE" > /dev/null
 expect_code 64 "$KEYCHAINFS" restore --replace "$KEYCHAIN" > /dev/null
-expect_code 64 "$KEYCHAINFS" restore --replace "$CASE_DIR/hard" > /dev/null
+ln "$KEYCHAIN" "$CASE_DIR/hard"; expect_code 64 "$KEYCHAINFS" restore --replace "$CASE_DIR/hard" > /dev/null; rm "$CASE_DIR/hard"
 head -c 20000 "$B/1" > "$B/cut"; expect_code 12 "$KEYCHAINFS" restore --replace "$B/cut" > /dev/null
 cp "$B/1" "$B/withlog"; head -c 5000 /dev/zero > "$B/withlog-wal"
 expect_code 12 "$KEYCHAINFS" restore --replace "$B/withlog" > /dev/null
