@@ -145,10 +145,11 @@ extension KeychainTree {
         // Somebody else (the API) may change it in between: then edit what it is now.
         for _ in 0..<8 {
             var item = try item(of: &state)
+            let before = item.protection
             guard try edit(&item) else { return }
             guard !state.isPending && !state.isDetached else {
                 // Its commit would fail, or take an item where none can be made (L1).
-                guard item.protection == before.protection || keychain.canAdd(item.protection) else { throw .noKey }
+                guard item.protection == before || keychain.canAdd(item.protection) else { throw .noKey }
                 item.modificationDate = keychain.now().after(item.modificationDate)
                 state.item = item
                 return moveStaging(&state)
