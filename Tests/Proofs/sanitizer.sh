@@ -25,7 +25,7 @@ export TSAN_OPTIONS=$options ASAN_OPTIONS=$options:detect_leaks=0:allocator_may_
 export KEYCHAINFS_CASES_LEFT_OUT=$(listed Tests/Sanitizers/left-out-cases | paste -sd ' ')
 "$build"/debug/keychainfsPackageTests.xctest --testing-library swift-testing "${skipped[@]}" "$@" >"$WORK/log" 2>&1 ||
     status=$?
-if grep -lE 'WARNING: ThreadSanitizer|ERROR: AddressSanitizer' "$reports"/* >"$WORK/with" 2>/dev/null; then
+if grep -lE '(WARNING|ERROR): (Thread|Address)Sanitizer' "$reports"/* >"$WORK/with" 2>/dev/null; then
     head -n 60 "$(head -n 1 "$WORK/with")" >&2
     fail "$(wc -l <"$WORK/with") processes reported"
 fi
