@@ -76,6 +76,17 @@ import Testing
         #expect(try editor.getxattr(path("a"), "color") == "blue")
     }
 
+    @Test("L2: what gets the class while it is open goes on over a lock, too")
+    func classWhileOpen() throws {
+        let other = "generic-passwords/other/x"
+        try editor.put(other, "value")
+        let file = try editor.open(other, [.readWrite])
+        try editor.setxattr(other, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
+        lock()
+        #expect(try editor.read(file) == Array("value".utf8))
+        try editor.close(file)
+    }
+
     @Test("L1: nor does its name answer before it is committed, wherever the lock fell")
     func uncommittedName() throws {
         let before = try editor.open(path("before"), [.readWrite, .create])

@@ -156,7 +156,8 @@ extension KeychainTree {
             }
             if let saved = try save(item, state) {
                 (state.item, state.adopted) = (saved, nil)
-                return moveStaging(&state)
+                moveStaging(&state)
+                return keepValue(&state)
             }
             readAgain(&state)
         }
