@@ -9,10 +9,13 @@ import Synchronization
 /// Something that somebody does to a keychain, and that has an answer.
 struct Step: Sendable {
     let name: String
+    /// Whether some of it may be done and acknowledged when the rest fails.
+    let isInParts: Bool
     let run: @Sendable (World) throws -> Void
 
-    init(_ name: String, _ run: @escaping @Sendable (World) throws -> Void) {
+    init(_ name: String, isInParts: Bool = false, _ run: @escaping @Sendable (World) throws -> Void) {
         self.name = name
+        self.isInParts = isInParts
         self.run = run
     }
 }
@@ -109,7 +112,7 @@ enum Workload {
         }
 
     /// One of four fails in the middle; the others share a transaction.
-    private static let group = Step("add by several threads at once") { world in
+    private static let group = Step("add by several threads at once", isInParts: true) { world in
         let gate = try world.safe.store.current().gate
         let outcomes = Mutex<[Int: KeychainError]>([:])
         nonisolated(unsafe) let world = world

@@ -67,6 +67,15 @@ struct BadStoreTests {
         }
         #expect(report.rowFault?.name ?? "sound" == edit.rows)
     }
+
+    @Test("S4: a repair leaves a sound keychain, and every item that opened", arguments: edits)
+    func repair(_ edit: Edit) throws {
+        let fixture = try StoreFixture()
+        try fixture.execute(edit.sql)
+        // Some edits are sealed with the real keys: what opens is true.
+        let truth = try? FixtureTruth(fixture)
+        #expect(try DamagedFixture(fixture, truth: truth).complaints(hurt: nil) == [])
+    }
 }
 
 /// A copy of the fixture of format 1, and its keys.
@@ -107,11 +116,35 @@ struct StoreFixture {
     }
 
     private let scratch: Scratch
+    var path: String { scratch.keychain }
 
     init() throws {
         scratch = try Scratch()
         try FileManager.default.copyItem(
             at: Self.source.appendingPathComponent("login.keychain"), to: URL(fileURLWithPath: scratch.keychain))
+    }
+
+    /// Another file in the place of the fixture.
+    init(bytes: Data) throws {
+        scratch = try Scratch()
+        try bytes.write(to: URL(fileURLWithPath: scratch.keychain))
+    }
+
+    static let bytes: Result<Data, any Error> = Result {
+        try Data(contentsOf: source.appendingPathComponent("login.keychain"))
+    }
+
+    /// The same keychain in another store, unlocked on the first device.
+    func keychain(in store: any RecordStore) throws -> Keychain {
+        try Keychain(store: store, keys: ring(in: store)) { KeychainDate(seconds: 0) }
+    }
+
+    func ring(in store: any RecordStore) throws -> KeyRing {
+        let device = try Data(contentsOf: Self.source.appendingPathComponent("device-1.key"))
+        let ring = try KeyRing(
+            store: ReadOnlyRecordStore(store), device: SecretBytes(copying: [UInt8](device).rawSpan))
+        try unlock(ring, store.read { (reader) throws(KeychainError) in try StoredKeys(reader) })
+        return ring
     }
 
     func execute(_ sql: [String]) throws {

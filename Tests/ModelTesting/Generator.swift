@@ -7,8 +7,8 @@ public struct Generator {
     private let valueLimit: Int
     /// Steps that not every system can take.
     private let canWait: Bool
-    private let processes = 0..<3
-    private let slots = 0..<3
+    static let processes = 0..<3
+    static let slots = 0..<3
 
     public static let services = ["generic-passwords/s", "generic-passwords/t", "internet-passwords/h"]
     public static let names = ["a", "b", "c"]
@@ -26,19 +26,19 @@ public struct Generator {
         return beginning + (0..<max(0, length - beginning.count)).map { _ in operation() }
     }
 
-    private mutating func operation() -> Step { Step(pick(processes), action()) }
+    private mutating func operation() -> Step { Step(pick(Self.processes), action()) }
 
     private mutating func action() -> Action {
         switch pick(0..<1000) {
-        case ..<170: .open(place(), flags: flags(), slot: pick(slots))
-        case ..<290: .close(slot: pick(slots))
-        case ..<310: .duplicate(slot: pick(slots), to: pick(slots))
-        case ..<360: .read(slot: pick(slots), offset: offset(), count: pick(1..<9000))
-        case ..<490: .write(slot: pick(slots), offset: offset(), fill())
-        case ..<540: .resize(slot: pick(slots), size: offset())
-        case ..<570: .sync(slot: pick(slots))
-        case ..<600: .status(slot: pick(slots))
-        case ..<620: .spawn(slot: isOne(in: 2) ? pick(slots) : nil, fill())
+        case ..<170: .open(place(), flags: flags(), slot: pick(Self.slots))
+        case ..<290: .close(slot: pick(Self.slots))
+        case ..<310: .duplicate(slot: pick(Self.slots), to: pick(Self.slots))
+        case ..<360: .read(slot: pick(Self.slots), offset: offset(), count: pick(1..<9000))
+        case ..<490: .write(slot: pick(Self.slots), offset: offset(), fill())
+        case ..<540: .resize(slot: pick(Self.slots), size: offset())
+        case ..<570: .sync(slot: pick(Self.slots))
+        case ..<600: .status(slot: pick(Self.slots))
+        case ..<620: .spawn(slot: isOne(in: 2) ? pick(Self.slots) : nil, fill())
         case ..<640: .exit
         case ..<660: .die
         case ..<680: .contents(place())

@@ -68,14 +68,14 @@ public struct Comparison<System: ModelledSystem> {
         return judge.difference(model.take(operation), outcome)
     }
 
-    /// Everything that can be seen, by a process of its own.
+    /// Everything that can be seen: by a process of its own, and through every descriptor.
     private func inspect(_ system: inout System, _ model: inout Model, _ judge: inout Judge) throws -> String? {
         let deadline = ContinuousClock.now + .seconds(System.patience)
         while true {
             var (attempt, trial) = (judge, model)
             var what: String?
-            for action in Self.looks where what == nil {
-                what = try difference(Step(-1, action), &system, &trial, &attempt).map { "\(action): \($0)" }
+            for step in Self.looks where what == nil {
+                what = try difference(step, &system, &trial, &attempt).map { "\(step.process): \(step.action): \($0)" }
             }
             if what != nil, ContinuousClock.now < deadline { continue }
             (judge, model) = (attempt, trial)
@@ -83,12 +83,19 @@ public struct Comparison<System: ModelledSystem> {
         }
     }
 
-    private static var looks: [Action] {
+    private static var looks: [Step] {
         let services = Generator.services + ["generic-passwords/u"]
         let places = services.flatMap { service in Generator.names.map { Place(service, $0) } }
-        return [.list("generic-passwords"), .list("internet-passwords")]
+        let actions: [Action] =
+            [.list("generic-passwords"), .list("internet-passwords")]
             + services.flatMap { [.list($0), .statDirectory($0)] }
             + places.flatMap { [.stat($0), .contents($0), .attributes($0)] }
+        let throughSlots = Generator.processes.flatMap { process in
+            Generator.slots.flatMap { slot in
+                [Action.status(slot: slot), .read(slot: slot, offset: 0, count: 100_000)].map { Step(process, $0) }
+            }
+        }
+        return actions.map { Step(-1, $0) } + throughSlots
     }
 
     // MARK: Shrinking

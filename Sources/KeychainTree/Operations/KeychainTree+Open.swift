@@ -300,10 +300,11 @@ extension KeychainTree {
     ///
     /// Returns the name that is gone with a dropped creation.
     private func lastClose(_ state: inout ItemFile.State) -> EntryReference? {
-        guard state.staging != nil else { return nil }
+        guard let staging = state.staging else { return nil }
         if state.adopted != nil { (state.adopted, state.item) = (nil, nil) }
-        // What has no name lives on for those who read it.
-        if !state.isDetached || state.openCount == 0 { state.staging = nil }
+        // What has no name lives on for those who read it; not what was abandoned.
+        let isDropped = staging.state.lastClose() == .drop
+        if !state.isDetached || state.openCount == 0 || isDropped { state.staging = nil }
         guard state.isPending, let item = state.item else { return nil }
         giveBack(state.freed)
         return dropPending(&state, item)

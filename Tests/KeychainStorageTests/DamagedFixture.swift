@@ -1,0 +1,196 @@
+import Foundation
+import GRDB
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// What the fixture of format 1 holds, row by row: what nobody may ever read otherwise.
+struct FixtureTruth: Sendable {
+    struct Value: Hashable, Sendable {
+        let item: Item
+        let contents: [UInt8]?
+    }
+
+    /// Of this device; another one's items open nowhere.
+    let items: [RowID: Value]
+    let directories: [RowID: Directory]
+
+    static let whole: Result<FixtureTruth, any Error> = Result { try FixtureTruth(StoreFixture()) }
+
+    init(_ fixture: StoreFixture) throws {
+        let keychain = try fixture.opened()
+        defer { keychain.store.close() }
+        try self.init(keychain)
+    }
+
+    /// All that opens.
+    init(_ keychain: Keychain) throws {
+        let (itemIDs, directoryIDs) = try keychain.store.read { (reader) throws(KeychainError) in
+            (
+                try reader.itemIDs(after: .none, limit: 10_000),
+                try reader.directoryIDs(after: .none, limit: 10_000)
+            )
+        }
+        var items: [RowID: Value] = [:]
+        for id in itemIDs { items[id] = try Self.value(id, keychain) }
+        var directories: [RowID: Directory] = [:]
+        for id in directoryIDs { directories[id] = try Self.readable { try keychain.directory(id: id) } }
+        (self.items, self.directories) = (items, directories)
+    }
+
+    /// Nil for what does not open; what else goes wrong is thrown.
+    static func value(_ id: RowID, _ keychain: Keychain) throws -> Value? {
+        try readable {
+            guard let found = try keychain.itemWithSecret(id: id) else { return nil }
+            return Value(item: found.item, contents: try found.secret?.wholeContents())
+        }
+    }
+
+    static func readable<Result>(_ body: () throws -> Result?) throws -> Result? {
+        do {
+            return try body()
+        } catch KeychainError.decode, KeychainError.interactionNotAllowed {
+            return nil
+        }
+    }
+}
+
+extension SealedSecret {
+    fileprivate func wholeContents() throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var span = bytes.mutableSpan
+        var output = span.mutableBytes
+        _ = try read(at: 0, into: &output)
+        return bytes
+    }
+}
+
+/// A fixture that somebody has changed: what is read of it, what `check` says, what a repair saves.
+struct DamagedFixture {
+    let fixture: StoreFixture
+    let truth: FixtureTruth
+
+    /// `truth`: what it holds; nil: what the whole fixture does.
+    init(_ fixture: StoreFixture, truth: FixtureTruth? = nil) throws {
+        self.fixture = fixture
+        self.truth = try truth ?? FixtureTruth.whole.get()
+    }
+
+    /// What does not hold, in words; empty if all does.
+    ///
+    /// - Parameters:
+    ///   - hurt: items that may be gone; nil if that is not known: then what opens before the repair has to be there after.
+    ///   - older: values that are as true as the newest, because they were put back on purpose.
+    func complaints(hurt: Set<RowID>?, older: [RowID: FixtureTruth.Value] = [:]) throws -> [String] {
+        let kept = hurt.map { Set(truth.items.keys).subtracting($0) }
+        let keychain: Keychain
+        do {
+            keychain = try fixture.opened()
+        } catch is StoreFixture.Failure {
+            // Without its keys nothing of it can be saved.
+            return try repair(nil, kept: kept ?? [], older)
+        }
+        defer { keychain.store.close() }
+        var complaints: [String] = []
+        let readable = try read(keychain, older, &complaints)
+        complaints += try check(keychain, readable)
+        return try complaints + repair(keychain, kept: (kept ?? []).union(readable), older)
+    }
+
+    // MARK: Reading
+
+    /// The items that open, by row, by listing and by name; each as it was written.
+    private func read(
+        _ keychain: Keychain, _ older: [RowID: FixtureTruth.Value], _ complaints: inout [String]
+    ) throws -> [RowID] {
+        var readable: [RowID] = []
+        for (id, value) in truth.items {
+            guard let found = try FixtureTruth.value(id, keychain) else { continue }
+            readable.append(id)
+            if found != value, found != older[id] { complaints.append("row \(id.rawValue) reads as another value") }
+        }
+        for (id, directory) in truth.directories {
+            let listed = try FixtureTruth.readable { try keychain.items(in: id, after: .none, limit: 1000) } ?? []
+            for case .available(let item) in listed where item != truth.items[item.id]?.item {
+                if item != older[item.id]?.item { complaints.append("a listing has another item \(item.id.rawValue)") }
+            }
+            let listedDirectories = try FixtureTruth.readable {
+                try keychain.directories(in: directory.parent, after: .none, limit: 1000)
+            }
+            for case .available(let found) in listedDirectories ?? [] {
+                guard found.key != truth.directories[found.id]?.key else { continue }
+                complaints.append("a listing has another directory \(found.id.rawValue)")
+            }
+        }
+        for (id, value) in truth.items {
+            let name = CanonicalName(account: value.item.account)
+            let found = try FixtureTruth.readable { try keychain.item(named: name, in: value.item.directory) }
+            if let found, found != value.item, found != older[id]?.item {
+                complaints.append("the name of row \(id.rawValue) gives another item")
+            }
+        }
+        return readable
+    }
+
+    /// A keychain that is said to be sound is whole.
+    private func check(_ keychain: Keychain, _ readable: [RowID]) throws -> [String] {
+        let report = try FixtureTruth.readable { try keychain.check() }
+        guard let report, report.isSound else { return [] }
+        let missing = Set(truth.items.keys).subtracting(readable)
+        return missing.isEmpty ? [] : ["check says sound, and \(missing.map(\.rawValue)) do not open"]
+    }
+
+    // MARK: Repairing
+
+    private func repair(
+        _ keychain: Keychain?, kept: Set<RowID>, _ older: [RowID: FixtureTruth.Value]
+    ) throws -> [String] {
+        let scratch = try Scratch()
+        let stored = keychain?.store as? SQLiteRecordStore
+        let isBroken = try stored.map { try $0.verifyStructure() > 0 } ?? true
+        if isBroken { try Data().write(to: URL(fileURLWithPath: scratch.keychain)) }
+        let salvage = isBroken ? try SQLiteRecordStore.salvage(fileAt: fixture.path, to: scratch.keychain) : nil
+        defer { salvage?.close() }
+        guard let source = salvage ?? stored else { return ["no store"] }
+        let repaired = InMemoryRecordStore()
+        do {
+            let keys = try keychain?.keys ?? fixture.ring(in: source)
+            let repair = KeychainRepair(of: source, keys: keys)
+            try repair.write(repair.findings(file: .sample, now: .sample), to: repaired)
+        } catch KeychainError.decode, KeychainError.authFailed, KeychainError.unacceptableCost {
+            // What belongs to the keychain as a whole is hurt.
+            return keychain == nil ? [] : ["what opens cannot be repaired"]
+        }
+        let copy = try fixture.keychain(in: repaired)
+        var complaints: [String] = []
+        let report = try copy.check()
+        if !report.isSound { complaints.append("the repaired keychain is not sound: \(report)") }
+        for id in kept {
+            guard let value = truth.items[id] else { continue }
+            let found = try FixtureTruth.value(id, copy)
+            if found == nil || found != value && found != older[id] {
+                complaints.append("row \(id.rawValue) is \(found == nil ? "gone" : "another") after the repair")
+            }
+            if try !isReachable(value.item.directory, copy) {
+                complaints.append("row \(id.rawValue) is in no directory after the repair")
+            }
+        }
+        return complaints
+    }
+
+    /// Whether a directory is listed, and those that it lies in.
+    private func isReachable(_ id: RowID, _ keychain: Keychain) throws -> Bool {
+        var id = id
+        while id != .none {
+            guard let directory = try FixtureTruth.readable({ try keychain.directory(id: id) }) else { return false }
+            let siblings = try keychain.directories(in: directory.parent, after: .none, limit: 1000)
+            guard siblings.contains(where: { if case .available(let found) = $0 { found.id == id } else { false } })
+            else { return false }
+            id = directory.parent
+        }
+        return true
+    }
+}

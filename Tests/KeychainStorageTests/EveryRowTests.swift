@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// The fixture with rows removed, swapped, mixed, and put back from an older copy.
+@Suite("S2, S4: rows that somebody has removed, swapped or put back")
+struct EveryRowTests {
+    private static let tables = ["item", "directory", "secret", "class_key", "slot", "device"]
+
+    private struct Edit {
+        let name: String
+        let sql: [String]
+        /// Items that may be gone; nil: as many as the keys that are gone seal.
+        let hurt: Set<RowID>?
+    }
+
+    private static func ids(_ sql: String) throws -> [Int64] {
+        let fixture = try StoreFixture()
+        let queue = try DatabaseQueue(path: fixture.path)
+        defer { try? queue.close() }
+        return try queue.read { try Int64.fetchAll($0, sql: sql) }
+    }
+
+    private static func columns(_ table: String) throws -> [String] {
+        let fixture = try StoreFixture()
+        let queue = try DatabaseQueue(path: fixture.path)
+        defer { try? queue.close() }
+        return try queue.read { try $0.columns(in: table).map(\.name) }
+    }
+
+    private func hold(_ edits: [Edit], _ length: ProofLength, _ what: String) throws {
+        var cases = 0
+        for number in length.spread(edits.count) where !length.isOver {
+            let fixture = try StoreFixture()
+            try fixture.execute(edits[number].sql)
+            let complaints = try DamagedFixture(fixture).complaints(hurt: edits[number].hurt)
+            #expect(complaints == [], "KEYCHAINFS_PROOF_SEED=\(number): \(edits[number].name)")
+            cases += 1
+        }
+        #expect(cases > 0)
+        length.tell(what, cases: cases)
+    }
+
+    @Test("S4: each row of each table removed: only what it held is gone")
+    func removed() throws {
+        var edits: [Edit] = []
+        for id in try Self.ids("SELECT id FROM item") {
+            edits.append(
+                Edit(name: "item \(id)", sql: ["DELETE FROM item WHERE id = \(id)"], hurt: [RowID(rawValue: id)]))
+        }
+        for id in try Self.ids("SELECT item FROM secret") {
+            edits.append(
+                Edit(name: "secret \(id)", sql: ["DELETE FROM secret WHERE item = \(id)"], hurt: [RowID(rawValue: id)]))
+        }
+        for id in try Self.ids("SELECT id FROM directory") {
+            edits.append(Edit(name: "directory \(id)", sql: ["DELETE FROM directory WHERE id = \(id)"], hurt: []))
+        }
+        for table in ["class_key", "slot", "device"] {
+            for row in 0..<(try Self.ids("SELECT 1 FROM \(table)").count) {
+                let key = table == "class_key" ? "(purpose, generation, device, wrapping)" : "id"
+                let columns = table == "class_key" ? "purpose, generation, device, wrapping" : "id"
+                let sql = "DELETE FROM \(table) WHERE \(key) IN (SELECT \(columns) FROM \(table) LIMIT 1 OFFSET \(row))"
+                edits.append(Edit(name: "\(table) \(row)", sql: [sql], hurt: nil))
+            }
+        }
+        try hold(edits, ProofLength(short: 5), "removed")
+    }
+
+    @Test("S2, S4: each row swapped with each other of its table, by number and column by column")
+    func swapped() throws {
+        var edits: [Edit] = []
+        for (table, key) in [("item", "id"), ("directory", "id"), ("secret", "item")] {
+            let ids = try Self.ids("SELECT \(key) FROM \(table)")
+            let columns = try Self.columns(table).filter { $0 != key }
+            for a in ids {
+                for b in ids where a < b {
+                    // Of directories the items go on; the swapped rows are made anew or found in lost+found.
+                    let hurt = table == "directory" ? [] : [RowID(rawValue: a), RowID(rawValue: b)] as Set
+                    for column in [nil] + columns.map(Optional.some) {
+                        let name = "\(table) \(a) and \(b), \(column ?? "numbers")"
+                        edits.append(Edit(name: name, sql: Self.swap(table, key, a, b, column), hurt: hurt))
+                    }
+                }
+            }
+        }
+        try hold(edits, ProofLength(short: 6), "swapped")
+    }
+
+    /// Unique tags: one of the two steps aside.
+    private static func swap(_ table: String, _ key: String, _ a: Int64, _ b: Int64, _ column: String?) -> [String] {
+        guard let column else {
+            return [
+                "UPDATE \(table) SET \(key) = -1 WHERE \(key) = \(a)",
+                "UPDATE \(table) SET \(key) = \(a) WHERE \(key) = \(b)",
+                "UPDATE \(table) SET \(key) = \(b) WHERE \(key) = -1",
+            ]
+        }
+        return [
+            "CREATE TEMP TABLE IF NOT EXISTS kept (a, b)", "DELETE FROM kept",
+            """
+            INSERT INTO kept SELECT (SELECT \(column) FROM \(table) WHERE \(key) = \(a)), \
+            (SELECT \(column) FROM \(table) WHERE \(key) = \(b))
+            """,
+            column.contains("tag") ? "UPDATE \(table) SET \(column) = randomblob(16) WHERE \(key) = \(a)" : "SELECT 1",
+            "UPDATE \(table) SET \(column) = (SELECT a FROM kept) WHERE \(key) = \(b)",
+            "UPDATE \(table) SET \(column) = (SELECT b FROM kept) WHERE \(key) = \(a)",
+        ]
+    }
+
+    @Test("S4: each column of each row of items and directories changed: only that row is hurt")
+    func changed() throws {
+        var edits: [Edit] = []
+        for (table, key) in [("item", "id"), ("directory", "id"), ("secret", "item")] {
+            for id in try Self.ids("SELECT \(key) FROM \(table)") {
+                for column in try Self.columns(table) {
+                    let change = "CASE typeof(\(column)) WHEN 'integer' THEN \(column) + 1000 ELSE randomblob(16) END"
+                    let sql = "UPDATE \(table) SET \(column) = \(change) WHERE \(key) = \(id)"
+                    let hurt: Set<RowID> = table == "directory" ? [] : [RowID(rawValue: id)]
+                    edits.append(Edit(name: "\(table) \(id), \(column)", sql: [sql], hurt: hurt))
+                }
+            }
+        }
+        try hold(edits, ProofLength(short: 5), "changed")
+    }
+}
