@@ -56,11 +56,12 @@ final class Draft {
     static func removeLeftovers(of file: StoreFile) {
         let directory = file.path.removingLastComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
-        for name in names where name.hasPrefix(".keychainfs-new-") {
+        for name in names where name.hasPrefix(prefix) {
             let path = directory.appending(name)
-            guard let stat = try? PlainFiles.stat(path, follow: false), FileIdentity(stat) == file.identity else {
-                continue
-            }
+            // A draft that is opened itself keeps its only name.
+            guard path != file.path, let stat = try? PlainFiles.stat(path, follow: false),
+                FileIdentity(stat) == file.identity
+            else { continue }
             try? FileManager.default.removeItem(atPath: path.string)
         }
     }

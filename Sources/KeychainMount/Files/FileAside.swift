@@ -46,14 +46,12 @@ struct FileAside: ~Copyable {
     /// Whether what was copied is what is there.
     var isCurrent: Bool { Self.facts(of: source) == facts }
 
-    /// The same bytes once more, for one who will change them.
-    func copy(to path: String) throws(Errno) {
+    /// The same bytes once more, for one who will change them: in the draft's own file, whose lock says that it is in use.
+    func copy(to draft: borrowing DraftFile) throws(Errno) {
+        if let file = Self.place(of: file) { try draft.copy(fileAt: file) }
+        guard let log = Self.place(of: log) else { return }
         do {
-            for (draft, suffix) in [(Self.place(of: file), ""), (Self.place(of: log), "-wal")] {
-                guard let draft else { continue }
-                try? FileManager.default.removeItem(atPath: path + suffix)
-                try FileManager.default.copyItem(atPath: draft, toPath: path + suffix)
-            }
+            try FileManager.default.copyItem(atPath: log, toPath: draft.path + "-wal")
         } catch {
             throw Errno(within: error)
         }

@@ -239,7 +239,7 @@ private final class SalvagedStore {
         do throws(Errno) {
             let source = try DraftFile(for: path)
             defer { try? FileManager.default.removeItem(atPath: source.path + "-wal") }
-            try aside.copy(to: source.path)
+            try aside.copy(to: source)
             let draft = try DraftFile(for: path)
             do throws(KeychainError) {
                 store = try SQLiteRecordStore.salvage(fileAt: source.path, to: draft.path)

@@ -2,7 +2,7 @@
 # close took is kept, no name is lost or doubled, no value is mixed.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain; mkdir "$MNT/generic-passwords/s"
-cat > "$CASE_DIR/load.py" <<'PY'
+cat > "$CASE_DIR/lock-load.py" <<'PY'
 import errno, os, random, sys, threading, time
 MNT, SECONDS = sys.argv[1], 8
 D = MNT + "/generic-passwords/s"
@@ -114,5 +114,5 @@ for name, (a, b) in renamed.items():
     assert there.count(True) == 1, (name, there)
 assert len(os.listdir(D)) == 5, os.listdir(D)
 PY
-timeout 100 python3 -I "$CASE_DIR/load.py" "$MNT"
+timeout 100 python3 -I "$CASE_DIR/lock-load.py" "$MNT"
 expect unlocked "$(status state)" "state"; expect_code 0 "$KEYCHAINFS" check > /dev/null

@@ -39,9 +39,12 @@ done
 rm "$CASE_DIR/other"
 # A name that a creation has left, which was cut off, goes by itself.
 ln "$KEYCHAIN" "${KEYCHAIN%/*}/.keychainfs-new-1234"; cp "$CASE_DIR/copy" "${KEYCHAIN%/*}/.keychainfs-new-5678"
+# Somebody is at work on the other one.
+exec 8< "${KEYCHAIN%/*}/.keychainfs-new-5678"; flock -s 8
 mount_keychain; expect acknowledged "$(cat "$D/last")" "what was acknowledged before the crash"
 [ ! -e "${KEYCHAIN%/*}/.keychainfs-new-1234" ] || fail "the name stayed"
-[ -e "${KEYCHAIN%/*}/.keychainfs-new-5678" ] || fail "another file went"; rm "${KEYCHAIN%/*}/.keychainfs-new-5678"
+[ -e "${KEYCHAIN%/*}/.keychainfs-new-5678" ] || fail "another file went"
+exec 8<&-; rm "${KEYCHAIN%/*}/.keychainfs-new-5678"
 
 # The log is removed, or another one lies in its place: what goes into it would be gone with a crash.
 rm "$KEYCHAIN-wal"; changes_fail "without its log"
