@@ -9,6 +9,8 @@ import sys
 
 TOP = os.path.abspath(sys.argv[1])
 A, B = TOP + "/probe-a", TOP + "/probe-b"
+# A question about `probe-d/..` changes it.
+TOP_MODE = stat.S_IMODE(os.stat(TOP).st_mode)
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -61,8 +63,8 @@ def remove(path):
 
 
 def clear():
-    if os.stat(TOP).st_mode & 0o700 != 0o700:
-        os.chmod(TOP, 0o700)
+    if stat.S_IMODE(os.stat(TOP).st_mode) != TOP_MODE:
+        os.chmod(TOP, TOP_MODE)
     for directory in (A, B):
         # RENAME_WHITEOUT leaves a device behind.
         if os.path.lexists(directory) and not os.path.isdir(directory):
