@@ -6,44 +6,6 @@ import Testing
 
 /// What `doctor` says of machines that this one is not: files of /proc, /sys and /etc are made up.
 @Suite("H6: doctor") struct DoctorTests {
-    /// A directory that stands for the root of a machine, with a keychain and its owner's state in it.
-    private struct Machine: ~Copyable {
-        let root = NSTemporaryDirectory() + "keychainfs-doctor-" + UUID().uuidString
-
-        init(_ files: [String: String] = [:]) throws {
-            try put("/proc/swaps", "Filename Type Size Used Priority\n")
-            try put("/proc/sys/kernel/osrelease", "6.18.1-test\n")
-            try put("/proc/self/mountinfo", "20 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n")
-            try put("/home/data/login.keychain", "store", permissions: 0o600)
-            try FileManager.default.createDirectory(atPath: root + "/home/mnt", withIntermediateDirectories: true)
-            for (path, text) in files { try put(path, text) }
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: root) }
-
-        func put(_ path: String, _ text: String, permissions: Int = 0o644) throws {
-            let file = URL(fileURLWithPath: root + path, isDirectory: false)
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: file)
-            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
-        }
-
-        func finding(_ name: String, user: UInt32 = geteuid(), _ variables: [String: String] = [:]) throws
-            -> Diagnosis.Finding
-        {
-            let environment = ["HOME": root + "/home"].merging(variables) { $1 }
-            let diagnosis = Doctor(
-                keychain: root + "/home/data/login.keychain", mountPoint: root + "/home/mnt",
-                locations: Locations(environment: environment), host: HostFacts(root: root), user: user
-            ).examine()
-            let found = diagnosis.findings.filter { $0.name == name }
-            #expect(found.count == 1, "\(name)")
-            for finding in found where finding.severity != .ok { #expect(!finding.advice.isEmpty, "\(name)") }
-            return try #require(found.first)
-        }
-    }
-
     /// A fact of a machine, and how bad it is.
     struct Fact: CustomTestStringConvertible, Sendable {
         let finding: String
@@ -130,14 +92,14 @@ import Testing
 
     @Test("each fact is told both ways, with what to do", arguments: facts)
     func fact(_ fact: Fact) throws {
-        let machine = try Machine(fact.files)
+        let machine = try MadeUpMachine(fact.files)
         let finding = try machine.finding(fact.finding, user: 1000)
         #expect(finding.severity == fact.severity, "\(finding.message)")
     }
 
     @Test("updatedb is warned of where others are let into the mount")
     func updatedb() throws {
-        let machine = try Machine(["/etc/updatedb.conf": "PRUNEFS=\"NFS\"\n"])
+        let machine = try MadeUpMachine(["/etc/updatedb.conf": "PRUNEFS=\"NFS\"\n"])
         try machine.put(
             "/proc/self/mountinfo",
             "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n"
@@ -147,16 +109,16 @@ import Testing
 
     @Test("who may let others in")
     func otherUsers() throws {
-        let refused = try Machine(["/etc/fuse.conf": "# user_allow_other\n"])
+        let refused = try MadeUpMachine(["/etc/fuse.conf": "# user_allow_other\n"])
         #expect(try refused.finding("other-users", user: 1000).message.contains("refused"))
         #expect(try !refused.finding("other-users", user: 0).message.contains("refused"))
-        let permitted = try Machine(["/etc/fuse.conf": "mount_max = 10\nuser_allow_other\n"])
+        let permitted = try MadeUpMachine(["/etc/fuse.conf": "mount_max = 10\nuser_allow_other\n"])
         #expect(try !permitted.finding("other-users", user: 1000).message.contains("refused"))
     }
 
     @Test("a clock behind the last change")
     func clock() throws {
-        let machine = try Machine()
+        let machine = try MadeUpMachine()
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: 86_400)],
             ofItemAtPath: machine.root + "/home/data/login.keychain")
@@ -166,7 +128,7 @@ import Testing
 
     @Test("a keychain that others read, one of another user, and none at all")
     func keychain() throws {
-        let machine = try Machine()
+        let machine = try MadeUpMachine()
         #expect(try machine.finding("keychain").severity == .ok)
         #expect(try machine.finding("keychain", user: 12_345).severity == .problem)
         try machine.put("/home/data/login.keychain", "store", permissions: 0o640)
@@ -177,7 +139,7 @@ import Testing
 
     @Test("the passphrase file that the environment names")
     func passphraseFile() throws {
-        let machine = try Machine()
+        let machine = try MadeUpMachine()
         let variables = ["KEYCHAINFS_PASSPHRASE_FILE": machine.root + "/home/passphrase"]
         #expect(try machine.finding("passphrase-file", variables).severity == .problem)
         try machine.put("/home/passphrase", "secret", permissions: 0o600)
@@ -188,7 +150,7 @@ import Testing
 
     @Test("a mount point that is not empty, and one that is no directory")
     func mountPoint() throws {
-        let machine = try Machine()
+        let machine = try MadeUpMachine()
         #expect(try machine.finding("mount-point").severity == .ok)
         try machine.put("/home/mnt/file", "")
         #expect(try machine.finding("mount-point").severity == .problem)
@@ -198,7 +160,7 @@ import Testing
 
     @Test("names are told once, and are those that scripts know")
     func names() throws {
-        let machine = try Machine()
+        let machine = try MadeUpMachine()
         let diagnosis = Doctor(
             keychain: machine.root + "/home/data/login.keychain", mountPoint: machine.root + "/home/mnt",
             locations: Locations(environment: ["HOME": machine.root + "/home"]), host: HostFacts(root: machine.root)
@@ -211,5 +173,21 @@ import Testing
                 "old-copies", "device-key", "state-directory", "disk", "disk-space", "clock", "session", "updatedb",
                 "backups",
             ])
+    }
+}
+
+extension MadeUpMachine {
+    fileprivate borrowing func finding(
+        _ name: String, user: UInt32 = geteuid(), _ variables: [String: String] = [:]
+    ) throws -> Diagnosis.Finding {
+        let environment = ["HOME": root + "/home"].merging(variables) { $1 }
+        let diagnosis = Doctor(
+            keychain: root + "/home/data/login.keychain", mountPoint: root + "/home/mnt",
+            locations: Locations(environment: environment), host: HostFacts(root: root), user: user
+        ).examine()
+        let found = diagnosis.findings.filter { $0.name == name }
+        #expect(found.count == 1, "\(name)")
+        for finding in found where finding.severity != .ok { #expect(!finding.advice.isEmpty, "\(name)") }
+        return try #require(found.first)
     }
 }

@@ -7,7 +7,7 @@ import SystemPackage
 final class ReceiveLoop: Sendable {
     private let session: SessionHandle
     private let channel: Channel
-    private let pollNanoseconds: UInt64
+    private let polls: Mutex<PollHistory>
     private let transfersAtOnce: Bool
     private let stacks: StackWipe
     /// Whether every buffer so far could be locked into memory.
@@ -17,7 +17,7 @@ final class ReceiveLoop: Sendable {
         self.stacks = stacks
         self.session = session
         self.channel = channel
-        pollNanoseconds = UInt64(min(max(options.pollMicroseconds, 0), 1000)) * 1000
+        polls = Mutex(PollHistory(duration: UInt64(min(max(options.pollMicroseconds, 0), 1000)) * 1000))
         transfersAtOnce = options.transfersAtOnce
     }
 
@@ -47,9 +47,11 @@ final class ReceiveLoop: Sendable {
 
     /// Receives and serves until the lead has been passed on; false when the session has ended.
     private func receive(_ lead: Lead, _ buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member) -> Bool {
-        while let count = receive(into: buffer, &stack) {
+        var hasServed = false
+        while let count = receive(into: buffer, &stack, polls: hasServed) {
             serve(count, in: buffer, lead)
             if !lead.isHeld { return true }
+            hasServed = true
         }
         return false
     }
@@ -68,30 +70,60 @@ final class ReceiveLoop: Sendable {
         unsafe fuse_session_process_buf(session.pointer, &whole)
     }
 
-    /// Returns the length of the next message, or nil at the end.
-    private func receive(into buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member) -> Int? {
-        var sleepsAfter: UInt64?
+    /// Returns the length of the next message, or nil at the end. Only after a request was served it polls: an idle session costs
+    /// nothing.
+    private func receive(
+        into buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member, polls mayPoll: Bool
+    ) -> Int? {
+        var wait = Wait(mayPoll: mayPoll)
         while unsafe fuse_session_exited(session.pointer) == 0 {
             stacks.wipeIfDue(&stack)
             var target = unsafe fuse_buf()
             unsafe target.mem = buffer.start
             let result = unsafe fuse_session_receive_buf(session.pointer, &target)
-            if result > 0 { return Int(result) }
+            if result > 0 {
+                end(wait, hasCaught: true)
+                return Int(result)
+            }
             if result == 0 { return nil }
             guard result == -EAGAIN || result == -EINTR else {
                 FuseLog.write(.error, "receiving failed: \(Errno(rawValue: -result))")
                 return nil
             }
-            // Asking again for a moment costs less than waking up.
-            let now = Self.monotonicNanoseconds()
-            let deadline = sleepsAfter ?? now + pollNanoseconds
-            sleepsAfter = deadline
-            if now >= deadline {
-                channel.waitForMessage()
-                sleepsAfter = nil
-            }
+            pass(&wait)
         }
         return nil
+    }
+
+    // MARK: Waiting
+
+    /// How a thread waits for the next message: it polls for a while if it may, then it sleeps.
+    private struct Wait {
+        var mayPoll: Bool
+        var poll: PollHistory.Poll?
+    }
+
+    /// Lets a moment pass, or sleeps until there is something.
+    private func pass(_ wait: inout Wait) {
+        let now = Self.monotonicNanoseconds()
+        if wait.mayPoll {
+            wait.mayPoll = false
+            wait.poll = polls.withLock { $0.begin(at: now) }
+        }
+        if let poll = wait.poll, now < poll.deadline {
+            // The client may be waiting for this very CPU.
+            sched_yield()
+        } else {
+            end(wait, hasCaught: false)
+            wait.poll = nil
+            channel.waitForMessage()
+        }
+    }
+
+    private func end(_ wait: Wait, hasCaught: Bool) {
+        guard wait.poll != nil else { return }
+        let now = hasCaught ? 0 : Self.monotonicNanoseconds()
+        polls.withLock { $0.end(hasCaught: hasCaught, at: now) }
     }
 
     /// Answers what libfuse must not see: it would read beyond the message.

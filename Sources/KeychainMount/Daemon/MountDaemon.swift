@@ -167,8 +167,8 @@ struct MountDaemon {
         options.allowsOtherUsers = plan.options.access == .everyone
         options.allowsRoot = plan.options.access == .root
         options.forbidsPrograms = plan.options.forbidsPrograms
-        // Polling takes the CPU from a client on the same one; off until it knows when to stop.
-        options.pollMicroseconds = 0
+        // On a single CPU it would take it from the client that it waits for.
+        if plan.options.neverSpins || HostFacts().processorShare <= 1 { options.pollMicroseconds = 0 }
         // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. What takes longer
         // says so.
         options.transfersAtOnce = true

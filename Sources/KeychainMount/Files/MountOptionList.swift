@@ -16,6 +16,8 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var forbidsPrograms = false
     /// Mounts without unlocking: Always items alone answer until somebody unlocks.
     package private(set) var startsLocked = false
+    /// The daemon sleeps as soon as there is nothing to do, instead of asking the kernel again for a moment.
+    package private(set) var neverSpins = false
     /// What mount(8) shows as the source; the keychain's path if nil.
     package private(set) var source: String?
     /// What mount(8) shows after `fuse.`.
@@ -53,6 +55,7 @@ package struct MountOptionList: Hashable, Sendable {
         if isReadOnly { options.append("ro") }
         if forbidsPrograms { options.append("noexec") }
         if startsLocked { options.append("locked") }
+        if neverSpins { options.append("no_spin") }
         if access != .ownerOnly { options.append(access.rawValue) }
         if let source { options.append("fsname=" + Self.escaped(source)) }
         if subtype != MountPlan.subtype { options.append("subtype=" + subtype) }
@@ -70,6 +73,7 @@ package struct MountOptionList: Hashable, Sendable {
         case ("noexec", nil): forbidsPrograms = true
         case ("exec", nil): forbidsPrograms = false
         case ("locked", nil): startsLocked = true
+        case ("no_spin", nil): neverSpins = true
         case ("allow_other", nil): try allow(.everyone)
         case ("allow_root", nil): try allow(.root)
         case ("fsname", let value): source = try Self.sourceName(value)
@@ -141,7 +145,7 @@ package struct MountOptionList: Hashable, Sendable {
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
                 + "subtype=NAME, passphrase_file=FILE, key_file=FILE, locked, noexec, lock_after=DURATION, "
-                + "lock_at_most=DURATION, lock_on=EVENT, "
+                + "lock_at_most=DURATION, lock_on=EVENT, no_spin, "
                 + "and what fstab(5) has for every file system.")
     }
 
