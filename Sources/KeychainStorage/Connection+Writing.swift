@@ -114,6 +114,7 @@ extension Connection {
             Self.rollBack(db)
             return end(transaction, with: error, result)
         }
+        renewLogRoom()
         eraser.committed(erasing: transaction.erases)
         return end(transaction, with: nil, result)
     }

@@ -14,6 +14,7 @@ final class Connection: Sendable {
     /// The transaction that is open and waits for the next caller's part. Touched by the gate's owner only.
     let shared = Mutex<SharedTransaction?>(nil)
     let eraser = Eraser()
+    private let logRoom: Mutex<LogRoom>
     private let file: FileIdentity
     /// Where the file was when it was opened.
     private let path: FilePath
@@ -27,6 +28,7 @@ final class Connection: Sendable {
         self.file = file.identity
         path = file.path
         log = Mutex(Self.identity(ofLogOf: file.path))
+        logRoom = Mutex(LogRoom(path: Self.logPath(of: file.path)))
         self.reader = reader
         eraser.begin { [weak self] () throws(KeychainError) in try self?.erase() }
     }
@@ -72,6 +74,9 @@ final class Connection: Sendable {
         guard let log = try? PlainFiles.stat(Self.logPath(of: path)) else { return 0 }
         return Int(clamping: log.size)
     }
+
+    /// For the gate's owner, after a commit.
+    func renewLogRoom() { logRoom.withLock { $0.renew() } }
 
     /// Runs `body` while nobody else uses the connection and no transaction is open; within a `body` of the same
     /// thread, as a part of it.

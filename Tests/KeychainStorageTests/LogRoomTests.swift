@@ -1,0 +1,70 @@
+import Foundation
+import Keychain
+import SystemPackage
+import Testing
+
+@testable import KeychainStorage
+
+/// The write-ahead log has room for the next commits, which only overwrite it then.
+@Suite struct LogRoomTests {
+    private func grow(_ scratch: Scratch, to size: Int) throws {
+        let path = scratch["log"]
+        let old = FileManager.default.contents(atPath: path) ?? Data()
+        try (old + Data(repeating: 7, count: size - old.count)).write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test("made when the log has grown, and not before")
+    func made() throws {
+        let scratch = try Scratch()
+        var room = LogRoom(path: FilePath(scratch["log"]))
+        room.renew()
+        #expect(try scratch.size(of: "log") == nil)
+        try grow(scratch, to: 30_000)
+        room.renew()
+        #expect(try scratch.size(of: "log") == 30_000 + 256 * 1024)
+        room.renew()
+        #expect(try scratch.size(of: "log") == 30_000 + 256 * 1024)
+        let bytes = try #require(FileManager.default.contents(atPath: scratch["log"]))
+        #expect(bytes.prefix(30_000).allSatisfy { $0 == 7 } && bytes.dropFirst(30_000).allSatisfy { $0 == 0 })
+    }
+
+    @Test("as much as the log has, up to a mebibyte")
+    func share() throws {
+        let scratch = try Scratch()
+        var room = LogRoom(path: FilePath(scratch["log"]))
+        try grow(scratch, to: 400_000)
+        room.renew()
+        #expect(try scratch.size(of: "log") == 800_000)
+        try grow(scratch, to: 3_000_000)
+        room.renew()
+        #expect(try scratch.size(of: "log") == 3_000_000 + 1024 * 1024)
+    }
+
+    @Test("anew after the log was emptied")
+    func emptied() throws {
+        let scratch = try Scratch()
+        var room = LogRoom(path: FilePath(scratch["log"]))
+        try grow(scratch, to: 400_000)
+        room.renew()
+        try Data(repeating: 7, count: 5000).write(to: URL(fileURLWithPath: scratch["log"]))
+        room.renew()
+        #expect(try scratch.size(of: "log") == 5000 + 256 * 1024)
+    }
+
+    @Test("F4, S8: commits go into it; emptying the log takes it away; what a crash leaves of it opens")
+    func commits() throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        try vault.add("a", [1])
+        let size = try #require(try scratch.size(of: "login.keychain-wal"))
+        #expect(size > 256 * 1024)
+        for account in ["b", "c", "d"] { try vault.add(account, [1]) }
+        #expect(try scratch.size(of: "login.keychain-wal") == size)
+        let copy = try StoredVault(crashing: vault, scratch.keychain, copy: scratch["copy"])
+        defer { copy.close() }
+        for account in ["a", "b", "c", "d"] { #expect(try copy.contents(account) == [1]) }
+        try vault.store.checkpoint()
+        #expect(try scratch.size(of: "login.keychain-wal") == 0)
+    }
+}
