@@ -107,6 +107,25 @@ import Testing
         #expect(fixture.tree.freedNames.withLock { $0.count } == 0)
     }
 
+    @Test("L2, F6: what a lock has taken from an unlinked file is not read as empty, or as older, after the unlock")
+    func unlinkedAndLocked() throws {
+        let files = [try editor.open(path("a"), [.readWrite]), try editor.open(path("new"), [.readWrite, .create])]
+        for name in ["a", "new"] { try editor.unlink(path(name)) }
+        for file in files {
+            try editor.write(file, "later")
+            try editor.fsync(file)
+            #expect(try editor.read(file) == Array("later".utf8))
+        }
+        _ = fixture.tree.lock()
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        for file in files {
+            #expect(try editor.fstat(file).attributes.size == 5)
+            #expect(throws: Errno.noKey) { try editor.read(file) }
+            #expect(throws: Errno.noKey) { try editor.write(file, "on") }
+            #expect(throws: Errno.noKey) { try editor.close(file) }
+        }
+    }
+
     @Test("L2, F5: staged for an item of a stricter class than its directory's default, a value goes with that class")
     func stagedForStricterClass() throws {
         try setDefault(.afterFirstUnlock)

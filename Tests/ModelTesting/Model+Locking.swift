@@ -3,7 +3,7 @@ import SystemPackage
 
 extension Model {
     /// The classes that a file's contents need: a pending one's also that of what it goes on with.
-    private func classes(_ file: File) -> [ItemClass] {
+    func classes(_ file: File) -> [ItemClass] {
         [file.item.itemClass] + (file.isPending ? file.former.map { [$0.item.itemClass] } ?? [] : [])
     }
 
@@ -25,14 +25,23 @@ extension Model {
     mutating func lock() {
         isLocked = true
         freed = []
+        closeSnapshots()
         for (id, file) in files where !goesOn(file) {
-            files[id]?.closings += 1
-            if file.staged?.isUncommitted == true {
-                files[id]?.losses += 1
-                files[id]?.epoch += 1
-            }
+            let isUncommitted = file.staged?.isUncommitted == true
+            // What has no name has its value nowhere else.
+            if isUncommitted || file.place == nil { files[id]?.losses += 1 }
+            if isUncommitted { files[id]?.epoch += 1 }
             files[id]?.staged = nil
             if file.isPending { dropPending(id) }
+        }
+    }
+
+    /// A value goes with the class that it was sealed under, and with the one that its item has now.
+    private mutating func closeSnapshots() {
+        for (id, open) in opens {
+            guard let snapshot = open.snapshot, let file = files[open.file] else { continue }
+            let survives = snapshot.classes.allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen }
+            if !survives || !goesOn(file) { opens[id]?.snapshot?.isClosed = true }
         }
     }
 

@@ -53,9 +53,9 @@ extension Model {
         _ id: FileID, _ flags: OpenFlags, isWriter: Bool, _ number: Int, _ slot: Int
     ) {
         guard let file = files[id] else { return }
-        let value = isWriter ? nil : openedValue(id)
+        let snapshot = isWriter ? nil : Snapshot(bytes: openedValue(id), classes: classes(file))
         let open = symbol()
-        opens[open] = Open(file: id, flags: flags, snapshot: value, closings: file.closings, losses: file.losses)
+        opens[open] = Open(file: id, flags: flags, snapshot: snapshot, losses: file.losses)
         processes[number]?.slots[slot] = open
         if isWriter { files[id]?.writers += 1 } else { files[id]?.readers += 1 }
     }
@@ -142,8 +142,8 @@ extension Model {
         guard open.flags.isReadable, let file = files[open.file] else { throw .badFileDescriptor }
         let value: [UInt8]
         if let snapshot = open.snapshot {
-            guard open.closings == file.closings else { throw .noKey }
-            value = snapshot
+            guard !snapshot.isClosed else { throw .noKey }
+            value = snapshot.bytes
         } else {
             guard open.losses == file.losses, answersByDescriptor(file) else { throw .noKey }
             value = file.staged?.bytes ?? file.value

@@ -62,13 +62,20 @@ public struct Model: Sendable {
         /// How many slots, of all processes.
         var references = 1
         /// F3: what a descriptor for reading shows.
-        var snapshot: [UInt8]?
-        /// ``File/closings`` and ``File/losses`` at the open.
-        let closings: Int
+        var snapshot: Snapshot?
+        /// ``File/losses`` at the open.
         let losses: Int
 
         /// For writing or truncating, however it is used: it takes part in F1.
         var isWriter: Bool { snapshot == nil }
+    }
+
+    /// One value for ever, sealed under the classes that it had then.
+    struct Snapshot {
+        let bytes: [UInt8]
+        let classes: [ItemClass]
+        /// L2: a lock has closed it, and no unlock opens it again.
+        var isClosed = false
     }
 
     /// A name that was freed, and what it stood for (F5).
@@ -108,8 +115,7 @@ public struct Model: Sendable {
         var former: Freed?
         var readers = 0
         var writers = 0
-        /// L2: how often a lock has closed it, and has taken away what was staged.
-        var closings = 0
+        /// L2: how often a lock has taken away what was staged.
         var losses = 0
         /// How often something was taken back that everyone had seen: the times may have gone back with it.
         var epoch = 0

@@ -91,7 +91,9 @@ public struct Comparison<System: ModelledSystem> {
             + services.flatMap { [.list($0), .statDirectory($0)] }
             + places.flatMap { [.stat($0), .contents($0), .attributes($0)] }
         let throughSlots = Generator.processes.flatMap { process in
-            Generator.slots.map { Step(process, .status(slot: $0)) }
+            Generator.slots.flatMap { slot in
+                [.status(slot: slot), .read(slot: slot, offset: 0, count: 100_000)].map { Step(process, $0) }
+            }
         }
         return actions.map { Step(-1, $0) } + throughSlots
     }

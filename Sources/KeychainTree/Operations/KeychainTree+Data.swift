@@ -272,6 +272,7 @@ extension KeychainTree {
         if var item = state.item {
             item.file.modificationTime = staging.times.modification
             item.modificationDate = max(item.modificationDate, staging.times.change)
+            item.secretCount = staging.count
             state.item = item
         }
         staging.note { $0.committed() }
