@@ -56,6 +56,19 @@ import Testing
         #expect(throws: Errno.noKey) { try editor.rmdir(other) }
     }
 
+    @Test("L1: so are rmdir and rename of what holds a name in the making whose descriptors alone go on")
+    func directoryOfPendingName() throws {
+        let other = "generic-passwords/t"
+        try editor.mkdir(other)
+        try editor.setxattr(other, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
+        let file = try editor.open("\(other)/new", [.writeOnly, .create])
+        #expect(throws: Errno.directoryNotEmpty) { try editor.rmdir(other) }
+        _ = fixture.tree.lock()
+        #expect(throws: Errno.noKey) { try editor.rmdir(other) }
+        #expect(throws: Errno.noKey) { try editor.rename(other, "generic-passwords/u") }
+        try editor.close(file)
+    }
+
     @Test("L1, X3: a rename by attribute to the name of an item that is not available is ENOKEY")
     func renamingByAttribute() throws {
         try editor.put(path("b"), "x")

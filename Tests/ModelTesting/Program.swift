@@ -102,7 +102,7 @@ public struct Comparison<System: ModelledSystem> {
 
     /// The shortest program found in that time that still fails: whole chunks go first, then single steps, then arguments
     /// get simpler.
-    public func shrink(_ first: Difference, seconds: Double = 120) throws -> Difference {
+    public func shrink(_ first: Difference, seconds: Double = 60) throws -> Difference {
         var best = first
         let deadline = ContinuousClock.now + .seconds(seconds)
         var size = best.steps / 2

@@ -213,7 +213,10 @@ extension KeychainTree {
             try keychain.items(in: directory, after: .none, limit: 1).first
         }
         switch first {
-        case nil: if table.withLock({ $0.service(directory) })?.hasPending == true { throw .directoryNotEmpty }
+        case nil:
+            guard table.withLock({ $0.service(directory) })?.hasPending == true else { return }
+            try checkAvailable(directory)
+            throw .directoryNotEmpty
         case .unavailable, .foreign: throw .noKey
         case .available, .damaged:
             try checkAvailable(directory)
