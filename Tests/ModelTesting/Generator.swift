@@ -5,24 +5,41 @@ public struct Generator {
     private var random: any RandomNumberGenerator
     /// In bytes.
     private let valueLimit: Int
-    /// Steps that not every system can take.
-    private let canWait: Bool
+    private let abilities: Abilities
     static let processes = 0..<3
     static let slots = 0..<3
 
-    public static let services = ["generic-passwords/s", "generic-passwords/t", "internet-passwords/h"]
+    /// Steps that not every system can take.
+    public struct Abilities: OptionSet, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        public static let wait = Abilities(rawValue: 1)
+        public static let fillDisk = Abilities(rawValue: 2)
+    }
+
+    public static let services = [
+        "generic-passwords/s", "generic-passwords/t", "internet-passwords/h", "synchronizable/generic-passwords/s",
+        "access-groups/g/generic-passwords/s",
+    ]
+    static let folders = [
+        "generic-passwords", "internet-passwords", "synchronizable/generic-passwords",
+        "access-groups/g/generic-passwords",
+    ]
     public static let names = ["a", "b", "c"]
     private static let classes = ItemClass.allCases.map(\.rawValue)
 
-    public init(_ random: any RandomNumberGenerator, valueLimit: Int, canWait: Bool) {
+    public init(_ random: any RandomNumberGenerator, valueLimit: Int, abilities: Abilities) {
         self.random = random
         self.valueLimit = valueLimit
-        self.canWait = canWait
+        self.abilities = abilities
     }
 
-    /// Begins with two directories, so that most steps find something to do.
+    /// Begins with some directories, so that most steps find something to do.
     public mutating func program(length: Int) -> [Step] {
-        let beginning = Self.services.dropLast(1).map { Step(0, .makeDirectory($0)) }
+        let beginning =
+            [Step(0, .makeGroup("g"))] + Self.services.filter { !$0.hasPrefix("i") }.map { Step(0, .makeDirectory($0)) }
         return beginning + (0..<max(0, length - beginning.count)).map { _ in operation() }
     }
 
@@ -60,9 +77,18 @@ public struct Generator {
         case ..<3: .setAttribute(place(), Model.accessible, pick(Self.classes), flags: 0)
         case ..<6: .setAttribute(place(), attribute(), text(), flags: pick([0, 0, 0, 1, 2]))
         case ..<7: .setAttribute(place(), "user.kSecAttrAccount", pick(Self.names), flags: 0)
-        case ..<8: .setAttribute(place(), "user.kSecAttrService", pick(["s", "t", "u"]), flags: 0)
+        case ..<8: moveByAttribute()
         case ..<9: .removeAttribute(place(), isOne(in: 3) ? Model.accessible : attribute())
         default: .attributes(place())
+        }
+    }
+
+    /// To another directory.
+    private mutating func moveByAttribute() -> Action {
+        switch pick(0..<4) {
+        case ..<2: .setAttribute(place(), "user.kSecAttrService", pick(["s", "t", "u"]), flags: 0)
+        case ..<3: .setAttribute(place(), "user.kSecAttrAccessGroup", pick(["default", "g"]), flags: 0)
+        default: .setAttribute(place(), "user.kSecAttrSynchronizable", pick(["0", "1"]), flags: 0)
         }
     }
 
@@ -71,18 +97,21 @@ public struct Generator {
         case ..<2: .makeDirectory(service())
         case ..<4: .removeDirectory(service())
         case ..<6: .renameDirectory(service(), service(), flags: renameFlags())
-        case ..<7: .list(isOne(in: 2) ? service() : pick(["generic-passwords", "internet-passwords"]))
+        case ..<7: .list(isOne(in: 2) ? service() : pick(Self.folders))
         case ..<8: .statDirectory(service())
         default: .setDefault(service(), pick(Self.classes))
         }
     }
 
     private mutating func stateAction() -> Action {
-        switch pick(0..<20) {
+        switch pick(0..<24) {
         case ..<6: .lock
         case ..<15: .unlock
-        case ..<16: canWait ? .wait : .unlock
+        case ..<16: abilities.contains(.wait) ? .wait : .unlock
         case ..<18: .remount
+        case ..<19: .remountLocked
+        case ..<20: abilities.contains(.fillDisk) ? .fillDisk(true) : .unlock
+        case ..<22: abilities.contains(.fillDisk) ? .fillDisk(false) : .unlock
         default: .kill
         }
     }
@@ -96,7 +125,7 @@ public struct Generator {
 
     /// Most in one directory: what happens between names happens there.
     private mutating func place() -> Place {
-        Place(isOne(in: 4) ? pick(Self.services) : Self.services[0], pick(Self.names))
+        Place(isOne(in: 3) ? pick(Self.services) : Self.services[0], pick(Self.names))
     }
 
     private mutating func flags() -> Int32 {

@@ -19,7 +19,14 @@ extension Model {
     mutating func set(_ name: String, to value: String, of place: Place, _ flags: XattrFlags) throws(Errno) {
         let id = try file(place)
         guard let item = files[id]?.item else { return }
-        let isGeneric = Self.classFolder(place.directory) == "generic-passwords"
+        guard name.hasPrefix("user.") else { throw .operationNotSupported }
+        try checkWritable()
+        try checkRoom()
+        let directory = ServicePath(place.directory)
+        if let moved = directory.setting(name, to: value) {
+            if flags.contains(.create) { throw .fileExists }
+            return moved == directory ? () : try relocate(id, toService: moved.path, place.name)
+        }
         switch name {
         case Self.accessible:
             if flags.contains(.create) { throw .fileExists }
@@ -27,11 +34,7 @@ extension Model {
             try setClass(itemClass, of: id)
         case "user.kSecAttrAccount":
             if flags.contains(.create) { throw .fileExists }
-            if value != place.name { try relocate(id, to: (try directory(place.directory), value)) }
-        case "user.kSecAttrService" where isGeneric:
-            if flags.contains(.create) { throw .fileExists }
-            let path = "generic-passwords/\(value)"
-            if path != place.directory { try relocate(id, toService: path, place.name) }
+            if value != place.name { try relocate(id, to: (try self.directory(place.directory), value)) }
         case "user.kSecAttrModificationDate": throw .notPermitted
         case _ where Self.isForeign(name): throw .operationNotSupported
         default:
@@ -46,9 +49,9 @@ extension Model {
         }
     }
 
-    /// Outside `user.`, or an attribute that the class does not have.
+    /// An attribute that the class does not have.
     private static func isForeign(_ name: String) -> Bool {
-        !name.hasPrefix("user.") || ["user.kSecAttrKeyType", "user.kSecAttrService"].contains(name)
+        ["user.kSecAttrKeyType", "user.kSecAttrService"].contains(name)
     }
 
     /// L3; ENOKEY for a class that cannot be sealed now.
@@ -63,23 +66,23 @@ extension Model {
         if let directory { return try relocate(id, to: (directory, name)) }
         let made = symbol()
         try relocate(id, to: (made, name))
-        directories[path] = made
-        directoryFacts[made] = Directory(inode: symbol())
+        addDirectory(path, made)
     }
 
     mutating func remove(_ name: String, of place: Place) throws(Errno) {
         let id = try file(place)
+        guard name.hasPrefix("user.") else { throw .operationNotSupported }
+        try checkWritable()
         guard let item = files[id]?.item else { return }
         let defaultClass = directoryFacts[try directory(place.directory)]?.defaultClass ?? .whenUnlocked
-        let isGeneric = Self.classFolder(place.directory) == "generic-passwords"
+        let directory = ServicePath(place.directory)
         switch name {
         case Self.accessible:
             guard item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked else { throw .noAttribute }
             try setClass(defaultClass, of: id)
         case "user.kSecAttrAccount": throw .notPermitted
-        case "user.kSecAttrService" where isGeneric: throw .notPermitted
+        case _ where directory.setting(name, to: "") != nil: throw .notPermitted
         case "user.kSecAttrModificationDate": throw .noAttribute
-        case _ where !name.hasPrefix("user."): throw .operationNotSupported
         default:
             guard item.attributes[name] != nil else { throw .noAttribute }
             files[id]?.item.attributes[name] = nil

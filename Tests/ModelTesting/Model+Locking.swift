@@ -7,14 +7,43 @@ extension Model {
         [file.item.itemClass] + (file.isPending ? file.former.map { [$0.item.itemClass] } ?? [] : [])
     }
 
-    func answersByName(_ file: File) -> Bool {
-        !isLocked || file.item.itemClass.opensWhileLocked
+    var isLocked: Bool { state != .unlocked }
+
+    /// Whether items of the class can be opened.
+    private func isAvailable(_ itemClass: ItemClass) -> Bool {
+        switch state {
+        case .beforeFirstUnlock: itemClass == .always
+        case .unlocked: true
+        case .locked: itemClass.opensWhileLocked
+        }
     }
+
+    func answersByName(_ file: File) -> Bool { isAvailable(file.item.itemClass) }
+
+    /// Before the first unlock nothing is changed.
+    func checkWritable() throws(Errno) {
+        if state == .beforeFirstUnlock { throw .noKey }
+    }
+
+    /// What can be foreseen of a commit (F1).
+    func checkRoom() throws(Errno) {
+        if isFull { throw .noSpace }
+    }
+
+    /// Whether there is an Always item at that path or below.
+    func holdsAlways(_ path: String) -> Bool {
+        directories.contains { directory in
+            guard directory.key == path || directory.key.hasPrefix(path + "/") else { return false }
+            return names[directory.value, default: [:]].values.contains { files[$0]?.item.itemClass == .always }
+        }
+    }
+
+    /// Whether the name of a directory answers.
+    func isVisible(_ path: String) -> Bool { state != .beforeFirstUnlock || holdsAlways(path) }
 
     /// Whether what is open goes on (L2).
     func answersByDescriptor(_ file: File) -> Bool {
-        guard isLocked, !file.item.itemClass.opensWhileLocked else { return true }
-        return file.isOpen && goesOn(file)
+        isAvailable(file.item.itemClass) || file.isOpen && goesOn(file)
     }
 
     private func goesOn(_ file: File) -> Bool {
@@ -23,7 +52,8 @@ extension Model {
 
     /// L2: what is staged of items that are not available is dropped, and descriptors answer ENOKEY.
     mutating func lock() {
-        isLocked = true
+        guard state != .beforeFirstUnlock else { return }
+        state = .locked
         freed = []
         closeSnapshots()
         for (id, file) in files where !goesOn(file) {

@@ -8,6 +8,7 @@ extension Model {
         let directory = try directory(place.directory)
         let itemClass = directoryFacts[directory]?.defaultClass ?? .whenUnlocked
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
+        try checkRoom()
         let id = symbol()
         let item = Item(row: symbol(), reference: symbol(), created: symbol(), itemClass: itemClass)
         files[id] = File(
@@ -26,6 +27,7 @@ extension Model {
 
     mutating func unlink(_ place: Place, _ caller: Symbol) throws(Errno) {
         let id = try file(place)
+        try checkWritable()
         guard let file = files[id] else { return }
         if file.isPending {
             giveBack(file.former)
@@ -52,13 +54,12 @@ extension Model {
         if flags.contains(.noReplace), target != nil { throw .fileExists }
         if flags.contains(.exchange), target == nil { throw .noSuchFileOrDirectory }
         if source == target { return }
-        guard Self.classFolder(from.directory) == Self.classFolder(to.directory) else { throw .crossDevice }
+        guard ServicePath(from.directory).itemClass == ServicePath(to.directory).itemClass else { throw .crossDevice }
+        try checkWritable()
         if flags.contains(.exchange), let target { return exchange(source, target) }
         guard let target else { return move(source, to: (newDirectory, to.name), caller) }
         replace(target, with: source, caller)
     }
-
-    static func classFolder(_ path: String) -> Substring { path.prefix { $0 != "/" } }
 
     private mutating func move(_ id: FileID, to place: (DirectoryID, String), _ caller: Symbol) {
         move(id, to: place, takeFreed(place.1, place.0, caller), caller)

@@ -39,7 +39,9 @@ extension Model {
         }
         if flags.isSuperset(of: [.create, .exclusive]) { throw .fileExists }
         let isWriter = flags.isWritable || flags.contains(.truncate)
+        if isWriter { try checkWritable() }
         if flags.contains(.truncate) {
+            try checkRoom()
             edit(id) { staged in
                 staged.bytes = []
                 staged.modified = .recently
@@ -157,9 +159,11 @@ extension Model {
         guard open.flags.isWritable else { throw .badFileDescriptor }
         try checkUsable(open)
         let limit = valueLimit
+        let isFull = isFull
         try change(open.file, caller) { (value) throws(Errno) in
             let start = open.flags.contains(.append) ? value.count : offset
             guard start + bytes.count <= limit else { throw .fileTooLarge }
+            if isFull { throw .noSpace }
             if value.count < start + bytes.count {
                 value += [UInt8](repeating: 0, count: start + bytes.count - value.count)
             }
@@ -171,9 +175,10 @@ extension Model {
     private mutating func resize(_ open: Open, _ size: Int, _ caller: Symbol) throws(Errno) {
         guard open.flags.isWritable else { throw .invalidArgument }
         try checkUsable(open)
-        let limit = valueLimit
+        let (limit, isFull) = (valueLimit, isFull)
         try change(open.file, caller) { (value) throws(Errno) in
             guard size <= limit else { throw .fileTooLarge }
+            if isFull { throw .noSpace }
             Self.cut(&value, size)
         }
     }
@@ -220,7 +225,9 @@ extension Model {
 
     /// truncate(2): nobody has a descriptor that could hear of an error later, so it commits at once.
     mutating func truncate(_ id: FileID, _ size: Int) throws(Errno) {
+        try checkWritable()
         guard size <= valueLimit else { throw .fileTooLarge }
+        try checkRoom()
         edit(id) { staged in
             Self.cut(&staged.bytes, size)
             staged.modified = .recently
@@ -261,7 +268,13 @@ extension Model {
                 history: [id, file.epoch]))
     }
 
-    mutating func setTime(_ id: FileID, _ time: Time) {
+    mutating func chmod(_ id: FileID, _ permissions: UInt32) throws(Errno) {
+        try checkWritable()
+        files[id]?.permissions = permissions
+    }
+
+    mutating func setTime(_ id: FileID, _ time: Time) throws(Errno) {
+        try checkWritable()
         files[id]?.modified = time
         files[id]?.staged?.modified = time
     }

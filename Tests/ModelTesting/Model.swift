@@ -20,7 +20,11 @@ public struct Model: Sendable {
     var processes: [Int: Process] = [:]
     var opens: [Int: Open] = [:]
     var freed: [Freed] = []
-    var isLocked = false
+    var state = LockState.unlocked
+    /// The disk has no room.
+    var isFull = false
+    /// Class directories that something was ever made in, and groups: they have rows of their own.
+    var containers: Set<String> = []
     /// In seconds.
     private(set) var now = 0.0
     private var lastSymbol = 0
@@ -138,6 +142,11 @@ public struct Model: Sendable {
         var writers: Set<Symbol> = []
         var refusal: Errno?
     }
+}
+
+/// Section 4.
+enum LockState {
+    case beforeFirstUnlock, unlocked, locked
 }
 
 /// kSecAttrAccessible, as far as the model goes.

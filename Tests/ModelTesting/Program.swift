@@ -19,6 +19,9 @@ public struct Difference: Error, CustomStringConvertible {
     public let steps: Int
     public let what: String
 
+    /// Differences of the same kind come of the same fault, most likely.
+    fileprivate var kind: String { what.filter { !$0.isNumber } }
+
     public var description: String {
         let lines = program.prefix(steps).map { "  \($0.process): \($0.action)" }
         return lines.joined(separator: "\n") + "\n=> \(what)"
@@ -87,8 +90,7 @@ public struct Comparison<System: ModelledSystem> {
         let services = Generator.services + ["generic-passwords/u"]
         let places = services.flatMap { service in Generator.names.map { Place(service, $0) } }
         let actions: [Action] =
-            [.list("generic-passwords"), .list("internet-passwords")]
-            + services.flatMap { [.list($0), .statDirectory($0)] }
+            Generator.folders.map { .list($0) } + services.flatMap { [.list($0), .statDirectory($0)] }
             + places.flatMap { [.stat($0), .contents($0), .attributes($0)] }
         let throughSlots = Generator.processes.flatMap { process in
             Generator.slots.flatMap { slot in
@@ -100,7 +102,7 @@ public struct Comparison<System: ModelledSystem> {
 
     // MARK: Shrinking
 
-    /// The shortest program found in that time that still fails: whole chunks go first, then single steps, then arguments
+    /// The shortest program found in that time that still fails so: whole chunks go first, then single steps, then arguments
     /// get simpler.
     public func shrink(_ first: Difference, seconds: Double = 60) throws -> Difference {
         var best = first
@@ -111,7 +113,7 @@ public struct Comparison<System: ModelledSystem> {
             while index < best.steps, ContinuousClock.now < deadline {
                 var program = Array(best.program.prefix(best.steps))
                 program.removeSubrange(index..<min(index + size, program.count))
-                if let found = try run(program) { best = found } else { index += size }
+                if let found = try again(program, as: first) { best = found } else { index += size }
             }
             size /= 2
         }
@@ -119,17 +121,21 @@ public struct Comparison<System: ModelledSystem> {
             for simpler in best.program[index].simpler where index < best.steps && ContinuousClock.now < deadline {
                 var program = Array(best.program.prefix(best.steps))
                 program[index] = simpler
-                if let found = try run(program) { best = found }
+                if let found = try again(program, as: first) { best = found }
             }
         }
         return best
+    }
+
+    private func again(_ program: [Step], as first: Difference) throws -> Difference? {
+        try run(program).flatMap { $0.kind == first.kind ? $0 : nil }
     }
 }
 
 extension Action {
     fileprivate var changesState: Bool {
         switch self {
-        case .lock, .remount, .kill: true
+        case .lock, .remount, .remountLocked, .kill: true
         default: false
         }
     }
