@@ -46,7 +46,7 @@ public struct Generator {
     private mutating func operation() -> Step { Step(pick(Self.processes), action()) }
 
     private mutating func action() -> Action {
-        switch pick(0..<1000) {
+        switch pick(0..<1060) {
         case ..<170: .open(place(), flags: flags(), slot: pick(Self.slots))
         case ..<290: .close(slot: pick(Self.slots))
         case ..<310: .duplicate(slot: pick(Self.slots), to: pick(Self.slots))
@@ -68,7 +68,8 @@ public struct Generator {
         case ..<865: .rename(place(), place(), flags: renameFlags())
         case ..<930: attributeAction()
         case ..<970: directoryAction()
-        default: stateAction()
+        case ..<1000: stateAction()
+        default: .ask(serviceCall())
         }
     }
 
@@ -100,6 +101,21 @@ public struct Generator {
         case ..<7: .list(isOne(in: 2) ? service() : pick(Self.folders))
         case ..<8: .statDirectory(service())
         default: .setDefault(service(), pick(Self.classes))
+        }
+    }
+
+    private mutating func serviceCall() -> ServiceCall {
+        let label = isOne(in: 4) ? text() : nil
+        switch pick(0..<8) {
+        case ..<2: return .add(place(), fill(), label: label)
+        case ..<3: return .find(place())
+        case ..<5: return .delete(place())
+        case ..<6: return .update(place(), fill(), label: label, to: nil)
+        default:
+            // Between classes nothing moves.
+            let places = [place(), place()]
+            let sameClass = ServicePath(places[0].directory).itemClass == ServicePath(places[1].directory).itemClass
+            return .update(places[0], isOne(in: 2) ? fill() : nil, label: "moved", to: sameClass ? places[1] : nil)
         }
     }
 

@@ -8,17 +8,18 @@ extension Model {
 
     func attributes(_ place: Place) throws(Errno) -> Expectation {
         guard let file = files[try file(place)] else { throw .noSuchFileOrDirectory }
-        var listed = file.item.attributes
+        let item = shownItem(file)
+        var listed = item.attributes
         let defaultClass = directoryFacts[try directory(place.directory)]?.defaultClass
-        if file.item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked {
-            listed[Self.accessible] = file.item.itemClass.rawValue
+        if item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked {
+            listed[Self.accessible] = item.itemClass.rawValue
         }
-        return .attributes(listed: listed, reference: file.item.reference, created: file.item.created)
+        return .attributes(listed: listed, reference: item.reference, created: item.created)
     }
 
     mutating func set(_ name: String, to value: String, of place: Place, _ flags: XattrFlags) throws(Errno) {
         let id = try file(place)
-        guard let item = files[id]?.item else { return }
+        guard let item = files[id].map(shownItem) else { return }
         guard name.hasPrefix("user.") else { throw .operationNotSupported }
         try checkWritable()
         try checkRoom()
@@ -45,6 +46,7 @@ extension Model {
             attributes[name] = value
             let size = attributes.reduce(0) { $0 + $1.key.utf8.count + 1 + $1.value.utf8.count }
             guard size <= Self.sizeLimit else { throw .listTooLong }
+            keepBrought(id)
             files[id]?.item.attributes = attributes
         }
     }
@@ -56,8 +58,9 @@ extension Model {
 
     /// L3; ENOKEY for a class that cannot be sealed now.
     private mutating func setClass(_ itemClass: ItemClass, of id: FileID) throws(Errno) {
-        guard let file = files[id], file.item.itemClass != itemClass else { return }
+        guard let file = files[id], shownItem(file).itemClass != itemClass else { return }
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
+        keepBrought(id)
         files[id]?.item.itemClass = itemClass
     }
 
@@ -73,7 +76,7 @@ extension Model {
         let id = try file(place)
         guard name.hasPrefix("user.") else { throw .operationNotSupported }
         try checkWritable()
-        guard let item = files[id]?.item else { return }
+        guard let item = files[id].map(shownItem) else { return }
         let defaultClass = directoryFacts[try directory(place.directory)]?.defaultClass ?? .whenUnlocked
         let directory = ServicePath(place.directory)
         switch name {
@@ -85,6 +88,7 @@ extension Model {
         case "user.kSecAttrModificationDate": throw .noAttribute
         default:
             guard item.attributes[name] != nil else { throw .noAttribute }
+            keepBrought(id)
             files[id]?.item.attributes[name] = nil
         }
     }

@@ -4,13 +4,13 @@ import SystemPackage
 extension Model {
     /// The classes that a file's contents need: a pending one's also that of what it goes on with.
     func classes(_ file: File) -> [ItemClass] {
-        [file.item.itemClass] + (file.isPending ? file.former.map { [$0.item.itemClass] } ?? [] : [])
+        [shownItem(file).itemClass] + (file.isPending ? file.former.map { [$0.item.itemClass] } ?? [] : [])
     }
 
     var isLocked: Bool { state != .unlocked }
 
     /// Whether items of the class can be opened.
-    private func isAvailable(_ itemClass: ItemClass) -> Bool {
+    func isAvailable(_ itemClass: ItemClass) -> Bool {
         switch state {
         case .beforeFirstUnlock: itemClass == .always
         case .unlocked: true
@@ -18,7 +18,7 @@ extension Model {
         }
     }
 
-    func answersByName(_ file: File) -> Bool { isAvailable(file.item.itemClass) }
+    func answersByName(_ file: File) -> Bool { isAvailable(shownItem(file).itemClass) }
 
     /// Before the first unlock nothing is changed.
     func checkWritable() throws(Errno) {
@@ -43,7 +43,7 @@ extension Model {
 
     /// Whether what is open goes on (L2).
     func answersByDescriptor(_ file: File) -> Bool {
-        isAvailable(file.item.itemClass) || file.isOpen && goesOn(file)
+        answersByName(file) || file.isOpen && goesOn(file)
     }
 
     private func goesOn(_ file: File) -> Bool {
@@ -62,6 +62,7 @@ extension Model {
             if isUncommitted || file.place == nil { files[id]?.losses += 1 }
             if isUncommitted { files[id]?.epoch += 1 }
             files[id]?.staged = nil
+            dropBrought(id)
             if file.isPending { dropPending(id) }
         }
     }

@@ -37,7 +37,7 @@ extension Model {
         free(try directory(place.directory), place.name, file.item, movedTo: nil, caller)
     }
 
-    private mutating func detach(_ id: FileID) {
+    mutating func detach(_ id: FileID) {
         guard let place = files[id]?.place else { return }
         if names[place.directory]?[place.name] == id { names[place.directory]?[place.name] = nil }
         files[id]?.place = nil
@@ -71,6 +71,7 @@ extension Model {
     ) {
         guard let file = files[id], let old = file.place else { return }
         let isRemembered = !file.isPending || file.former != nil
+        keepBrought(id)
         commitWithRename(id)
         guard let left = files[id]?.item else { return }
         names[old.directory]?[old.name] = nil
@@ -104,6 +105,7 @@ extension Model {
         let isRemembered = !file.isPending || file.former != nil
         // The item that it would go on with is the one that it replaces, and stays with the name.
         if file.former?.movedTo == replaced.item.row { files[source]?.former = nil }
+        keepBrought(source)
         commitWithRename(source)
         guard let left = files[source]?.item else { return }
         var item = replaced.item
@@ -120,7 +122,10 @@ extension Model {
 
     /// Swaps the names, nothing else.
     private mutating func exchange(_ a: FileID, _ b: FileID) {
-        for id in [a, b] where files[id]?.isPending == true { commit(id) }
+        for id in [a, b] {
+            if files[id]?.isPending == true { commit(id) }
+            keepBrought(id)
+        }
         guard let placeA = files[a]?.place, let placeB = files[b]?.place else { return }
         files[a]?.place = placeB
         files[b]?.place = placeA
@@ -135,6 +140,7 @@ extension Model {
             throw .fileExists
         }
         guard let old = files[id]?.place else { return }
+        keepBrought(id)
         commitWithRename(id)
         names[old.directory]?[old.name] = nil
         names[place.directory, default: [:]][place.name] = id

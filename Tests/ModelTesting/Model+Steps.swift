@@ -38,6 +38,7 @@ extension Model {
         case .removeAttribute(let place, let name): try remove(name, of: place)
         case .makeDirectory, .makeGroup, .removeDirectory, .renameDirectory, .list, .statDirectory, .setDefault:
             return try directoryStep(action)
+        case .ask(let call): return ask(call)
         case .lock: lock()
         case .unlock: state = .unlocked
         case .remount: remount()
@@ -93,6 +94,7 @@ extension Model {
             if file.isPending, let place = file.place { names[place.directory]?[place.name] = nil }
             if file.staged != nil { files[id]?.epoch += 1 }
             files[id]?.staged = nil
+            dropBrought(id)
             files[id]?.readers = 0
             files[id]?.writers = 0
             if file.isPending { files[id] = nil }

@@ -131,6 +131,7 @@ extension Model {
             if staged.isAbandoned { files[id]?.epoch += 1 } else { commit(id) }
         }
         files[id]?.staged = nil
+        dropBrought(id)
         if files[id]?.isPending == true {
             giveBack(file.former)
             dropPending(id)
@@ -247,6 +248,7 @@ extension Model {
         if file.isPending { file.item = successor(file.former, file.item, in: file.place?.directory) }
         (file.isPending, file.former) = (false, nil)
         files[id] = file
+        keepBrought(id)
     }
 
     // MARK: Status
@@ -270,11 +272,13 @@ extension Model {
 
     mutating func chmod(_ id: FileID, _ permissions: UInt32) throws(Errno) {
         try checkWritable()
+        keepBrought(id)
         files[id]?.permissions = permissions
     }
 
     mutating func setTime(_ id: FileID, _ time: Time) throws(Errno) {
         try checkWritable()
+        keepBrought(id)
         files[id]?.modified = time
         files[id]?.staged?.modified = time
     }

@@ -104,8 +104,24 @@ public struct Model: Sendable {
         var attributes: [String: String] = [:]
     }
 
+    /// What a file brings with it when it is renamed over an item.
+    struct Facts {
+        var inode: Symbol
+        var permissions: UInt32
+        var modified: Time
+    }
+
+    /// F10: a name in the making has become the file of an item that has come to it.
+    struct Brought {
+        /// What was set on it before.
+        let draft: Item
+        let directory: DirectoryID
+        /// The item's own, which are its again if nothing is committed.
+        var facts: Facts
+    }
+
     struct File {
-        let inode: Symbol
+        var inode: Symbol
         /// Nil once it has been unlinked, replaced or dropped.
         var place: (directory: DirectoryID, name: String)?
         var item: Item
@@ -117,6 +133,7 @@ public struct Model: Sendable {
         var staged: Staged?
         /// What a pending name stood for before.
         var former: Freed?
+        var brought: Brought?
         var readers = 0
         var writers = 0
         /// L2: how often a lock has taken away what was staged.
@@ -125,6 +142,11 @@ public struct Model: Sendable {
         var epoch = 0
 
         var isOpen: Bool { readers + writers > 0 }
+
+        var facts: Facts {
+            get { Facts(inode: inode, permissions: permissions, modified: modified) }
+            set { (inode, permissions, modified) = (newValue.inode, newValue.permissions, newValue.modified) }
+        }
     }
 
     enum Time: Equatable {

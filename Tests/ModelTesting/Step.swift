@@ -79,6 +79,7 @@ public enum Action: Hashable, Codable, Sendable {
     case list(String)
     case statDirectory(String)
     case setDefault(String, String)
+    case ask(ServiceCall)
 
     case lock
     case unlock

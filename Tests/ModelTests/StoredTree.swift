@@ -9,6 +9,7 @@ import SecretCrypto
 import Synchronization
 import SystemPackage
 
+@testable import KeychainMount
 @testable import KeychainTree
 
 /// A tree over a keychain in a file, with some processes: what a mount is, without a kernel and without its daemon.
@@ -65,7 +66,10 @@ final class StoredTree: ModelledSystem {
         let keychain = try Keychain(store: store, keys: keys) { clock.now() }
         var options = TreeOptions(userID: 0, groupID: 0)
         options.valueLimit = valueLimit
-        return (keychain, KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands()))
+        let requests = ItemRequests(keychain, valueLimit: valueLimit, host: host)
+        let tree = KeychainTree(
+            keychain: keychain, options: options, host: host, commands: NoCommands(), requests: requests)
+        return (keychain, tree)
     }
 
     private func path(_ generation: Int) -> String { folder.appendingPathComponent("\(generation)").path }

@@ -285,7 +285,7 @@ extension KeychainTree {
         let inheritance = inheritance(of: state.freed)
         let saved = try keychain.change { (change) throws(KeychainError) in
             var item = try change.succeed(inheritance, with: try stored(draft, row, open, change))
-            if let adopted { item = item.taking(adopted, sourceDefault: try change.defaultProtection(item)) }
+            item = try change.bringing(adopted, to: item)
             let saved = try staging.save(item, in: change)
             if draft != nil { try change.touchDirectory(saved.directory) }
             return saved

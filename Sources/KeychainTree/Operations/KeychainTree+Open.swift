@@ -301,7 +301,8 @@ extension KeychainTree {
     /// Returns the name that is gone with a dropped creation.
     private func lastClose(_ state: inout ItemFile.State) -> EntryReference? {
         guard let staging = state.staging else { return nil }
-        if state.adopted != nil { (state.adopted, state.item) = (nil, nil) }
+        if state.adopted != nil, !state.isDetached { state.item = nil }
+        state.adopted = nil
         // What has no name lives on for those who read it; not what was abandoned.
         let isDropped = staging.state.lastClose() == .drop
         if !state.isDetached || state.openCount == 0 || isDropped { state.staging = nil }

@@ -90,9 +90,8 @@ extension KeychainTree {
     /// An item has a name now that somebody may be making a file under.
     private func taken(_ place: ItemPlace, by row: RowID, _ directory: ServiceDirectory?) {
         let name = CanonicalName(account: place.account)
-        guard let directory else { return }
-        take(name, in: directory.row)
-        guard let file = directory.pendingFile(name), let item = try? keychain.item(id: row) else { return }
+        if let directory = directory?.row ?? unknownRow(of: place) { take(name, in: directory) }
+        guard let file = directory?.pendingFile(name), let item = try? keychain.item(id: row) else { return }
         if let other = table.withLock({ $0.itemNode(row)?.file }), other !== file {
             withBoth(file, other) { state, otherState in
                 guard state.isPending else { return }
@@ -142,6 +141,13 @@ extension KeychainTree {
         guard let directory = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
         else { return nil }
         return table.withLock { $0.service(directory.id) }
+    }
+
+    /// The row of a directory that the kernel does not know, if names that were freed in it may be remembered.
+    private func unknownRow(of place: ItemPlace) -> RowID? {
+        guard freedNames.withLock({ $0.count }) > 0 else { return nil }
+        let found = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
+        return found?.id
     }
 
     /// The directory of a place that the kernel does not know.

@@ -268,6 +268,51 @@ import Testing
         #expect(try shell.getxattr(path("b"), "kSecAttrLabel") == "L")
     }
 
+    @Test("F5, F10: the same where the kernel has forgotten the directory") func freedInForgottenDirectory() throws {
+        let client = PathClient(fixture.tree, caller: Caller(userID: 1000, groupID: 1000, processID: 7))
+        try client.mkdir("/" + dir)
+        try client.put("/" + path("a"), "old")
+        try client.setxattr("/" + path("a"), "user.kSecAttrLabel", "L")
+        try client.unlink("/" + path("a"))
+        try api.add(key("a"), "api")
+        try api.delete(key("a"))
+        try client.put("/" + path("a"), "new")
+        #expect(throws: Errno.noAttribute) { try client.getxattr("/" + path("a"), "user.kSecAttrLabel") }
+    }
+
+    @Test(
+        "F5, F10: a name in the making that an item has come to takes with it what was set on it, however it is renamed",
+        arguments: [RenameFlags(), .exchange])
+    func renamedUnderPending(flags: RenameFlags) throws {
+        for target in ["b", "c"] {
+            try api.add(key("c"), "there already")
+            if flags == .exchange { try api.add(key("b"), "there already") }
+            let file = try making("shell")
+            let inode = try shell.stat(path("a")).inode
+            try api.add(key("a", ["labl": "L"]), "api")
+            try shell.rename(path("a"), path(target), flags)
+            #expect(try shell.getxattr(path(target), "kSecAttrComment") == "C")
+            #expect(try shell.stat(path(target)).permissions == 0o640)
+            #expect(try shell.stat(path(target)).inode == inode)
+            try shell.close(file)
+            #expect(try shell.cat(path(target)) == "shell")
+            try api.delete(["svce": "s"])
+        }
+    }
+
+    @Test("F6, F10: such a file that is unlinked stays for those who have it open to read") func unlinkedUnderPending()
+        throws
+    {
+        let file = try making("shell")
+        let reader = try shell.open(path("a"))
+        try api.add(key("a"), "api")
+        try shell.unlink(path("a"))
+        try shell.close(file)
+        #expect(try shell.fstat(reader).attributes.permissions == 0o640)
+        #expect(try shell.read(reader) == Array("shell".utf8))
+        try shell.close(reader)
+    }
+
     // MARK: Classes, side by side
 
     @Test("L2, L3: what is staged goes with the class that the API has given the item") func classes() throws {
