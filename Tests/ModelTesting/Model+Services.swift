@@ -9,7 +9,7 @@ extension Model {
             case .add(let place, let fill, let label): try add(place, fill.bytes, label)
             case .update(let place, let fill, let label, let target):
                 try update(place, fill?.bytes, label, to: target ?? place)
-            case .delete(let place): detach(try committedFile(place))
+            case .delete(let place): try delete(try committedFile(place))
             case .find(let place): return .exactly(.bytes(Data(files[try committedFile(place)]?.value ?? [])))
             }
             return .exactly(.done)
@@ -54,6 +54,11 @@ extension Model {
             inode: symbol(), place: nil, item: item, permissions: 0o600, modified: .recently, value: value,
             isPending: false)
         bring(id, to: place)
+    }
+
+    private mutating func delete(_ id: FileID) throws(ServiceStatus) {
+        if state == .beforeFirstUnlock { throw .interactionNotAllowed }
+        detach(id)
     }
 
     private static let label = "user.kSecAttrLabel"

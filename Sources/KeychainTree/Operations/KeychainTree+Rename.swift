@@ -358,12 +358,6 @@ extension Change {
         return item
     }
 
-    /// An item with what was set on a name before the item came to it, as if the file had been renamed over it (F5).
-    func bringing(_ draft: Item?, to item: Item) throws(KeychainError) -> Item {
-        guard let draft else { return item }
-        return item.taking(draft, sourceDefault: try defaultProtection(draft))
-    }
-
     /// With what is staged, or with the secret that it has.
     func save(_ item: Item, staged staging: Staging?) throws(KeychainError) -> Item {
         guard let staging else { return try save(item) }

@@ -181,3 +181,11 @@ extension KeychainTree {
         }
     }
 }
+
+extension Change {
+    /// An item with what was set on a name before the item came to it, as if the file had been renamed over it (F5).
+    func bringing(_ draft: Item?, to item: Item) throws(KeychainError) -> Item {
+        guard let draft else { return item }
+        return item.taking(draft, sourceDefault: try defaultProtection(draft))
+    }
+}
