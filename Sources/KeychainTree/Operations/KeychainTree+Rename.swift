@@ -178,8 +178,7 @@ extension KeychainTree {
             return left
         }
         let staging = stagingToCommit(source)
-        let (isPending, adopted) = (source.isPending, source.adopted)
-        let (oldRow, newRow) = (source.row, target.row)
+        let (isPending, adopted, oldRow, newRow) = (source.isPending, source.adopted, source.row, target.row)
         // The item that it would go on with is the one that it replaces, and stays with the name.
         let own = inheritance(of: source.freed.flatMap { $0.former.row == newRow ? nil : $0 })
         let targetValue = try detachable(&target, isReplaced: true)
@@ -369,8 +368,7 @@ extension Change {
     func replace(
         _ target: Item, goingOn goesOn: Bool, with source: Item, isStored: Bool, staged staging: Staging?
     ) throws(KeychainError) -> Item {
-        let sourceDefault = try directory(id: source.directory)?.defaultProtection ?? .whenUnlocked
-        var item = try current(target).taking(source, sourceDefault: sourceDefault)
+        var item = try current(target).taking(source, sourceDefault: try defaultProtection(source))
         if !goesOn {
             (item.attributes, item.extraAttributes) = (source.attributes, source.extraAttributes)
             item.protection = source.protection
