@@ -208,7 +208,8 @@ let package = Package(
         .testTarget(
             name: "ModelTests",
             dependencies: [
-                "keychainfs", "ModelProcess", "ModelTesting", "KeychainMount", "KeychainTree", "KeychainTesting",
+                "keychainfs", "ModelProcess", "ModelTesting", "CFaultDisk", "KeychainMount", "KeychainTree",
+                "KeychainTesting",
                 "KeychainStorage", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto", system,
             ],
             swiftSettings: testing),

@@ -16,7 +16,8 @@ public struct Generator {
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         public static let wait = Abilities(rawValue: 1)
-        public static let fillDisk = Abilities(rawValue: 2)
+        /// The disk is full, or fails.
+        public static let disk = Abilities(rawValue: 2)
     }
 
     public static let services = [
@@ -40,7 +41,19 @@ public struct Generator {
     public mutating func program(length: Int) -> [Step] {
         let beginning =
             [Step(0, .makeGroup("g"))] + Self.services.filter { !$0.hasPrefix("i") }.map { Step(0, .makeDirectory($0)) }
-        return beginning + (0..<max(0, length - beginning.count)).map { _ in operation() }
+        var program = beginning
+        while program.count < length {
+            program += abilities.contains(.disk) && isOne(in: 80) ? trouble() : [operation()]
+        }
+        return program
+    }
+
+    /// A disk without room, for some steps.
+    private mutating func trouble() -> [Step] {
+        let isForeseen = isOne(in: 2)
+        let steps = (0..<pick(1..<12)).map { _ in operation() }
+        let ends = [true, false].map { Step(0, isForeseen ? .fillDisk($0) : .failDisk($0)) }
+        return [ends[0]] + steps + [ends[1]]
     }
 
     private mutating func operation() -> Step { Step(pick(Self.processes), action()) }
@@ -120,14 +133,12 @@ public struct Generator {
     }
 
     private mutating func stateAction() -> Action {
-        switch pick(0..<24) {
+        switch pick(0..<21) {
         case ..<6: .lock
         case ..<15: .unlock
         case ..<16: abilities.contains(.wait) ? .wait : .unlock
         case ..<18: .remount
         case ..<19: .remountLocked
-        case ..<20: abilities.contains(.fillDisk) ? .fillDisk(true) : .unlock
-        case ..<22: abilities.contains(.fillDisk) ? .fillDisk(false) : .unlock
         default: .kill
         }
     }

@@ -46,6 +46,7 @@ extension Model {
             attributes[name] = value
             let size = attributes.reduce(0) { $0 + $1.key.utf8.count + 1 + $1.value.utf8.count }
             guard size <= Self.sizeLimit else { throw .listTooLong }
+            try checkCommits(id)
             keepBrought(id)
             files[id]?.item.attributes = attributes
         }
@@ -60,6 +61,7 @@ extension Model {
     private mutating func setClass(_ itemClass: ItemClass, of id: FileID) throws(Errno) {
         guard let file = files[id], shownItem(file).itemClass != itemClass else { return }
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
+        try checkCommits(id)
         keepBrought(id)
         files[id]?.item.itemClass = itemClass
     }
@@ -88,6 +90,7 @@ extension Model {
         case "user.kSecAttrModificationDate": throw .noAttribute
         default:
             guard item.attributes[name] != nil else { throw .noAttribute }
+            try checkCommits(id)
             keepBrought(id)
             files[id]?.item.attributes[name] = nil
         }

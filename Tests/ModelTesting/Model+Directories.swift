@@ -8,15 +8,18 @@ extension Model {
         case .makeDirectory(let path):
             guard try existingDirectory(path) == nil else { throw .fileExists }
             try checkRoom()
+            try checkCommits()
             addDirectory(path, symbol())
         case .makeGroup(let name):
             guard try !hasGroup(name) else { throw .fileExists }
             try checkRoom()
+            try checkCommits()
             containers.insert("access-groups/\(name)")
         case .removeDirectory(let path):
             let id = try directory(path)
             try checkWritable()
             try checkEmpty(id)
+            try checkCommits()
             removeDirectory(path)
         case .renameDirectory(let from, let to, let flags):
             try renameDirectory(from, to, RenameFlags(rawValue: flags))
@@ -31,6 +34,7 @@ extension Model {
             try checkWritable()
             guard directoryFacts[id]?.defaultClass != itemClass else { break }
             guard !isLocked else { throw .noKey }
+            try checkCommits()
             directoryFacts[id]?.defaultClass = itemClass
         default: break
         }
@@ -83,13 +87,16 @@ extension Model {
         if flags.contains(.exchange), let target {
             try checkAvailable(target)
             try checkDefault(target)
+            try checkCommits()
             (directories[from], directories[to]) = (target, source)
             return
         }
         if let target {
             try checkEmpty(target)
+            try checkCommits()
             removeDirectory(to)
         }
+        try checkCommits()
         directories[from] = nil
         directories[to] = source
         containers.insert(ServicePath(to).container)

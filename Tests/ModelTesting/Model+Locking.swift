@@ -30,6 +30,16 @@ extension Model {
         if isFull { throw .noSpace }
     }
 
+    /// What cannot.
+    func checkCommits() throws(Errno) {
+        if isFailing { throw .noSpace }
+    }
+
+    /// The same for a change of an item, which is staged where there is nothing committed yet.
+    func checkCommits(_ id: FileID) throws(Errno) {
+        if files[id]?.isPending == false { try checkCommits() }
+    }
+
     /// Whether there is an Always item at that path or below.
     func holdsAlways(_ path: String) -> Bool {
         directories.contains { directory in

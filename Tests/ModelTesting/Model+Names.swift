@@ -22,7 +22,14 @@ extension Model {
     /// mknod(2): a create and a commit (T5).
     mutating func make(_ place: Place, _ caller: Symbol) throws(Errno) {
         guard try existing(place) == nil else { throw .fileExists }
-        commit(try create(place, caller))
+        let id = try create(place, caller)
+        do throws(Errno) {
+            try commit(id)
+        } catch {
+            giveBack(files[id]?.former)
+            dropPending(id)
+            throw error
+        }
     }
 
     mutating func unlink(_ place: Place, _ caller: Symbol) throws(Errno) {
@@ -33,6 +40,7 @@ extension Model {
             giveBack(file.former)
             return dropPending(id)
         }
+        try checkCommits()
         detach(id)
         free(try directory(place.directory), place.name, file.item, movedTo: nil, caller)
     }
@@ -56,13 +64,21 @@ extension Model {
         if source == target { return }
         guard ServicePath(from.directory).itemClass == ServicePath(to.directory).itemClass else { throw .crossDevice }
         try checkWritable()
-        if flags.contains(.exchange), let target { return exchange(source, target) }
-        guard let target else { return move(source, to: (newDirectory, to.name), caller) }
+        if flags.contains(.exchange), let target { return try exchange(source, target) }
+        guard let target else { return try move(source, to: (newDirectory, to.name), caller) }
+        try checkCommits()
         replace(target, with: source, caller)
     }
 
-    private mutating func move(_ id: FileID, to place: (DirectoryID, String), _ caller: Symbol) {
-        move(id, to: place, takeFreed(place.1, place.0, caller), caller)
+    private mutating func move(_ id: FileID, to place: (DirectoryID, String), _ caller: Symbol) throws(Errno) {
+        let next = takeFreed(place.1, place.0, caller)
+        do throws(Errno) {
+            try checkCommits()
+        } catch {
+            giveBack(next)
+            throw error
+        }
+        move(id, to: place, next, caller)
     }
 
     /// To a name that is free. What is staged is committed with it; so is what its name had stood for.
@@ -88,8 +104,7 @@ extension Model {
     /// Not what was abandoned, nor an O_TRUNC before its first byte: those may yet be taken back. A new name in any case.
     private mutating func commitWithRename(_ id: FileID) {
         guard let file = files[id], let staged = file.staged, staged.isUncommitted else { return }
-        guard file.isPending || !staged.isAbandoned && !staged.writers.isEmpty else { return }
-        commit(id)
+        if file.isPending || staged.isWritten { keepStaged(id) }
     }
 
     /// Over an existing item: the file is the source's, the item follows the name.
@@ -121,11 +136,10 @@ extension Model {
     }
 
     /// Swaps the names, nothing else.
-    private mutating func exchange(_ a: FileID, _ b: FileID) {
-        for id in [a, b] {
-            if files[id]?.isPending == true { commit(id) }
-            keepBrought(id)
-        }
+    private mutating func exchange(_ a: FileID, _ b: FileID) throws(Errno) {
+        for id in [a, b] where files[id]?.isPending == true { try commit(id) }
+        try checkCommits()
+        for id in [a, b] { keepBrought(id) }
         guard let placeA = files[a]?.place, let placeB = files[b]?.place else { return }
         files[a]?.place = placeB
         files[b]?.place = placeA
@@ -140,6 +154,7 @@ extension Model {
             throw .fileExists
         }
         guard let old = files[id]?.place else { return }
+        try checkCommits()
         keepBrought(id)
         commitWithRename(id)
         names[old.directory]?[old.name] = nil

@@ -47,6 +47,7 @@ extension Model {
         try checkFree(place)
         let itemClass = directories[place.directory].flatMap { directoryFacts[$0]?.defaultClass } ?? .whenUnlocked
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .interactionNotAllowed }
+        if isFailing { throw .diskFull }
         var item = Item(row: symbol(), reference: symbol(), created: symbol(), itemClass: itemClass)
         item.attributes[Self.label] = label
         let id = symbol()
@@ -58,6 +59,7 @@ extension Model {
 
     private mutating func delete(_ id: FileID) throws(ServiceStatus) {
         if state == .beforeFirstUnlock { throw .interactionNotAllowed }
+        if isFailing { throw .diskFull }
         detach(id)
     }
 
@@ -70,6 +72,7 @@ extension Model {
         let id = try committedFile(place)
         try checkServable()
         if target != place { try checkFree(target) }
+        if isFailing { throw .diskFull }
         if let value {
             files[id]?.value = value
             change(id) { $0.modified = .recently }

@@ -46,6 +46,7 @@ extension Model {
             remount()
             state = .beforeFirstUnlock
         case .fillDisk(let isFull): self.isFull = isFull
+        case .failDisk(let isFailing): self.isFailing = isFailing
         case .kill: kill()
         case .wait: break
         }
@@ -103,7 +104,7 @@ extension Model {
     }
 
     private mutating func startAgain() {
-        (processes, opens, freed, state) = ([:], [:], [], .unlocked)
+        (processes, opens, freed, state, isFailing) = ([:], [:], [], .unlocked, false)
         files = files.filter { $0.value.place != nil }
     }
 }

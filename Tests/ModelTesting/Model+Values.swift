@@ -116,7 +116,7 @@ extension Model {
             return
         }
         if let refusal = staged.refusal { throw refusal }
-        if staged.writers.contains(caller) { commit(open.file) }
+        if staged.writers.contains(caller) || staged.hasUnknownWriter || staged.hasFailed { try commit(open.file) }
     }
 
     private mutating func release(_ open: Open) {
@@ -128,7 +128,7 @@ extension Model {
         files[id]?.writers -= 1
         guard let file = files[id], file.writers == 0 else { return }
         if let staged = file.staged, staged.isUncommitted {
-            if staged.isAbandoned { files[id]?.epoch += 1 } else { commit(id) }
+            if staged.isAbandoned || (try? commit(id)) == nil { files[id]?.epoch += 1 }
         }
         files[id]?.staged = nil
         dropBrought(id)
@@ -170,7 +170,7 @@ extension Model {
             }
             value.replaceSubrange(start..<(start + bytes.count), with: bytes)
         }
-        if open.flags.isSynchronous { commit(open.file) }
+        if open.flags.isSynchronous { try commit(open.file) }
     }
 
     private mutating func resize(_ open: Open, _ size: Int, _ caller: Symbol) throws(Errno) {
@@ -221,7 +221,9 @@ extension Model {
         guard let file = files[open.file] else { return }
         if open.isWriter, open.losses != file.losses { throw .noKey }
         guard file.staged != nil else { return }
-        commit(open.file)
+        files[open.file]?.staged?.isAbandoned = false
+        files[open.file]?.staged?.refusal = nil
+        try commit(open.file)
     }
 
     /// truncate(2): nobody has a descriptor that could hear of an error later, so it commits at once.
@@ -229,16 +231,35 @@ extension Model {
         try checkWritable()
         guard size <= valueLimit else { throw .fileTooLarge }
         try checkRoom()
+        let isNew = files[id]?.staged == nil
         edit(id) { staged in
             Self.cut(&staged.bytes, size)
             staged.modified = .recently
-            staged.isUncommitted = true
+            (staged.isUncommitted, staged.isAbandoned, staged.refusal) = (true, false, nil)
+            staged.hasUnknownWriter = true
         }
-        commit(id)
+        do throws(Errno) {
+            try commit(id)
+        } catch {
+            if isNew {
+                files[id]?.staged = nil
+                files[id]?.epoch += 1
+            }
+            throw error
+        }
+    }
+
+    /// What has no name is committed nowhere.
+    mutating func commit(_ id: FileID) throws(Errno) {
+        if isFailing, files[id]?.place != nil, files[id]?.staged?.isUncommitted == true {
+            files[id]?.staged?.hasFailed = true
+            throw .noSpace
+        }
+        keepStaged(id)
     }
 
     /// The staged value is the value, and a new name's item is there.
-    mutating func commit(_ id: FileID) {
+    mutating func keepStaged(_ id: FileID) {
         guard var file = files[id], let staged = file.staged else { return }
         file.staged = nil
         if staged.isUncommitted {
@@ -272,12 +293,14 @@ extension Model {
 
     mutating func chmod(_ id: FileID, _ permissions: UInt32) throws(Errno) {
         try checkWritable()
+        try checkCommits(id)
         keepBrought(id)
         files[id]?.permissions = permissions
     }
 
     mutating func setTime(_ id: FileID, _ time: Time) throws(Errno) {
         try checkWritable()
+        try checkCommits(id)
         keepBrought(id)
         files[id]?.modified = time
         files[id]?.staged?.modified = time

@@ -21,8 +21,10 @@ public struct Model: Sendable {
     var opens: [Int: Open] = [:]
     var freed: [Freed] = []
     var state = LockState.unlocked
-    /// The disk has no room.
+    /// The disk has no room, and says so.
     var isFull = false
+    /// No commit finds room, whatever the disk has said before.
+    var isFailing = false
     /// Class directories that something was ever made in, and groups: they have rows of their own.
     var containers: Set<String> = []
     /// In seconds.
@@ -163,6 +165,13 @@ public struct Model: Sendable {
         /// The processes that have written since the last commit.
         var writers: Set<Symbol> = []
         var refusal: Errno?
+        /// Somebody has changed it who has no descriptor.
+        var hasUnknownWriter = false
+        /// A commit has failed: every close tries again.
+        var hasFailed = false
+
+        /// Whether somebody stands by it.
+        var isWritten: Bool { isUncommitted && !isAbandoned && (!writers.isEmpty || hasUnknownWriter || hasFailed) }
     }
 }
 

@@ -52,7 +52,8 @@ public struct Performer: Sendable {
         case .statDirectory(let path): return .status(Status(try client.stat("/" + path)))
         case .setDefault(let path, let value): try client.setxattr("/" + path, Model.accessible, value)
         case .ask(let call): return try ServiceClient(client: client).call(call)
-        case .spawn, .exit, .die, .lock, .unlock, .remount, .remountLocked, .fillDisk, .kill, .wait: return nil
+        case .spawn, .exit, .die, .lock, .unlock, .remount, .remountLocked, .fillDisk, .failDisk, .kill, .wait:
+            return nil
         }
         return .done
     }

@@ -89,6 +89,8 @@ public enum Action: Hashable, Codable, Sendable {
     case remountLocked
     /// Whether the disk has no room from now on.
     case fillDisk(Bool)
+    /// Whether every write of the store's fails from now on; unlocking and what begins anew finds a disk that works.
+    case failDisk(Bool)
     /// The daemon ends without a chance to do anything. All processes are new ones afterwards.
     case kill
     /// For longer than a freed name is remembered.

@@ -89,7 +89,7 @@ final class MountedTree: ModelledSystem {
         case .unlock: try keychainfs("unlock", mountPoint)
         case .remount: try remount()
         case .remountLocked: try remount("--locked")
-        case .fillDisk: break
+        case .fillDisk, .failDisk: break
         case .kill: try kill()
         case .wait: break
         default: return try process(step.process).perform(step.action)

@@ -18,6 +18,7 @@ final class StoredTree: ModelledSystem {
     static let patience = 0.0
 
     private let folder: URL
+    private let disk: FailingDisk
     /// How often the keychain was opened: after a kill it goes on as a copy.
     private var generation = 0
     private let host = ModelHost()
@@ -30,6 +31,7 @@ final class StoredTree: ModelledSystem {
     init() throws {
         folder = Self.scratch.appendingPathComponent("keychainfs-model-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        disk = FailingDisk(folder.path)
         let path = folder.appendingPathComponent("0").path
         let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
             try KeyRing.create(
@@ -84,9 +86,10 @@ final class StoredTree: ModelledSystem {
         case .exit: end(operation.process, dying: false)
         case .die: end(operation.process, dying: true)
         case .lock: _ = tree.lock()
-        case .unlock: try tree.unlock(passphrase: Self.secret("correct horse"))
+        case .unlock: try disk.paused { try tree.unlock(passphrase: Self.secret("correct horse")) }
         case .remount: try remount(isUnlocked: true)
         case .remountLocked: try remount(isUnlocked: false)
+        case .failDisk(let isFailing): disk.fail(isFailing)
         case .fillDisk(let isFull): host.isFull.store(isFull, ordering: .relaxed)
         case .kill: try kill()
         case .wait: host.clock.withLock { $0 += .seconds(11) }
@@ -135,6 +138,7 @@ final class StoredTree: ModelledSystem {
     private func remount(isUnlocked: Bool) throws {
         for number in processes.keys.sorted() { end(number, dying: false) }
         tree.destroy()
+        disk.fail(false)
         keychain.close()
         try openAgain(isUnlocked: isUnlocked)
     }
@@ -146,6 +150,7 @@ final class StoredTree: ModelledSystem {
             try FileManager.default.copyItem(
                 atPath: path(generation) + suffix, toPath: path(generation + 1) + suffix)
         }
+        disk.fail(false)
         keychain.close()
         generation += 1
         try openAgain(isUnlocked: true)

@@ -158,7 +158,8 @@ extension KeychainTree {
             if let saved = try save(item, state) {
                 (state.item, state.adopted) = (saved, nil)
                 moveStaging(&state)
-                return keepValue(&state, value)
+                keepValue(&state, value)
+                return keepOpenValue(&state)
             }
             readAgain(&state)
         }

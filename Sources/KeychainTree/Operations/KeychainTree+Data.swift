@@ -134,11 +134,15 @@ extension KeychainTree {
 
     /// truncate(2): nobody has a descriptor that could drop what is staged or hear of an error later.
     private func truncateAtOnce(_ state: inout ItemFile.State, to size: Int) throws(Errno) {
+        let isShared = state.staging != nil
         let staging = try stagedValue(&state)
-        defer { if state.writerCount == 0 { state.staging = nil } }
+        var isCommitted = false
+        // What has failed is not to be committed by a writer's close.
+        defer { if state.writerCount == 0 || !isShared && !isCommitted { state.staging = nil } }
         try resize(staging, to: size)
         changed(staging, by: LockOwner(rawValue: 0))
         try commit(&state)
+        isCommitted = true
     }
 
     private func resize(_ staging: Staging, to size: Int) throws(Errno) {
@@ -318,11 +322,15 @@ extension KeychainTree {
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
         (state.item, state.freed) = (item, nil)
-        (state.openValue, state.adopted) = (nil, nil)
-        if staged { state.staging?.note { $0.committed() } }
+        state.adopted = nil
+        if staged {
+            state.openValue = nil
+            state.staging?.note { $0.committed() }
+        }
         state.keptValue = nil
         keepValue(&state)
         moveStaging(&state)
+        keepOpenValue(&state)
         stalePages.add(&state)
     }
 

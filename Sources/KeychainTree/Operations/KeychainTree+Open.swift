@@ -187,16 +187,17 @@ extension KeychainTree {
             }
             state.writerCount += 1
             state.openCount += 1
-            if state.staging == nil { keepOpenValue(&state) }
+            keepOpenValue(&state)
             keepValue(&state)
             return Writer(file: file, flags: flags, losses: state.losses)
         }
         return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
     }
 
-    /// The committed value, for a descriptor for writing; one that cannot be read can be replaced all the same.
+    /// The committed value, for descriptors for writing with nothing staged; one that cannot be read can be replaced all the
+    /// same.
     func keepOpenValue(_ state: inout ItemFile.State) {
-        guard !state.isDetached else { return }
+        guard state.writerCount > 0, state.staging == nil, !state.isDetached else { return }
         do { state.openValue = try committedSecret(&state) } catch {}
     }
 

@@ -80,7 +80,7 @@ extension KeychainTree {
         state.item = nil
         if state.openCount > 0 || state.staging != nil { _ = try? item(of: &state) }
         moveStaging(&state)
-        if state.writerCount > 0, state.staging == nil { keepOpenValue(&state) }
+        keepOpenValue(&state)
         keepValue(&state)
         stalePages.add(&state)
     }

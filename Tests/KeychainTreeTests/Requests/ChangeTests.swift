@@ -183,6 +183,24 @@ import Testing
         #expect(try api.count([:]) == 1)
     }
 
+    @Test("F6: who has it open for writing keeps its value, whatever has been done to it before it is deleted")
+    func deletedAfterChange() throws {
+        try api.add(key("a", ["pdmn": "ak"]), "one")
+        let writer = try shell.open(path("a"), [.readWrite])
+        try shell.rename(path("a"), path("b"))
+        try api.delete(key("b"))
+        #expect(try shell.read(writer) == Array("one".utf8))
+        try api.add(key("a"), "two")
+        let other = try shell.open(path("a"), [.readWrite])
+        try shell.write(other, "T")
+        try shell.fsync(other)
+        try shell.setxattr(path("a"), "kSecAttrAccessible", "Always")
+        _ = fixture.tree.lock()
+        try api.delete(key("a"))
+        #expect(try shell.read(other) == Array("Two".utf8))
+        for file in [writer, other] { shell.release(file) }
+    }
+
     // MARK: Names in the making
 
     /// `a` is being made by a shell, which has written `text` and set something.
