@@ -117,7 +117,8 @@ extension Model {
         guard state != .beforeFirstUnlock || isVisible(path) else { return Self.listing([], of: 1) }
         let all = names[try directory(path), default: [:]]
         let shown = all.filter { files[$0.value].map(answersByName) ?? false }.keys.sorted()
-        return Self.listing(shown, of: all.count)
+        let hidden = all.values.filter { files[$0]?.contested != nil }
+        return Self.listing(shown, of: all.count + hidden.count)
     }
 
     /// L1: a directory is shown while it holds an available item, or when unlocked.

@@ -86,10 +86,18 @@ extension Model {
         }
     }
 
+    /// What has come to the name meanwhile has it now.
+    mutating func leaveName(of id: FileID) {
+        guard let place = files[id]?.place else { return }
+        let contested = files[id]?.contested
+        names[place.directory]?[place.name] = contested
+        if let contested { files[contested]?.place = place }
+        files[id]?.contested = nil
+    }
+
     /// A creation that was never committed is gone, as if it had not been.
     mutating func dropPending(_ id: FileID) {
-        guard let place = files[id]?.place else { return }
-        names[place.directory]?[place.name] = nil
+        leaveName(of: id)
         files[id]?.place = nil
         files[id]?.isPending = false
         files[id]?.former = nil

@@ -67,7 +67,7 @@ extension Model {
         if flags.contains(.exchange), let target { return try exchange(source, target) }
         guard let target else { return try move(source, to: (newDirectory, to.name), caller) }
         try checkCommits()
-        replace(target, with: source, caller)
+        try replace(target, with: source, caller)
     }
 
     private mutating func move(_ id: FileID, to place: (DirectoryID, String), _ caller: Symbol) throws(Errno) {
@@ -90,7 +90,7 @@ extension Model {
         keepBrought(id)
         commitWithRename(id)
         guard let left = files[id]?.item else { return }
-        names[old.directory]?[old.name] = nil
+        leaveName(of: id)
         names[place.0, default: [:]][place.1] = id
         // X1: what the item lists is told by the default of the directory that it comes from.
         let item = successor(next, left, in: old.directory)
@@ -108,11 +108,12 @@ extension Model {
     }
 
     /// Over an existing item: the file is the source's, the item follows the name.
-    private mutating func replace(_ target: FileID, with source: FileID, _ caller: Symbol) {
+    private mutating func replace(_ target: FileID, with source: FileID, _ caller: Symbol) throws(Errno) {
         guard let file = files[source], let old = file.place, let replaced = files[target],
             let place = replaced.place
         else { return }
         if replaced.isPending {
+            if replaced.contested != nil { throw .fileExists }
             let former = replaced.former.flatMap { $0.process == caller ? $0 : nil }
             dropPending(target)
             return move(source, to: place, former, caller)
@@ -126,7 +127,7 @@ extension Model {
         var item = replaced.item
         item.take(left, from: directoryFacts[old.directory]?.defaultClass)
         detach(target)
-        names[old.directory]?[old.name] = nil
+        leaveName(of: source)
         names[place.directory]?[place.name] = source
         files[source]?.item = item
         files[source]?.place = place
@@ -153,11 +154,11 @@ extension Model {
             guard answersByName(file) else { throw .noKey }
             throw .fileExists
         }
-        guard let old = files[id]?.place else { return }
+        guard files[id]?.place != nil else { return }
         try checkCommits()
         keepBrought(id)
         commitWithRename(id)
-        names[old.directory]?[old.name] = nil
+        leaveName(of: id)
         names[place.directory, default: [:]][place.name] = id
         files[id]?.place = place
         freed.removeAll { $0.directory == place.directory && $0.name == place.name }

@@ -20,10 +20,10 @@ extension Model {
 
     /// What is not committed they do not find.
     private func committedFile(_ place: Place) throws(ServiceStatus) -> FileID {
-        guard let id = namedFile(place), let file = files[id], !file.isPending else {
+        guard let id = namedFile(place), let file = files[id], !file.isPending || file.contested != nil else {
             throw state == .beforeFirstUnlock ? .interactionNotAllowed : .itemNotFound
         }
-        guard isAvailable(file.item.itemClass) else { throw .interactionNotAllowed }
+        guard file.contested == nil, isAvailable(file.item.itemClass) else { throw .interactionNotAllowed }
         return id
     }
 
@@ -38,8 +38,8 @@ extension Model {
 
     /// A name that somebody is just making is free.
     private func checkFree(_ place: Place) throws(ServiceStatus) {
-        guard let id = namedFile(place), let file = files[id], !file.isPending else { return }
-        throw isAvailable(file.item.itemClass) ? .duplicateItem : .interactionNotAllowed
+        guard let id = namedFile(place), let file = files[id], !file.isPending || file.contested != nil else { return }
+        throw file.contested == nil && isAvailable(file.item.itemClass) ? .duplicateItem : .interactionNotAllowed
     }
 
     private mutating func add(_ place: Place, _ value: [UInt8], _ label: String?) throws(ServiceStatus) {
@@ -106,7 +106,20 @@ extension Model {
             return
         }
         files[id]?.place = nil
-        adopt(id, by: pending)
+        if let item = files[id]?.item, isAvailable(item.itemClass) {
+            adopt(id, by: pending)
+        } else {
+            files[pending]?.contested = id
+        }
+    }
+
+    /// After an unlock.
+    mutating func adoptContested() {
+        for (pending, file) in files {
+            guard let id = file.contested else { continue }
+            files[pending]?.contested = nil
+            adopt(id, by: pending)
+        }
     }
 
     /// The item follows the name, the contents are the file's from their commit on (F5).

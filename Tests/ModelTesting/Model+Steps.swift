@@ -40,7 +40,9 @@ extension Model {
             return try directoryStep(action)
         case .ask(let call): return ask(call)
         case .lock: lock()
-        case .unlock: state = .unlocked
+        case .unlock:
+            state = .unlocked
+            adoptContested()
         case .remount: remount()
         case .remountLocked:
             remount()
@@ -92,7 +94,7 @@ extension Model {
     /// What was staged is gone.
     private mutating func kill() {
         for (id, file) in files {
-            if file.isPending, let place = file.place { names[place.directory]?[place.name] = nil }
+            if file.isPending { dropPending(id) }
             if file.staged != nil { files[id]?.epoch += 1 }
             files[id]?.staged = nil
             dropBrought(id)

@@ -255,6 +255,10 @@ extension Model {
             files[id]?.staged?.hasFailed = true
             throw .noSpace
         }
+        if files[id]?.contested != nil {
+            files[id]?.staged?.hasFailed = true
+            throw .fileExists
+        }
         keepStaged(id)
     }
 

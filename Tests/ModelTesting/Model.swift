@@ -136,6 +136,8 @@ public struct Model: Sendable {
         /// What a pending name stood for before.
         var former: Freed?
         var brought: Brought?
+        /// An item that has come to the name of a pending file while it could not be read.
+        var contested: FileID?
         var readers = 0
         var writers = 0
         /// L2: how often a lock has taken away what was staged.

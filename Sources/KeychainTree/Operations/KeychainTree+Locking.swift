@@ -36,6 +36,7 @@ extension KeychainTree {
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(passphrase: passphrase, acceptingRollback: acceptingRollback)
+        adoptAdded()
     }
 
     /// The same with a secret of any kind.
@@ -43,6 +44,7 @@ extension KeychainTree {
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
+        adoptAdded()
     }
 
     /// Whether the file is closed to those who have it open.

@@ -246,6 +246,23 @@ import Testing
         try expectTakenOver("shell")
     }
 
+    @Test("F10, L1: the same while locked, of an item that cannot be read before the unlock", arguments: [true, false])
+    func addedUnderPendingWhileLocked(isUnlocked: Bool) throws {
+        try shell.mkdir(dir)
+        try shell.setxattr(dir, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
+        let file = try making("shell")
+        _ = fixture.tree.lock()
+        try api.add(key("a"), "api")
+        if !isUnlocked { #expect(throws: Errno.fileExists) { try shell.close(file) } }
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        if isUnlocked {
+            #expect(try shell.list(dir) == ["a"])
+            #expect(try shell.cat(path("a")) == "api")
+            try shell.close(file)
+        }
+        try expectTakenOver(isUnlocked ? "shell" : "api")
+    }
+
     @Test("F10: a new file that comes to nothing leaves the item that came to its name") func abandoned() throws {
         let file = try making("shell")
         try api.add(key("a"), "api")
