@@ -198,7 +198,8 @@ let package = Package(
             swiftSettings: testing),
         // Test support: what the contract promises as plain values, and random programs to compare with it.
         .target(
-            name: "ModelTesting", dependencies: ["FileSystemTesting", "FileSystemCore", system],
+            name: "ModelTesting",
+            dependencies: ["FileSystemTesting", "FileSystemCore", "KeychainRPC", "SecretCrypto", system],
             path: "Tests/ModelTesting", swiftSettings: testing),
         // Test support: a process of such a program on a mount.
         .executableTarget(
@@ -207,9 +208,9 @@ let package = Package(
         .testTarget(
             name: "ModelTests",
             dependencies: [
-                "keychainfs", "ModelProcess", "ModelTesting", "KeychainTree", "KeychainTesting", "KeychainStorage",
-                "FileSystemTesting",
-                "FileSystemCore", "Keychain", "SecretCrypto", system,
+                "keychainfs", "ModelProcess", "ModelTesting", "CFaultDisk", "KeychainMount", "KeychainTree",
+                "KeychainTesting",
+                "KeychainStorage", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto", system,
             ],
             swiftSettings: testing),
         .testTarget(

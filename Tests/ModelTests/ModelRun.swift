@@ -26,10 +26,10 @@ struct ModelRun {
     }
 
     /// Compares a system with the model until the time is over, or with one seed alone if it was given.
-    func compare<System: ModelledSystem>(_ comparison: Comparison<System>, canWait: Bool) throws {
+    func compare<System: ModelledSystem>(_ comparison: Comparison<System>, _ abilities: Generator.Abilities) throws {
         try each { seed in
             let random = SeededGenerator(seed: seed)
-            var generator = Generator(random, valueLimit: comparison.valueLimit, canWait: canWait)
+            var generator = Generator(random, valueLimit: comparison.valueLimit, abilities: abilities)
             guard let found = try comparison.run(generator.program(length: length)) else { return true }
             print("model: seed \(seed) after \(found.steps) steps: \(found.what); looking for a shorter program")
             Issue.record("\(repeating(seed))\n\(try comparison.shrink(found))")

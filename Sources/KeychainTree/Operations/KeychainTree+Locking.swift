@@ -36,6 +36,7 @@ extension KeychainTree {
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(passphrase: passphrase, acceptingRollback: acceptingRollback)
+        adoptAdded()
     }
 
     /// The same with a secret of any kind.
@@ -43,6 +44,7 @@ extension KeychainTree {
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
+        adoptAdded()
     }
 
     /// Whether the file is closed to those who have it open.
@@ -53,12 +55,19 @@ extension KeychainTree {
         }
         guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return false }
         state.keptValue = nil
-        if state.hasUncommitted { state.losses += 1 }
+        // A detached file has its value nowhere else: what was written to it is gone, committed or not.
+        if state.hasUncommitted || state.isDetached { state.losses += 1 }
         (state.staging, state.adopted) = (nil, nil)
         if state.isPending { _ = detachPending(&state) }
-        // A detached file has its item nowhere else: of it stays what fstat(2) shows after the next unlock, no name.
-        state.item = state.isDetached ? item.withoutAttributes : nil
+        state.item = nil
+        if state.isDetached { loseValue(of: item, &state) }
         return true
+    }
+
+    /// Of an item that a detached file alone has there stays what fstat(2) shows after the next unlock: no name, no value.
+    private func loseValue(of item: Item, _ state: inout ItemFile.State) {
+        (state.detachedSecret, state.hasDetachedValue) = (nil, false)
+        state.item = item.withoutAttributes
     }
 
     /// Every name that the kernel may remember: for kernels that cannot be told to ask again for all.
