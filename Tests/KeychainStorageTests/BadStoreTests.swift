@@ -93,7 +93,7 @@ struct StoreFixture {
 
     /// The name of each row of the whole store, as the mount shows it.
     static let paths: Result<[RowID: String], any Error> = Result {
-        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, and add 195.
+        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, 182 and 102 to 2^62 and the next, and add 195.
         var paths: [RowID: String] = [:]
         for device in 1...2 {
             let fixture = try StoreFixture()
@@ -103,6 +103,8 @@ struct StoreFixture {
         }
         paths[RowID(rawValue: 195)] = "generic-passwords/unless open/added while locked"
         paths[RowID(rawValue: 1000)] = paths[RowID(rawValue: 101)]
+        paths[.limit] = paths[RowID(rawValue: 182)]
+        paths[RowID(rawValue: RowID.limit.rawValue + 1)] = paths[RowID(rawValue: 102)]
         return paths
     }
 

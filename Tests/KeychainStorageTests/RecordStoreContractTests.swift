@@ -212,7 +212,7 @@ struct RecordStoreContractTests {
                 #expect(try reader.item(id: item.id) == nil)
                 #expect(try reader.secret(of: item.id).isEmpty)
                 #expect(try reader.slots().isEmpty)
-                #expect(try reader.highestRowID() == .none)
+                #expect(try reader.newestRowID() == .none)
             }
         }
     }
@@ -257,10 +257,10 @@ struct RecordStoreContractTests {
     }
 
     @Test("the highest id: of items and directories, and of what the store's record remembers of those that went")
-    func highestRowID() throws {
+    func newestRowID() throws {
         try eachStore { store in
             func highest() throws -> Int64 {
-                try store.read { reader throws(KeychainError) in try reader.highestRowID() }.rawValue
+                try store.read { reader throws(KeychainError) in try reader.newestRowID() }.rawValue
             }
             #expect(try highest() == 0)
             let items = try [Samples.item(5), Samples.item(7)]
@@ -284,6 +284,39 @@ struct RecordStoreContractTests {
             #expect(try highest() == 50)
             #expect(try store.read { reader throws(KeychainError) in try reader.store() }.header == header)
             #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 0)
+        }
+    }
+
+    @Test("a number that was never given out does not count, unless numbers with room before it are lacking")
+    func crowdedRowIDs() throws {
+        let usual = RowID.lastUsual.rawValue
+        try eachStore { (store: any RecordStore) throws -> Void in
+            func newest(_ items: [Int64], highestRow: Int64 = 0) throws -> Int64? {
+                let records = try items.map { try Samples.item($0) }
+                var record = try Samples.store()
+                record.highestRow = RowID(rawValue: highestRow)
+                let found = try? store.write { writer throws(KeychainError) in
+                    try writer.put(record)
+                    for record in records { try writer.put(record, secret: nil) }
+                    let id = try writer.newestRowID().rawValue
+                    for record in records { try writer.deleteItem(record.id) }
+                    return id
+                }
+                return found
+            }
+            #expect(try newest([5, .max]) == 5)
+            #expect(try newest([5, 1 << 62]) == 5)
+            #expect(try newest([5, (1 << 62) - 1, usual + RowID.room]) == 5)
+            #expect(try newest([5, usual - 1]) == usual - 1)
+            #expect(try newest([5, usual]) == 5)
+            // New rows went on behind a damaged one, and then there is no room behind them.
+            #expect(try newest([5, usual - 1, usual, usual + 1]) == 5)
+            #expect(try newest([5, usual], highestRow: 9) == 9)
+            #expect(try newest([5, 20, usual], highestRow: 9) == 20)
+            #expect(try newest([5], highestRow: 1 << 62) == 5)
+            #expect(try newest([usual, 5 + RowID.room], highestRow: .min) == 5 + RowID.room)
+            #expect(try newest([-7, .min]) == 0)
+            #expect(try newest([-7, usual]) == 0)
         }
     }
 

@@ -140,7 +140,10 @@ final class InMemoryTransaction: RecordWriter {
         Array(records.itemRecords.values.filter { $0.protection == protection }.map(\.id).prefix(limit))
     }
 
-    func highestRowID() throws(KeychainError) -> RowID { records.highestRowID }
+    func newestRowID() throws(KeychainError) -> RowID {
+        guard let id = records.newestRowID else { throw .decode }
+        return id
+    }
 
     func put(_ store: StoreRecord) throws(KeychainError) { records.storeRecord = store }
 

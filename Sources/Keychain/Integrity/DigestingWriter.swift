@@ -225,7 +225,7 @@ extension DigestingWriter {
     }
 
     func itemCount() throws(KeychainError) -> Int { try base.itemCount() }
-    func highestRowID() throws(KeychainError) -> RowID { try base.highestRowID() }
+    func newestRowID() throws(KeychainError) -> RowID { try base.newestRowID() }
 }
 
 extension ClassKeyRecord {
