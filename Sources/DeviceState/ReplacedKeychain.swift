@@ -7,7 +7,8 @@ import SystemServices
 /// Until the new keychain has the name both are the same file: a crash in between is told by that, and undone when the
 /// keychain is opened next.
 package struct ReplacedKeychain {
-    private static let mark = ".replaced-"
+    /// Between the name of the keychain and the time.
+    package static let mark = ".replaced-"
     /// Of the keychain.
     let path: String
     package let kept: String

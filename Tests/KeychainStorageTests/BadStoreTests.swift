@@ -181,6 +181,15 @@ struct StoreFixture {
         return keychain
     }
 
+    /// The same for changes; the caller closes it.
+    func openedForChanges() throws -> Keychain {
+        let device = try Data(contentsOf: Self.source.appendingPathComponent("device-1.key"))
+        let store = try SQLiteRecordStore.open(path: scratch.keychain)
+        let ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](device).rawSpan))
+        try unlock(ring, store.read { (reader) throws(KeychainError) in try StoredKeys(reader) })
+        return try Keychain(store: store, keys: ring) { .sample }
+    }
+
     private func unlock(_ ring: KeyRing, _ stored: StoredKeys) throws {
         let whole = try Self.cost.get()
         guard stored.store.salt == whole.salt, stored.store.cost == whole.cost else {
@@ -197,7 +206,7 @@ struct StoreFixture {
         return try store.read { (reader) throws(KeychainError) in try reader.store() }
     }
 
-    private static func passphrase() throws -> SecretBytes {
+    static func passphrase() throws -> SecretBytes {
         var bytes = [UInt8](try Data(contentsOf: source.appendingPathComponent("passphrase")))
         if bytes.last == 10 { bytes.removeLast() }
         return try SecretBytes(copying: bytes.rawSpan)

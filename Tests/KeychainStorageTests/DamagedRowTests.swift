@@ -8,40 +8,6 @@ import Testing
 /// Rows that are not of the form of one, as somebody leaves them who writes to the file.
 @Suite("damaged rows")
 struct DamagedRowTests {
-    @Test(
-        "S4: a row of a number that was never given out is damaged; the others are read, and new ones get a number",
-        arguments: [Int64.max, 1 << 62, (1 << 62) - 1, 1 << 61, (1 << 61) + 5, 0, -1, .min], ["item", "directory"])
-    func numbers(_ number: Int64, table: String) throws {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        let damaged = try vault.add("damaged", Array("x".utf8))
-        try vault.add("other", Array("old".utf8))
-        let empty = try vault.keychain.change { change throws(KeychainError) in
-            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
-            return try change.addDirectory(
-                .service(.generic(service: .string("empty"))), in: container.id, file: .sample)
-        }
-        vault.close()
-        let row = table == "item" ? damaged.id : empty.id
-        let queue = try DatabaseQueue(path: scratch.keychain)
-        try queue.write {
-            try $0.execute(sql: "UPDATE \(table) SET id = ? WHERE id = ?", arguments: [number, row.rawValue])
-        }
-        try queue.close()
-        for turn in 1...2 {
-            let again = try StoredVault(opening: scratch.keychain, directory: vault.directory)
-            #expect(try !again.keychain.check().isSound)
-            #expect(try again.contents("other") == Array("old".utf8))
-            if table == "item" { #expect(throws: KeychainError.decode) { try again.contents("damaged") } }
-            let new = try again.add("new \(turn)", [UInt8(turn)])
-            #expect(new.id > damaged.id && new.id < RowID.lastUsual)
-            again.close()
-        }
-        let last = try StoredVault(opening: scratch.keychain, directory: vault.directory)
-        #expect(try last.contents("new 1") == [1] && last.contents("new 2") == [2])
-        last.close()
-    }
-
     private func keychain(in scratch: Scratch) throws {
         let records = (try Samples.store(), try Samples.slot(1), try Samples.slot(2))
         let keys = [

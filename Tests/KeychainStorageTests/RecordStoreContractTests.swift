@@ -287,39 +287,6 @@ struct RecordStoreContractTests {
         }
     }
 
-    @Test("a number that was never given out does not count, unless numbers with room before it are lacking")
-    func crowdedRowIDs() throws {
-        let usual = RowID.lastUsual.rawValue
-        try eachStore { (store: any RecordStore) throws -> Void in
-            func newest(_ items: [Int64], highestRow: Int64 = 0) throws -> Int64? {
-                let records = try items.map { try Samples.item($0) }
-                var record = try Samples.store()
-                record.highestRow = RowID(rawValue: highestRow)
-                let found = try? store.write { writer throws(KeychainError) in
-                    try writer.put(record)
-                    for record in records { try writer.put(record, secret: nil) }
-                    let id = try writer.newestRowID().rawValue
-                    for record in records { try writer.deleteItem(record.id) }
-                    return id
-                }
-                return found
-            }
-            #expect(try newest([5, .max]) == 5)
-            #expect(try newest([5, 1 << 62]) == 5)
-            #expect(try newest([5, (1 << 62) - 1, usual + RowID.room]) == 5)
-            #expect(try newest([5, usual - 1]) == usual - 1)
-            #expect(try newest([5, usual]) == 5)
-            // New rows went on behind a damaged one, and then there is no room behind them.
-            #expect(try newest([5, usual - 1, usual, usual + 1]) == 5)
-            #expect(try newest([5, usual], highestRow: 9) == 9)
-            #expect(try newest([5, 20, usual], highestRow: 9) == 20)
-            #expect(try newest([5], highestRow: 1 << 62) == 5)
-            #expect(try newest([usual, 5 + RowID.room], highestRow: .min) == 5 + RowID.room)
-            #expect(try newest([-7, .min]) == 0)
-            #expect(try newest([-7, usual]) == 0)
-        }
-    }
-
     @Test("S2: heads are what the rows are without their ciphertexts, in the order of ids")
     func heads() throws {
         try eachStore { store in

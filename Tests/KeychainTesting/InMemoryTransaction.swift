@@ -161,7 +161,11 @@ final class InMemoryTransaction: RecordWriter {
         records.classKeyRecords.append(key)
     }
 
-    func damagedKeyCount() throws(KeychainError) -> Int { records.damagedKeyCount }
+    func damagedKeys() throws(KeychainError) -> DamagedKeys {
+        var damaged = DamagedKeys()
+        damaged.classKeys = records.damagedKeyCount
+        return damaged
+    }
 
     func put(_ key: UserKeyRecord) throws(KeychainError) { records.userKeyRecords[key.generation] = key }
     func deleteUserKey(_ generation: Int64) throws(KeychainError) { records.userKeyRecords[generation] = nil }

@@ -7,7 +7,7 @@ package protocol RecordReader {
     /// User keys of the past, in the order of their generations.
     func userKeys() throws(KeychainError) -> [UserKeyRecord]
     /// How many rows of slots, devices and keys are not of the form of one, so that the others come without them.
-    func damagedKeyCount() throws(KeychainError) -> Int
+    func damagedKeys() throws(KeychainError) -> DamagedKeys
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord?
     /// By its tag, or by its Always tag.

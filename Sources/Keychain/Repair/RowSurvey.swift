@@ -39,7 +39,7 @@ struct RowSurvey {
         self.keys = keys
         let store = try reader.store()
         highestRow = store.highestRow < .lastUsual ? max(.none, store.highestRow) : .none
-        damagedKeys = try reader.damagedKeyCount()
+        damagedKeys = try reader.damagedKeys().total
         rowCount += 1 + Int64(damagedKeys)
         rowCount += Int64(try reader.slots().count + reader.devices().count)
         rowCount += Int64(try reader.classKeys().count + reader.userKeys().count)

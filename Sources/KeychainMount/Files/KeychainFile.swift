@@ -184,7 +184,12 @@ extension Failure {
                 but the one that was mounted last ('find DIRECTORY -samefile \(path)' shows them).
                 """)
         case .notRegularFile, .notAKeychain: self.init(KeychainError.notAKeychain, keychain: path)
-        case .damaged: self.init(.badKeychain, "\(path) is truncated or damaged. Restore a backup.")
+        case .damaged:
+            self.init(
+                .badKeychain,
+                """
+                \(path) is truncated or damaged. Restore a backup, or let 'keychainfs check --repair' save what is sound.
+                """)
         case .unknownFormat(let format): self.init(KeychainError.unknownFormat(format), keychain: path)
         case .inUse(let processID):
             self.init(
