@@ -86,9 +86,6 @@ let package = Package(
             swiftSettings: strict),
         // The binding of libfuse's low-level API; knows no keychain word.
         .target(name: "Fuse", dependencies: ["FileSystemCore", "CFuse3", system], swiftSettings: adapter),
-        // What the system tells a daemon and hears from it: clocks, services; knows no keychain word.
-        .target(name: "SystemServices", dependencies: ["CSystemServices", system], swiftSettings: adapter),
-        .target(name: "CSystemServices"),
         // Items as files and directories.
         .target(
             name: "KeychainTree",
@@ -100,7 +97,11 @@ let package = Package(
             swiftSettings: strict),
         // Sealed records in SQLite.
         .target(
-            name: "KeychainStorage", dependencies: ["Keychain", "SecretCrypto", grdb, system], swiftSettings: strict),
+            name: "KeychainStorage", dependencies: ["SystemServices", "Keychain", "SecretCrypto", grdb, system],
+            swiftSettings: strict),
+        // What the system tells a daemon and hears from it: clocks, services, names of files; knows no keychain word.
+        .target(name: "SystemServices", dependencies: ["CSystemServices", system], swiftSettings: adapter),
+        .target(name: "CSystemServices"),
         // The vocabulary of file systems and the port `FileSystem`.
         .target(name: "FileSystemCore", dependencies: [system], swiftSettings: strict),
         // The messages of Keychain Services between a client and whoever answers; knows no keychain word but their keys.

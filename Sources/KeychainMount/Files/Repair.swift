@@ -201,8 +201,12 @@ package struct Repair: Sendable {
         }
         let kept = aside.path
         do throws(Errno) { try aside.publish() } catch { throw Failure(error, writing: kept) }
-        // It is empty, or that of a file that SQLite cannot open. Later there may be one of somebody who opened the new file.
-        try? FileManager.default.removeItem(atPath: path + "-wal")
+        // Later there may be one of somebody who has opened the new file.
+        if let store {
+            try reading { () throws(KeychainError) in try store.removeLog() }
+        } else {
+            try? FileManager.default.removeItem(atPath: path + "-wal")
+        }
         do throws(Errno) { try draft.replace() } catch { throw Failure(error, writing: file.path) }
     }
 
