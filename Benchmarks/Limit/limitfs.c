@@ -1,5 +1,6 @@
-/* limitfs: a file system in memory on libfuse's low-level API, with one directory of small files. It encrypts nothing and
- * stores nothing: what an operation costs here it costs any file system on libfuse and this kernel. That is the limit.
+/* limitfs: a file system in memory on libfuse's low-level API, with one directory of small files. It encrypts nothing
+ * and stores nothing: what an operation costs here it costs any file system on libfuse and this kernel. That is the
+ * limit.
  *
  * limitfs MOUNTPOINT [--items N] [--size BYTES] [--single]
  * Stays in the foreground; unmounting or SIGTERM ends it. --single: libfuse's loop of one thread. */

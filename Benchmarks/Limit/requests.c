@@ -83,7 +83,8 @@ static void on_getattr(fuse_req_t request, fuse_ino_t inode, struct fuse_file_in
     fuse_reply_attr(request, &status, timeout);
 }
 
-static void on_setattr(fuse_req_t request, fuse_ino_t inode, struct stat *wanted, int set, struct fuse_file_info *file) {
+static void on_setattr(fuse_req_t request, fuse_ino_t inode, struct stat *wanted, int set,
+                       struct fuse_file_info *file) {
     (void)file;
     pthread_rwlock_wrlock(&lock);
     bool done = true;
@@ -136,7 +137,8 @@ static void on_open(fuse_req_t request, fuse_ino_t inode, struct fuse_file_info 
     fuse_reply_open(request, file);
 }
 
-static void on_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *file) {
+static void on_create(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode,
+                      struct fuse_file_info *file) {
     (void)parent, (void)mode;
     pthread_rwlock_wrlock(&lock);
     int index = table_find(&table, name);

@@ -2,8 +2,9 @@
  *
  * meter --directory D --operation NAME,… [--items N] [--size BYTES] [--count CALLS] [--threads T] [--seed S]
  *       [--attribute NAME] [--daemon PID] [--sync] [--cold]          meter --list
- * --items: files s000000, … that are there; --sync: writes end with fsync; --cold: drops caches before (root). */
+ * --items: files s000000, … that are there; --sync: changes end with fsync; --cold: drops caches before (root). */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,8 +65,8 @@ static bool parse(int count, char **arguments, struct options *options) {
 static void report(const struct run *run, struct outcome *outcome) {
     printf("{\"operation\": \"%s\", ", run->operation->name);
     print_samples(outcome->times, outcome->succeeded);
-    printf(", \"seconds\": %.6f, \"daemon_seconds\": %.6f, \"failed\": %zu", outcome->seconds, outcome->daemon_seconds,
-           outcome->failed);
+    printf(", \"seconds\": %.6f, \"failed\": %zu", outcome->seconds, outcome->failed);
+    if (run->daemon) printf(", \"daemon_seconds\": %.6f", outcome->daemon_seconds);
     if (outcome->failed) printf(", \"error\": \"%s\"", strerrorname_np(outcome->error));
     puts("}");
     fflush(stdout);
@@ -99,6 +100,11 @@ int main(int count, char **arguments) {
     if (!contents) return 1;
     memset(contents, 'x', CONTENTS_SIZE);
     options.run.job.contents = contents;
+    options.run.job.directory_file = open(options.run.job.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (options.run.job.directory_file < 0) {
+        perror(options.run.job.directory);
+        return 1;
+    }
     int result = 0;
     for (char *name = strtok(options.operations, ","); name && !result; name = strtok(NULL, ","))
         result = measure(options.run, name);

@@ -53,10 +53,27 @@ static int list_attributes(const struct job *job, long index, long item) {
     return listxattr(path_of(path, job, 's', item), names, sizeof names) > 0 ? 0 : -1;
 }
 
+/* Makes a change that was made by name durable. Not every file system can be asked. */
+static int sync_directory(const struct job *job) {
+    if (!job->sync || fsync(job->directory_file) == 0) return 0;
+    return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -1;
+}
+
+static int set_attribute_durably(const char *path, const struct job *job) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    int result = fsetxattr(file, job->attribute, label, sizeof label - 1, 0);
+    if (result == 0) result = fsync(file);
+    int error = errno;
+    close(file);
+    return result ? failure(error) : 0;
+}
+
 static int set_attribute(const struct job *job, long index, long item) {
     (void)index;
     char path[PATH_SIZE];
-    return setxattr(path_of(path, job, 's', item), job->attribute, label, sizeof label - 1, 0);
+    path_of(path, job, 's', item);
+    return job->sync ? set_attribute_durably(path, job) : setxattr(path, job->attribute, label, sizeof label - 1, 0);
 }
 
 static int list_directory(const struct job *job, bool status_too) {
@@ -131,7 +148,7 @@ static int write_file(const struct job *job, char letter, long number, int flags
 
 static int remove_file(const struct job *job, char letter, long number) {
     char path[PATH_SIZE];
-    return unlink(path_of(path, job, letter, number));
+    return unlink(path_of(path, job, letter, number)) ? -1 : sync_directory(job);
 }
 
 static int populate(const struct job *job, long index, long item) {
@@ -144,7 +161,7 @@ static int populate(const struct job *job, long index, long item) {
 
 static int create(const struct job *job, long index, long item) {
     (void)item;
-    return write_file(job, 'c', index, O_CREAT | O_EXCL);
+    return write_file(job, 'c', index, O_CREAT | O_EXCL) ? -1 : sync_directory(job);
 }
 
 static int remove_created(const struct job *job, long index, long item) {
@@ -165,7 +182,8 @@ static int create_two(const struct job *job, long index, long item) {
 static int rename_over(const struct job *job, long index, long item) {
     (void)item;
     char from[PATH_SIZE], to[PATH_SIZE];
-    return rename(path_of(from, job, 'a', index), path_of(to, job, 'b', index));
+    if (rename(path_of(from, job, 'a', index), path_of(to, job, 'b', index))) return -1;
+    return sync_directory(job);
 }
 
 static int remove_renamed(const struct job *job, long index, long item) {

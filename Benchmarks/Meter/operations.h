@@ -1,5 +1,5 @@
-/* What programs do to a directory of secrets. Files are named by a letter and six digits: those that are there begin with
- * `s`, those that an operation makes for itself, and removes, with another letter. */
+/* What programs do to a directory of secrets. Files are named by a letter and six digits: those that are there begin
+ * with `s`, those that an operation makes for itself, and removes, with another letter. */
 #ifndef OPERATIONS_H
 #define OPERATIONS_H
 
@@ -11,8 +11,10 @@ struct job {
     /* Files s000000, … that are there, and bytes of each. */
     long items;
     size_t size;
-    /* Whether a write ends with fsync: file systems differ in what a close promises. */
+    /* Whether each change ends with fsync, of the directory too: file systems differ in what a close promises. */
     bool sync;
+    /* Of the directory. */
+    int directory_file;
     /* What is written, and the extended attribute that is asked for and set. */
     const char *contents, *attribute;
     /* Of operations on one file of their own. */

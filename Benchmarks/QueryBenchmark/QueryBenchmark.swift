@@ -5,7 +5,9 @@ import Glibc
 @main
 struct QueryBenchmark {
     private static let usage = """
-        usage: QueryBenchmark fill STORE COUNT [SERVICE [BYTES]] | create DIRECTORY ROUNDS | time MOUNTPOINT COUNT ROUNDS
+        usage: QueryBenchmark fill STORE COUNT [SERVICE [BYTES]]
+               QueryBenchmark create DIRECTORY ROUNDS
+               QueryBenchmark time MOUNTPOINT COUNT ROUNDS
         """
 
     static func main() throws {
@@ -20,13 +22,16 @@ struct QueryBenchmark {
         }
     }
 
-    /// Of one service the items are in it, named as Benchmarks/Meter names files; else in up to a thousand.
+    /// Prints the seconds that adding took. If a service is named all items are in it, called as Benchmarks/Meter calls
+    /// files; else they are in up to a thousand.
     private static func fill(_ arguments: [String]) throws {
         let names = BenchmarkNames(
             count: try number(arguments[1]), service: arguments.count > 2 ? arguments[2] : nil)
         let vault = try BenchmarkVault(creating: arguments[0])
         defer { vault.close() }
-        try vault.fill(names, size: arguments.count > 3 ? try number(arguments[3]) : 32)
+        let size = arguments.count > 3 ? try number(arguments[3]) : 32
+        let seconds = try ContinuousClock().measure { try vault.fill(names, size: size) } / .seconds(1)
+        Swift.print(seconds)
     }
 
     /// Makes empty keychains; and derives keys, which is to be subtracted.

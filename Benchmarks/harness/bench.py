@@ -45,7 +45,7 @@ class Bench:
         return not self._wanted or name in self._wanted
 
     def mount_subjects(self, items, with_peers=True):
-        """keychainfs, the limit, and the peers if there are few items; all mounted at once, so that they can take turns."""
+        """keychainfs, the limit, and the peers if there are few items; mounted at once, so that they can take turns."""
         subjects = [self.keychains.mount(items)]
         if self.keychains.has_spin() and self.wants("keychainfs --no-spin"):
             subjects.append(self.keychains.mount(items, spin=False))
@@ -75,12 +75,12 @@ class Bench:
                 first = repetition % len(able)
                 for subject in able[first:] + able[:first]:
                     sample = self.meter.measure(
-                        subject, case, calls or self.calls_of(case), self.placement(case.placement), repetition + 3)
+                        subject, case, self.calls_of(case, calls), self.placement(case.placement), repetition + 3)
                     self.results.add(case, subject.name, sample)
             announce(f"  {cases[0].group}, {cases[0].items:,} items: {repetition + 1} of {self.scale.repetitions}")
 
-    def calls_of(self, case):
-        """A listing is a call: of many entries few are enough."""
+    def calls_of(self, case, calls):
+        """Of one repetition. A listing is a call: of many entries few are enough."""
         if case.operation in ("list", "list-long"):
             return max(1, min(20, 200_000 // case.items))
-        return self.scale.calls * min(case.threads, 4) if case.threads > 1 else self.scale.calls
+        return (calls or self.scale.calls) * min(case.threads, 4)

@@ -1,8 +1,6 @@
 """Programs: the release that is measured, and what measures it."""
 import os
 import shlex
-import subprocess
-import sys
 from dataclasses import dataclass
 
 from .machine import output
@@ -22,18 +20,18 @@ class Programs:
     stopwatch: str
 
 
-def build(directory, skip_release=False):
-    """A release by SwiftPM, and the C programs into `directory`."""
+def build(scratch, skip_release=False):
+    """A release by SwiftPM, and the C programs into the scratch directory."""
     release = ["swift", "build", "--package-path", ROOT, "-c", "release"]
     if not skip_release:
         for product in ("keychainfs", "QueryBenchmark"):
-            subprocess.run([*release, "--product", product], check=True, stdout=sys.stderr)
+            scratch.run_aloud(*release, "--product", product)
     binaries = output(*release, "--show-bin-path")
     programs = Programs(
         keychainfs=os.path.join(binaries, "keychainfs"), filler=os.path.join(binaries, "QueryBenchmark"),
-        limit=_compile(directory, "limitfs", "Limit", ["limitfs", "requests", "table"], _fuse_flags()),
-        meter=_compile(directory, "meter", "Meter", ["meter", "run", "operations", "samples"], ["-pthread"]),
-        stopwatch=_compile(directory, "stopwatch", "Meter", ["stopwatch", "samples"], []))
+        limit=_compile(scratch, "limitfs", "Limit", ["limitfs", "requests", "table"], _fuse_flags()),
+        meter=_compile(scratch, "meter", "Meter", ["meter", "run", "operations", "samples"], ["-pthread"]),
+        stopwatch=_compile(scratch, "stopwatch", "Meter", ["stopwatch", "samples"], []))
     for program in (programs.keychainfs, programs.filler):
         if not os.access(program, os.X_OK):
             raise BenchmarkError(f"there is no release build: {program}")
@@ -47,8 +45,8 @@ def _fuse_flags():
     return [*shlex.split(flags), "-pthread"]
 
 
-def _compile(directory, name, folder, units, libraries):
-    program = os.path.join(directory, name)
+def _compile(scratch, name, folder, units, libraries):
+    program = scratch.path(name)
     files = [os.path.join(SOURCES, folder, unit + ".c") for unit in units]
-    subprocess.run(["cc", *FLAGS, "-o", program, *files, *libraries], check=True)
+    scratch.run_aloud("cc", *FLAGS, "-o", program, *files, *libraries)
     return program

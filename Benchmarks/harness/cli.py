@@ -14,12 +14,12 @@ from .machine import Machine, output
 from .meter import announce
 from .scratch import BenchmarkError, Interrupted, Scratch
 
-USAGE = """Measures keychainfs beside the limit, a file system in memory on the same libfuse, and beside every peer that is installed:
-gocryptfs, securefs, encfs, cryfs, pass, gopass, age, secret-tool (scripts/install benchmark installs them).
-Builds a release, and makes throw-away keychains in a directory of its own, which is gone afterwards. All subjects take turns
-in each repetition; medians over the repetitions are told, and their ratios to the limit.
+USAGE = """Measures keychainfs beside the limit, a file system in memory on the same libfuse, and beside every peer that
+is there: gocryptfs, securefs, encfs, cryfs, pass, gopass, age, secret-tool (`scripts/install benchmark`).
+Builds a release, and makes throw-away keychains in a directory of its own, which is gone afterwards. All subjects take
+turns in each repetition; medians over the repetitions are told, and their ratios to the limit.
 
-As root it also drops the caches, for what is read for the first time. Close what else runs: a busy machine measures itself."""
+As root it also drops the caches, for what is read for the first time. A busy machine measures itself."""
 
 
 def numbers(text):
@@ -39,12 +39,12 @@ def parse(arguments):
     parser.add_argument("--reps", type=int, metavar="R", help="repetitions")
     parser.add_argument("--calls", type=int, metavar="C", help="calls of one repetition")
     parser.add_argument("--subjects", metavar="NAME,…",
-                        help="peers to measure besides keychainfs and the limit; limit-single too (libfuse's loop of one thread)")
+                        help="peers to measure besides keychainfs and the limit; limit-single: its loop of one thread")
     parser.add_argument("--json", metavar="FILE", help="writes all samples")
     parser.add_argument("--output", metavar="DIR", help="writes the table (benchmark.md) and the pictures (SVG)")
     parser.add_argument("--scratch", metavar="DIR", default="/var/tmp", help="the disk to measure on (/var/tmp)")
     parser.add_argument("--no-build", action="store_true", help="takes the last release build as it is")
-    parser.add_argument("--self-test", action="store_true", help="tests tables, pictures and arithmetic; measures nothing")
+    parser.add_argument("--self-test", action="store_true", help="tests tables, pictures and arithmetic")
     options = parser.parse_args(arguments)
     for group in options.groups:
         if group not in workloads.GROUPS:
@@ -66,13 +66,16 @@ def scale_of(options):
 def tell_groups():
     for name, group in workloads.GROUPS.items():
         print(f"{name:10}{group.__doc__}")
-    print("installed:", ", ".join([peer.name for peer in peers.installed()] + [store.name for store in stores.installed_stores()]))
+    print("installed:", ", ".join(installed()))
+
+
+def installed():
+    return [peer.name for peer in (*peers.installed(), *stores.installed_stores())]
 
 
 def tell_omissions(machine):
     """What is left out, each in a line."""
-    present = {peer.name for peer in peers.installed()} | {store.name for store in stores.installed_stores()}
-    missing = [kind.name for kind in (*peers.PEERS, *stores.STORES) if kind.name not in present]
+    missing = [peer.name for peer in (*peers.PEERS, *stores.STORES) if peer.name not in installed()]
     if missing:
         announce(f"benchmark: not installed, left out: {', '.join(missing)}")
     if not machine.can_drop_caches:
@@ -102,7 +105,7 @@ def write_files(options, results, description):
 def measure(options, machine, scratch):
     scale = scale_of(options)
     description = describe(machine, scale)
-    programs = build(scratch.directory, skip_release=options.no_build)
+    programs = build(scratch, skip_release=options.no_build)
     wanted = frozenset(options.subjects.split(",")) if options.subjects else frozenset()
     bench = Bench(machine, scratch, programs, scale, wanted)
     for name in options.groups or workloads.GROUPS:
@@ -112,9 +115,9 @@ def measure(options, machine, scratch):
 
 
 def self_test():
-    command = [sys.executable, "-B", "-m", "unittest", "discover", "-q", "-s", os.path.join(ROOT, "Benchmarks", "harness"),
-               "-t", os.path.join(ROOT, "Benchmarks")]
-    return subprocess.run(command).returncode
+    top = os.path.join(ROOT, "Benchmarks")
+    discover = ["unittest", "discover", "-q", "-s", os.path.join(top, "harness"), "-t", top]
+    return subprocess.run([sys.executable, "-B", "-m", *discover]).returncode
 
 
 def main(arguments):
@@ -129,7 +132,7 @@ def main(arguments):
     try:
         with Scratch(options.scratch) as scratch:
             results, description = measure(options, machine, scratch)
-    except (BenchmarkError, subprocess.CalledProcessError) as error:
+    except (BenchmarkError, OSError) as error:
         announce(f"benchmark: {error}")
         return 1
     except Interrupted as signal_name:

@@ -1,6 +1,7 @@
 """What is aimed at, beside what was measured. Where something was not measured no goal is told."""
 from dataclasses import dataclass
 
+from .machine import PLACES
 from .meter import Case
 
 OURS, LIMIT, DISK = "keychainfs", "limit", "disk"
@@ -40,7 +41,8 @@ def goals_of(results, case):
             return (ratio(results, case, "p50", f"read, {where}, one processor: of the limit", 1.00)
                     + ratio(results, case, "p99", f"read, {where}, one processor: p99 of the limit's", 1.25))
         if case.threads == 2:
-            return ratio(results, case, "rate", f"reads a second, {where}, 2 threads: of the limit's", 1.0, at_least=True)
+            text = f"reads a second, {where}, 2 threads: of the limit's"
+            return ratio(results, case, "rate", text, 1.0, at_least=True)
     if case.group == "names" and case.operation == "ls -l":
         return ratio(results, case, "p50", f"ls -l, {where}: of the limit", 1.5)
     if case.group == "names" and case.operation == "stat":
@@ -54,7 +56,7 @@ def goals_of_stat(results, case, where):
     ours, limit = results.summary(case, OURS), results.summary(case, LIMIT)
     if not ours or not limit:
         return []
-    text = f"stat, {where}, {case.placement} processor"
+    text = f"stat, {where}, {PLACES[case.placement]}"
     if case.cold:
         return [Goal(f"cold {text}: beyond the limit", ours.p50 - limit.p50, 20, unit=" µs")]
     return [Goal(f"{text}: of the daemon's processor", ours.processor, 0.01, unit=" µs")]

@@ -3,14 +3,18 @@ import os
 import platform
 import re
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
+
+# The placements below in words.
+PLACES = {"same": "one CPU", "other": "two CPUs", "free": "any CPU"}
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Who runs where. `same`: daemon and client share a processor, so what is compared is work. `other`: each has its own, as on
-    an idle machine, so how a sleeping processor wakes up counts. `free`: the scheduler decides."""
+    """Who runs where. `same`: daemon and client share a processor, so what is compared is work. `other`: each has its
+    own, as on an idle machine, so how a sleeping processor wakes up counts. `free`: the scheduler decides."""
     name: str
     client: frozenset
     daemon: frozenset
@@ -74,6 +78,12 @@ def pin(process, processors):
             os.sched_setaffinity(int(thread), processors)
         except ProcessLookupError:
             pass
+
+
+def processor_seconds(process):
+    """What another process has used of the processors, threads that have ended included: its clock, as
+    clock_getcpuclockid(3) numbers it."""
+    return time.clock_gettime(~process << 3 | 2)
 
 
 def memory_of(process):

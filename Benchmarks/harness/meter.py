@@ -24,22 +24,22 @@ class Case:
 
 @dataclass(frozen=True)
 class Sample:
-    """One repetition: microseconds, calls a second, microseconds of the daemon's processor time a call."""
+    """One repetition: microseconds, calls a second, microseconds of the daemon's processor a call; None: unknown."""
     p50: float
     p99: float
-    rate: float
-    processor: float
+    rate: float | None
+    processor: float | None
     count: int
     failed: int
     error: str = ""
 
     @staticmethod
     def of(line):
-        count = line["count"]
-        seconds = line.get("seconds", 0)
+        """What a line of the meter or the stopwatch tells, in nanoseconds."""
+        count, seconds, used = line["count"], line.get("seconds"), line.get("daemon_seconds")
         return Sample(
-            p50=line.get("p50", 0) / 1000, p99=line.get("p99", 0) / 1000, rate=count / seconds if seconds else 0,
-            processor=line.get("daemon_seconds", 0) * 1e6 / count if count else 0, count=count, failed=line["failed"],
+            p50=line.get("p50", 0) / 1000, p99=line.get("p99", 0) / 1000, rate=count / seconds if seconds else None,
+            processor=used * 1e6 / count if used is not None and count else None, count=count, failed=line["failed"],
             error=line.get("error", ""))
 
 
@@ -51,12 +51,16 @@ class Meter:
     def measure(self, subject, case, count, placement, seed):
         subject.place(placement)
         command = [
-            self._programs.meter, "--directory", subject.directory, "--operation", case.operation, "--items", str(case.items),
-            "--size", str(case.size), "--count", str(count), "--threads", str(case.threads), "--seed", str(seed),
-            "--attribute", subject.attribute, *(["--daemon", str(subject.process)] if subject.process else []),
+            *self._command(subject, case.operation, case.items, count), "--size", str(case.size),
+            "--threads", str(case.threads), "--seed", str(seed),
+            *(["--daemon", str(subject.process)] if subject.process else []),
             *(["--sync"] if subject.needs_sync else []), *(["--cold"] if case.cold else []),
         ]
         return self._sample(command, placement)
+
+    def _command(self, subject, operation, items, count):
+        return [self._programs.meter, "--directory", subject.directory, "--operation", operation,
+                "--attribute", subject.attribute, "--items", str(items), "--count", str(count)]
 
     def time_command(self, command, count, placement, environment=None):
         """A whole command, from its start to its end."""
@@ -64,10 +68,8 @@ class Meter:
 
     def populate(self, subject, items, size=32):
         """Writes s000000, …, each anew if it is there already."""
-        command = [
-            self._programs.meter, "--directory", subject.directory, "--operation", "populate", "--items", str(items),
-            "--count", str(items), "--size", str(size), "--threads", str(POPULATE_THREADS), "--attribute", subject.attribute,
-        ]
+        command = [*self._command(subject, "populate", items, items), "--size", str(size),
+                   "--threads", str(POPULATE_THREADS)]
         sample = self._sample(command, None)
         if sample.failed:
             raise BenchmarkError(f"{subject.name} could not be filled: {sample.error}")

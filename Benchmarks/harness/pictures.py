@@ -1,5 +1,6 @@
 """Which pictures are drawn of the results: name of the file → SVG."""
 from . import plot
+from .machine import PLACES
 
 
 def pictures(results):
@@ -30,7 +31,7 @@ def fewest(cases):
 def reads(results):
     cases = fewest([case for case in results.cases("reads") if case.size == 32 and case.threads == 1 and not case.cold
                     and case.placement != "free"])
-    return by_case(results, cases, lambda case: f"{case.operation}, {case.placement} CPU",
+    return by_case(results, cases, lambda case: f"{case.operation}, {PLACES[case.placement]}",
                    "Reading one secret of 32 bytes", "operation, and where the daemon runs")
 
 
@@ -53,7 +54,8 @@ def by_threads(results, group, operation, title, x_label, y_label):
     if not series:
         return None
     least = min(items for _, items in series)
-    return plot.lines(title, x_label, y_label, {name: points for (name, items), points in series.items() if items == least})
+    of_least = {name: points for (name, items), points in series.items() if items == least}
+    return plot.lines(title, x_label, y_label, of_least)
 
 
 def threads(results):
@@ -74,11 +76,12 @@ def growth(results):
 
 
 def footprint(results):
-    wanted = ("disk, bytes an item", "memory after use, MiB", "fill, µs an item")
-    series = {name: [(items, value) for (figure, items), value in results.figures.items() if figure == name and value > 0]
-              for name in wanted}
-    series = {name: points for name, points in series.items() if points}
-    return plot.lines("Disk and memory as the keychain grows", "items", "as the legend says", series) if series else None
+    series = {}
+    for (name, items), value in results.figures.items():
+        if name in ("disk, bytes an item", "memory after use, MiB", "add without a mount, µs an item") and value > 0:
+            series.setdefault(name, []).append((items, value))
+    title = "Disk and memory as the keychain grows"
+    return plot.lines(title, "items", "as the legend says", series) if series else None
 
 
 def commands(results):

@@ -1,5 +1,4 @@
-"""Pictures as SVG: bars and lines over logarithmic axes with labels, so that a file system twice as fast is as far from another
-at the left as at the right."""
+"""Pictures as SVG: bars and lines over logarithmic axes, where twice as fast is the same distance everywhere."""
 import math
 from html import escape
 
@@ -56,7 +55,8 @@ def legend(names):
     parts = []
     for index, name in enumerate(names):
         y = TOP + 10 + index * 22
-        parts.append(f'<rect x="{RIGHT + 20}" y="{y - 10}" width="12" height="12" fill="{COLOURS[index % len(COLOURS)]}"/>')
+        colour = COLOURS[index % len(COLOURS)]
+        parts.append(f'<rect x="{RIGHT + 20}" y="{y - 10}" width="12" height="12" fill="{colour}"/>')
         parts.append(text(RIGHT + 38, y, name, "start"))
     return parts
 

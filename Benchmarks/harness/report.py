@@ -1,5 +1,6 @@
 """Tables: of everything for the terminal, and a short one in Markdown for the README."""
 from .goals import goals
+from .machine import PLACES
 from .results import LIMIT
 
 
@@ -30,7 +31,7 @@ def label(case):
         words.append(f"{case.threads} threads")
     if case.cold:
         words.append("cold")
-    return ", ".join([*words, case.placement])
+    return ", ".join([*words, PLACES[case.placement]])
 
 
 def text_tables(results):
@@ -47,10 +48,11 @@ def text_tables(results):
 
 def _line(results, case, subject):
     summary = results.summary(case, subject)
-    rate = number(summary.rate) if summary.rate else ""
+    rate = "" if summary.rate is None else number(summary.rate)
+    processor = "" if summary.processor is None else duration(summary.processor)
     ratios = [times(results.ratio(case, subject, value)) for value in ("p50", "p99")]
     return (f"  {subject:22}{duration(summary.p50):>11}{duration(summary.p99):>11}{rate:>11}"
-            f"{duration(summary.processor):>15}{ratios[0]:>9}{ratios[1]:>8}")
+            f"{processor:>15}{ratios[0]:>9}{ratios[1]:>8}")
 
 
 def figure_lines(results):
@@ -74,8 +76,8 @@ def goal_lines(results):
 
 def markdown(results, description):
     """Medians by operation and subject, with the ratio to the limit; then the goals."""
-    lines = [f"Measured on {description['processor']}, {description['processors']} processors, kernel "
-             f"{description['kernel']}, libfuse {description['libfuse']}; medians, in brackets the ratio to the limit.", ""]
+    machine = "{processor}, {processors} processors, kernel {kernel}, libfuse {libfuse}".format(**description)
+    lines = [f"Measured on {machine}; medians, in brackets the ratio to the limit.", ""]
     for group in dict.fromkeys(case.group for case in results.cases()):
         lines += [f"### {group.capitalize()}", "", *_markdown_table(results, results.cases(group)), ""]
     if results.figures:

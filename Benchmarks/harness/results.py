@@ -1,4 +1,4 @@
-"""What was measured: samples of each case and subject, their medians, ratios to the limit, and what else was counted."""
+"""What was measured: samples of each case and subject, their medians, ratios to the limit, and other figures."""
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from statistics import median
@@ -11,8 +11,9 @@ class Summary:
     """Medians over the repetitions."""
     p50: float
     p99: float
-    rate: float
-    processor: float
+    # Calls a second, microseconds of the daemon's processor a call; None: not measured.
+    rate: float | None
+    processor: float | None
     repetitions: int
 
 
@@ -20,8 +21,8 @@ class Results:
     def __init__(self):
         self._samples = defaultdict(lambda: defaultdict(list))
         self._failures = {}
-        # Figures of one kind each: (name, items) → value, with a unit in the name.
-        self.figures = {}
+        # Figures of one kind each: (name, items) → values, with a unit in the name.
+        self._figures = defaultdict(list)
 
     def add(self, case, subject, sample):
         """A sample of which a call failed counts for nothing: what failed may have been fast."""
@@ -30,11 +31,13 @@ class Results:
         else:
             self._samples[case][subject].append(sample)
 
-    def set_figure(self, name, items, value):
-        self.figures[name, items] = value
+    def add_figure(self, name, items, value):
+        self._figures[name, items].append(value)
 
-    def figure(self, name, items):
-        return self.figures.get((name, items))
+    @property
+    def figures(self):
+        """Their medians."""
+        return {key: median(values) for key, values in self._figures.items()}
 
     def cases(self, group=None):
         return [case for case in self._samples if group in (None, case.group)]
@@ -46,7 +49,8 @@ class Results:
         samples = self._samples[case][subject] if subject in self.subjects(case) else []
         if not samples:
             return None
-        values = {name: median(getattr(sample, name) for sample in samples) for name in ("p50", "p99", "rate", "processor")}
+        names = ("p50", "p99", "rate", "processor")
+        values = {name: _median(getattr(sample, name) for sample in samples) for name in names}
         return Summary(**values, repetitions=len(samples))
 
     def ratio(self, case, subject, value="p50", to=LIMIT):
@@ -71,3 +75,8 @@ class Results:
         ratios = {name: self.ratio(case, subject, name) for name in ("p50", "p99", "rate")}
         samples = [asdict(sample) for sample in self._samples[case][subject]]
         return {**summary, "ratioToLimit": ratios, "samples": samples}
+
+
+def _median(values):
+    known = [value for value in values if value is not None]
+    return median(known) if known else None

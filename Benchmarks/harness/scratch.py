@@ -1,4 +1,4 @@
-"""A directory of our own, and everything that was started or mounted in it: all of it is gone at the end, however that comes."""
+"""A directory of our own, and what was started and mounted in it: all of it is gone at the end, however that comes."""
 import contextlib
 import os
 import shutil
@@ -82,19 +82,51 @@ class Scratch:
         kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
         return {**kept, "LC_ALL": "C.UTF-8", "HOME": home or self.directory, **more}
 
-    def start(self, command, environment, text=None):
-        """A process that stays; out of reach of the terminal's ^C, for we end it ourselves."""
-        with self._uninterrupted(), open(self.path("daemon.log"), "ab") as log:
-            process = subprocess.Popen(
-                command, env=environment, stdin=subprocess.PIPE if text else subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True)
+    def _spawn(self, command, environment, **files):
+        """In a session of its own, out of reach of the terminal's ^C: we end it ourselves."""
+        with self._uninterrupted():
+            process = subprocess.Popen(command, env=environment, start_new_session=True, **files)
             self._processes[process] = None
+        return process
+
+    def start(self, command, environment, text=None):
+        """A process that stays."""
+        with open(self.path("daemon.log"), "ab") as log:
+            stdin = subprocess.PIPE if text else subprocess.DEVNULL
+            process = self._spawn(command, environment, stdin=stdin, stdout=log, stderr=log)
         if text:
             with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
                 pipe.write(text.encode())
         return process
 
-    def await_mount(self, mount_point, process, seconds=60):
+    def run(self, *command, environment, text="", timeout=600):
+        """A command that has to succeed; what it prints."""
+        pipe = subprocess.PIPE
+        process = self._spawn(command, environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        try:
+            output, errors = process.communicate(text, timeout)
+        except BaseException:
+            self.end(process)
+            raise
+        self._processes.pop(process)
+        if process.returncode:
+            raise BenchmarkError(f"{' '.join(command[:4])}… failed ({process.returncode}): {errors.strip()}")
+        return output
+
+    def run_aloud(self, *command):
+        """A command that has to succeed, of the caller's environment; what it says goes where progress is told."""
+        environment = {**os.environ, "TMPDIR": self.directory}
+        process = self._spawn(command, environment, stdin=subprocess.DEVNULL, stdout=sys.stderr)
+        try:
+            process.wait()
+        except BaseException:
+            self.end(process)
+            raise
+        self._processes.pop(process)
+        if process.returncode:
+            raise BenchmarkError(f"{' '.join(command[:4])}… failed ({process.returncode})")
+
+    def await_mount(self, mount_point, process, seconds=300):
         """Until what was started has mounted."""
         self._processes[process] = mount_point
         deadline = time.monotonic() + seconds
@@ -107,15 +139,6 @@ class Scratch:
         """A command is about to mount there, and to leave its daemon in the background."""
         self._mounts.append(mount_point)
 
-    def run(self, *command, environment, text="", timeout=600):
-        """A command that has to succeed; what it prints."""
-        result = subprocess.run(
-            command, env=environment, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            timeout=timeout, start_new_session=True)
-        if result.returncode:
-            raise BenchmarkError(f"{' '.join(command[:4])}… failed ({result.returncode}): {result.stderr.strip()}")
-        return result.stdout
-
     def at_end(self, farewell):
         """Something to do before processes are ended; it must not raise."""
         self._farewells.append(farewell)
@@ -125,9 +148,9 @@ class Scratch:
         mount_point = self._processes.get(process)
         if mount_point:
             unmount(mount_point)
-        for ask in (None if mount_point else process.terminate, process.terminate, process.kill):
-            if ask:
-                ask()
+        for number in (None if mount_point else signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
+            if number:
+                signal_group(process, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(10)
                 break
@@ -147,6 +170,12 @@ class Scratch:
             shutil.rmtree(self.directory, ignore_errors=True)
         if os.path.exists(self.directory):
             print(f"benchmark: {self.directory} is left; remove it by hand", file=sys.stderr)
+
+
+def signal_group(process, number):
+    """It, and what it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def is_mounted(path):

@@ -36,8 +36,8 @@ class Pass(SecretStore):
         home = scratch.make_directory("pass")
         self.environment = scratch.environment(home, GNUPGHOME=home, PASSWORD_STORE_DIR=os.path.join(home, "store"))
         scratch.at_end(self._end_agent)
-        key = ["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", USER, "future-default", "default", "never"]
-        scratch.run(*key, environment=self.environment)
+        key = ["--passphrase", "", "--quick-generate-key", USER, "future-default", "default", "never"]
+        scratch.run("gpg", "--batch", "--quiet", *key, environment=self.environment)
         scratch.run("pass", "init", USER, environment=self.environment)
         for number in range(count):
             scratch.run("pass", "insert", "--multiline", self.secret(number), environment=self.environment, text=SECRET)
@@ -81,6 +81,7 @@ class SecretTool(SecretStore):
     command = ("secret-tool", "lookup", "item")
 
     def prepare(self, scratch, count):
+        self._scratch = scratch
         home = scratch.make_directory("keyring")
         bus = os.path.join(home, "bus")
         self.environment = scratch.environment(
@@ -98,10 +99,10 @@ class SecretTool(SecretStore):
     def _store(self, number):
         command = ["secret-tool", "store", "--label=benchmark", "item", self.secret(number)]
         try:
-            return subprocess.run(command, env=self.environment, input=SECRET, text=True, stderr=subprocess.DEVNULL,
-                                  timeout=10, start_new_session=True).returncode == 0
-        except subprocess.TimeoutExpired:
+            self._scratch.run(*command, environment=self.environment, text=SECRET, timeout=10)
+        except (BenchmarkError, subprocess.TimeoutExpired):
             return False
+        return True
 
     def secret(self, number):
         return f"s{number:06}"
