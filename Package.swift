@@ -110,7 +110,7 @@ let package = Package(
         .target(name: "Keychain", dependencies: ["SecretCrypto"], swiftSettings: strict),
         // libsodium behind noncopyable secrets in locked memory.
         .target(name: "SecretCrypto", dependencies: ["CSodium"], swiftSettings: adapter),
-        // What queries cost on a mount; scripts/benchmark-queries.
+        // What queries cost on a mount, and keychains of many items: scripts/benchmark-queries, scripts/benchmark.
         .executableTarget(
             name: "QueryBenchmark", dependencies: ["Security", "KeychainStorage", "Keychain", "SecretCrypto"],
             path: "Benchmarks/QueryBenchmark", swiftSettings: testing),

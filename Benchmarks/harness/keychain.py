@@ -1,0 +1,105 @@
+"""keychainfs itself, on throw-away keychains that are filled without a mount."""
+import json
+import os
+import subprocess
+import time
+
+from .machine import output
+from .scratch import BenchmarkError
+from .subject import Subject
+
+SERVICE = "benchmark"
+# What QueryBenchmark gives its keychains.
+PASSPHRASE = "benchmark"
+
+
+class Keychains:
+    def __init__(self, bench):
+        self._bench = bench
+        self._filled = {}
+
+    def filled(self, items):
+        """The path of a keychain with so many items, not to be changed, and how many seconds it took to add them."""
+        if items not in self._filled:
+            path = os.path.join(self._bench.scratch.make_directory("store"), f"{items}.keychain")
+            environment = self._bench.scratch.environment(self._bench.scratch.directory)
+            seconds = self._bench.scratch.run(self._bench.programs.filler, "fill", path, str(items), SERVICE,
+                                              environment=environment, timeout=3600)
+            self._filled[items] = path, float(seconds)
+            self._add_key_file(path, path + ".key")
+        return self._filled[items]
+
+    def _add_key_file(self, path, key_file):
+        """What unlocks without the derivation of a key, so that mount and unlock can be measured without it."""
+        passphrase = write_private(path + ".passphrase", PASSPHRASE)
+        self._bench.scratch.run(
+            self._bench.programs.keychainfs, "slot", "add", "--keychain", path, "--passphrase-file", passphrase,
+            "--kind", "keyfile", "--new-key-file", key_file, environment=self._bench.scratch.environment())
+
+    def copy(self, items):
+        path, _ = self.filled(items)
+        return Keychain(self._bench, path, items)
+
+    def mount(self, items, spin=True):
+        return self.copy(items).mount(spin)
+
+    def has_spin(self):
+        """Whether this version's receive loop polls, and can be told not to."""
+        program = self._bench.programs.keychainfs
+        return "--no-spin" in output(program, "mount", "--help")
+
+
+class Keychain:
+    """A copy of its own, with a home of its own: the device key and the number of the last commit lie there."""
+
+    def __init__(self, bench, source, items):
+        self._bench = bench
+        self._items = items
+        self.home = bench.scratch.make_directory("keychain")
+        self.path = os.path.join(self.home, "store.keychain")
+        subprocess.run(["cp", "--reflink=auto", source, self.path], check=True)
+        self.mount_point = os.path.join(self.home, "mnt")
+        os.mkdir(self.mount_point)
+        self.key_file = source + ".key"
+        self.environment = bench.scratch.environment(
+            self.home, XDG_DATA_HOME=self.home, XDG_STATE_HOME=self.home, XDG_CONFIG_HOME=self.home,
+            KEYCHAINFS_MOUNT=self.mount_point)
+
+    def mount(self, spin=True):
+        command = [self._bench.programs.keychainfs, "mount", "--foreground", *self.mount_options,
+                   *([] if spin else ["--no-spin"]), self.mount_point]
+        process = self._bench.scratch.start(command, self.environment)
+        self._bench.scratch.await_mount(self.mount_point, process)
+        self.await_verified()
+        return Subject(
+            "keychainfs" if spin else "keychainfs --no-spin", self.directory, self.mount_point, process,
+            attribute="user.kSecAttrLabel", store=[self.path, self.path + "-wal"])
+
+    @property
+    def mount_options(self):
+        return ["--keychain", self.path, "--key-file", self.key_file]
+
+    @property
+    def directory(self):
+        return os.path.join(self.mount_point, "generic-passwords", SERVICE)
+
+    def run(self, *arguments):
+        return self._bench.scratch.run(self._bench.programs.keychainfs, *arguments, environment=self.environment)
+
+    def await_verified(self, seconds=1800):
+        """The pass over all rows after an unlock would be measured too."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            integrity = json.loads(self.run("status", "--json"))["integrity"]
+            if integrity == "verified":
+                return
+            if integrity == "damaged":
+                break
+            time.sleep(0.1)
+        raise BenchmarkError("the keychain was not verified")
+
+
+def write_private(path, text):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(text)
+    return path
