@@ -53,7 +53,10 @@ extension KeychainTree {
             state.keptValue = nil
             return state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
         }
-        guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return false }
+        // Of an item that has come to a name in the making what is stored counts, too.
+        let isLocked = state.adopted != nil && (try? keychain.item(id: state.row)) == nil
+        let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || goesOn(state, item)
+        guard isLocked || !isAvailable else { return false }
         state.keptValue = nil
         // A detached file has its value nowhere else: what was written to it is gone, committed or not.
         if state.hasUncommitted || state.isDetached { state.losses += 1 }
