@@ -56,8 +56,7 @@ struct ModelRun {
             seed += 1
             programs += 1
         } while isProof && Date() < deadline
-        let known = Self.known.prefix(programs)
-        print("model: \(programs * length) steps in \(programs) programs held, seeds \(known), \(first)..<\(seed)")
+        print("model: \(programs * length) steps in \(programs) programs held, the last from seeds \(first)..<\(seed)")
     }
 
     private func repeating(_ seed: UInt64) -> String {

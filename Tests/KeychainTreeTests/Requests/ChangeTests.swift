@@ -183,6 +183,20 @@ import Testing
         #expect(try api.count([:]) == 1)
     }
 
+    @Test("F6, L2: so does who has it open over a lock and an unlock")
+    func deletedAfterUnlock() throws {
+        try api.add(key("a"), "one")
+        let (writer, reader) = (try shell.open(path("a"), [.readWrite]), try shell.open(path("a")))
+        _ = fixture.tree.lock()
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        try api.delete(key("a"))
+        #expect(try shell.read(writer) == Array("one".utf8))
+        for file in [writer, reader] {
+            #expect(try shell.fstat(file).attributes.size == 3)
+            shell.release(file)
+        }
+    }
+
     @Test("F6: who has it open for writing keeps its value, whatever has been done to it before it is deleted")
     func deletedAfterChange() throws {
         try api.add(key("a", ["pdmn": "ak"]), "one")
