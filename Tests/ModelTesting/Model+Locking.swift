@@ -18,7 +18,7 @@ extension Model {
         }
     }
 
-    func answersByName(_ file: File) -> Bool { isAvailable(shownItem(file).itemClass) }
+    func answersByName(_ file: File) -> Bool { isAvailable(file.item.itemClass) }
 
     /// Before the first unlock nothing is changed.
     func checkWritable() throws(Errno) {
@@ -57,7 +57,8 @@ extension Model {
     }
 
     private func goesOn(_ file: File) -> Bool {
-        classes(file).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && file.isOpen }
+        if file.brought != nil, !file.item.itemClass.opensWhileLocked { return false }
+        return classes(file).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && file.isOpen }
     }
 
     /// L2: what is staged of items that are not available is dropped, and descriptors answer ENOKEY.

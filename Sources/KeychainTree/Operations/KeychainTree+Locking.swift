@@ -36,7 +36,7 @@ extension KeychainTree {
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(passphrase: passphrase, acceptingRollback: acceptingRollback)
-        adoptAdded()
+        readOpenFiles()
     }
 
     /// The same with a secret of any kind.
@@ -44,7 +44,21 @@ extension KeychainTree {
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
-        adoptAdded()
+        readOpenFiles()
+    }
+
+    /// After an unlock open files know their items again: Keychain Services may delete them at any time, and tell when that is
+    /// done (F6). Names in the making become the files of items that came while locked, and could not be read then.
+    private func readOpenFiles() {
+        names.withLock { _ in
+            for file in table.withLock({ $0.allItems() }) { file.state.withLock { readIfOpen(&$0) } }
+        }
+    }
+
+    private func readIfOpen(_ state: inout ItemFile.State) {
+        guard state.openCount > 0, !state.isDetached, !adoptTaken(&state), !state.isPending else { return }
+        _ = try? item(of: &state)
+        keepOpenValue(&state)
     }
 
     /// Whether the file is closed to those who have it open.
@@ -53,7 +67,10 @@ extension KeychainTree {
             state.keptValue = nil
             return state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
         }
-        guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return false }
+        // Of an item that has come to a name in the making what is stored counts, too.
+        let isLocked = state.adopted != nil && (try? keychain.item(id: state.row)) == nil
+        let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || goesOn(state, item)
+        guard isLocked || !isAvailable else { return false }
         state.keptValue = nil
         // A detached file has its value nowhere else: what was written to it is gone, committed or not.
         if state.hasUncommitted || state.isDetached { state.losses += 1 }

@@ -127,13 +127,6 @@ extension KeychainTree {
         return true
     }
 
-    /// The same for what came while locked, and could not be read then. Until now a commit of such a file was EEXIST.
-    func adoptAdded() {
-        names.withLock { _ in
-            for file in table.withLock({ $0.allItems() }) { file.state.withLock { _ = adoptTaken(&$0) } }
-        }
-    }
-
     /// An item of the store as its file shows it: with what is to go over to it from before it came.
     func shown(_ item: Item, _ state: borrowing ItemFile.State) -> Item {
         guard let draft = state.adopted else { return item }
