@@ -41,11 +41,13 @@ struct BenchmarkVault {
 
     /// Adds generic passwords of `size` bytes, with labels.
     func fill(_ names: BenchmarkNames, size: Int) throws {
-        let directories = try keychain.change { (change) throws(KeychainError) in
-            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: file).id
+        var folder = file
+        folder.permissions = 0o700
+        let directories = try keychain.change { [folder] (change) throws(KeychainError) in
+            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: folder).id
             return try (0..<names.services).map { (number) throws(KeychainError) in
                 let key = Directory.Key.service(.generic(service: .string(names.service(number))))
-                return try change.addDirectory(key, in: container, file: file).id
+                return try change.addDirectory(key, in: container, file: folder).id
             }
         }
         for start in stride(from: 0, to: names.count, by: Self.batch) {

@@ -9,8 +9,9 @@ from .scratch import BenchmarkError
 from .subject import Subject
 
 SERVICE = "benchmark"
-# What QueryBenchmark gives its keychains.
+# What QueryBenchmark gives its keychains, and the key of the device that it says it is.
 PASSPHRASE = "benchmark"
+DEVICE_KEY = "\1" * 32
 
 
 class Keychains:
@@ -34,7 +35,8 @@ class Keychains:
         passphrase = write_private(path + ".passphrase", PASSPHRASE)
         self._bench.scratch.run(
             self._bench.programs.keychainfs, "slot", "add", "--keychain", path, "--passphrase-file", passphrase,
-            "--kind", "keyfile", "--new-key-file", key_file, environment=self._bench.scratch.environment())
+            "--kind", "keyfile", "--new-key-file", key_file,
+            environment=environment_of_device(self._bench.scratch, os.path.dirname(path)))
 
     def copy(self, items):
         path, _ = self.filled(items)
@@ -61,9 +63,7 @@ class Keychain:
         self.mount_point = os.path.join(self.home, "mnt")
         os.mkdir(self.mount_point)
         self.key_file = source + ".key"
-        self.environment = bench.scratch.environment(
-            self.home, XDG_DATA_HOME=self.home, XDG_STATE_HOME=self.home, XDG_CONFIG_HOME=self.home,
-            KEYCHAINFS_MOUNT=self.mount_point)
+        self.environment = environment_of_device(bench.scratch, self.home, KEYCHAINFS_MOUNT=self.mount_point)
 
     def mount(self, spin=True):
         command = [self._bench.programs.keychainfs, "mount", "--foreground", *self.mount_options,
@@ -87,16 +87,30 @@ class Keychain:
         return self._bench.scratch.run(self._bench.programs.keychainfs, *arguments, environment=self.environment)
 
     def await_verified(self, seconds=1800):
-        """The pass over all rows after an unlock would be measured too."""
+        """The pass over all rows after an unlock would be measured too. Asked ever more rarely: answers are work."""
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            integrity = json.loads(self.run("status", "--json"))["integrity"]
-            if integrity == "verified":
-                return
-            if integrity == "damaged":
-                break
-            time.sleep(0.1)
-        raise BenchmarkError("the keychain was not verified")
+        pause = 0.05
+        while (integrity := self._integrity()) != "verified":
+            if integrity == "damaged" or time.monotonic() > deadline:
+                raise BenchmarkError(f"{self.path} is {integrity}")
+            time.sleep(pause)
+            pause = min(2 * pause, 10)
+
+    def _integrity(self):
+        try:
+            return json.loads(self.run("status", "--json"))["integrity"]
+        except BenchmarkError as error:
+            # A busy daemon of a million items may not answer in time; whether it has ended the next call tells.
+            return f"not answering: {error}"
+
+
+def environment_of_device(scratch, home, **more):
+    """That of a user at `home`, on the device where QueryBenchmark fills keychains: elsewhere they would have keys of
+    two devices."""
+    state = os.path.join(home, "keychainfs")
+    os.mkdir(state, 0o700)
+    write_private(os.path.join(state, "device.key"), DEVICE_KEY)
+    return scratch.environment(home, XDG_DATA_HOME=home, XDG_STATE_HOME=home, XDG_CONFIG_HOME=home, **more)
 
 
 def write_private(path, text):

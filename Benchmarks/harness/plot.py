@@ -57,7 +57,8 @@ def legend(names):
         y = TOP + 10 + index * 22
         colour = COLOURS[index % len(COLOURS)]
         parts.append(f'<rect x="{RIGHT + 20}" y="{y - 10}" width="12" height="12" fill="{colour}"/>')
-        parts.append(text(RIGHT + 38, y, name, "start"))
+        # Colours that come again are dashed.
+        parts.append(text(RIGHT + 38, y, name + (" - -" if index >= len(COLOURS) else ""), "start"))
     return parts
 
 
@@ -74,7 +75,8 @@ def lines(title, x_label, y_label, series):
         colour = COLOURS[index % len(COLOURS)]
         placed = [(scale(x, x_bounds, LEFT, RIGHT), scale(y, y_bounds, BOTTOM, TOP)) for x, y in sorted(line_points)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        dashes = ' stroke-dasharray="6 4"' if index >= len(COLOURS) else ""
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in placed]
     return picture(title, y_label, parts + legend(series))
 

@@ -33,8 +33,7 @@ class Scratch:
         self._pending = None
 
     def __enter__(self):
-        for number in SIGNALS:
-            signal.signal(number, self._interrupt)
+        self._handlers = {number: signal.signal(number, self._interrupt) for number in SIGNALS}
         with self._uninterrupted():
             self.directory = tempfile.mkdtemp(prefix="keychainfs-benchmark.", dir=self._parent)
         return self
@@ -49,6 +48,8 @@ class Scratch:
         for process in reversed(list(self._processes)):
             self.end(process)
         self._remove()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
 
     def _interrupt(self, number, _):
         if self._whole:

@@ -79,15 +79,17 @@ def list_by_commands(bench, subjects, items):
 
 
 def writes(bench):
-    """durable create, overwrite, rename-over, unlink, setxattr by one writer and several, beside the bare disk"""
+    """durable create, overwrite, rename-over, unlink, setxattr by one writer and several, beside files on the disk"""
     items = bench.scale.items[0]
     subjects = bench.mount_subjects(items)
     disk = Subject("disk", bench.scratch.make_directory("disk"), None, needs_sync=True)
     bench.meter.populate(disk, items)
+    for subject in subjects:
+        subject.lacks |= frozenset(DISK)
     calls = max(100, bench.scale.calls // 4)
     alone = [Case("writes", operation, items, place) for operation in WRITES for place in bench.placements()]
+    alone += [Case("writes", operation, items, "same") for operation in DISK]
     bench.take_turns([*subjects, disk], alone, calls)
-    bench.take_turns([disk], [Case("writes", operation, items, "same") for operation in DISK], calls)
     together = [Case("writes", operation, items, "free", threads=writers)
                 for operation in WRITES for writers in (1, *bench.scale.writers)]
     bench.take_turns([*subjects, disk], together, calls)
