@@ -52,6 +52,41 @@ struct DraftsTests {
         #expect(lost == 0)
     }
 
+    @Test("S1: who removes one lets go of its lock when its name is gone, and not before", .timeLimit(.minutes(2)))
+    func held() throws {
+        defer { remove() }
+        let path = directory.appending(".keychainfs-new-1")
+        var met = 0
+        let end = Date(timeIntervalSinceNow: 2)
+        while Date() < end {
+            try make(".keychainfs-new-1")
+            let file = try FileDescriptor.open(path, .readWrite)
+            let ended = DispatchGroup()
+            ended.enter()
+            Thread.detachNewThread { [drafts] in
+                while (try? Stat(path, followTargetSymlink: false)) != nil { drafts.removeLeftovers() }
+                ended.leave()
+            }
+            var isTaken = false
+            while true {
+                guard flock(file.rawValue, LOCK_SH | LOCK_NB) == 0 else {
+                    isTaken = true
+                    continue
+                }
+                let links = try Stat(file).linkCount
+                if isTaken { #expect(links == 0) }
+                flock(file.rawValue, LOCK_UN)
+                if links == 0 { break }
+                // So that the other one finds it unlocked.
+                usleep(10)
+            }
+            met += isTaken ? 1 : 0
+            try file.close()
+            ended.wait()
+        }
+        #expect(met > 0)
+    }
+
     @Test("what another one is about to remove is left to him, and what he only looks at too")
     func taken() throws {
         defer { remove() }

@@ -61,6 +61,9 @@ repaired; expect "[$A]" "$(answer removedItems)" "removed items"
 mount_keychain; whole "$G/s" b c long; cmp "$CASE_DIR/long" "$G/s/long"; expect 'other a' "$(cat "$G/t/a")" "another directory"
 printf new > "$G/s/a"; expect new "$(cat "$G/s/a")" "the name is free again"; unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
+# S2: a copy from before the repair is older than what this device has seen, though it was the newest.
+cp "$CASE_DIR/sound.db" "$KEYCHAIN"; rm -f "$KEYCHAIN"-*; expect_code 24 "$KEYCHAINFS" check > /dev/null
+
 # A long secret that is gone, a directory whose name is lost, a container and a group that their contents prove.
 edit "DELETE FROM secret WHERE item = $LONG"
 expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
