@@ -1,6 +1,7 @@
 """Programs: the release that is measured, and what measures it."""
 import os
 import shlex
+import shutil
 from dataclasses import dataclass
 
 from .machine import output
@@ -38,6 +39,14 @@ def build(scratch, skip_release=False):
     return programs
 
 
+def _compiler():
+    """That of the system, else the one that Swift comes with."""
+    for name in ("cc", "clang"):
+        if shutil.which(name):
+            return name
+    raise BenchmarkError("there is no C compiler (cc or clang)")
+
+
 def _fuse_flags():
     flags = output("pkg-config", "--cflags", "--libs", "fuse3")
     if not flags:
@@ -48,5 +57,5 @@ def _fuse_flags():
 def _compile(scratch, name, folder, units, libraries):
     program = scratch.path(name)
     files = [os.path.join(SOURCES, folder, unit + ".c") for unit in units]
-    scratch.run_aloud("cc", *FLAGS, "-o", program, *files, *libraries)
+    scratch.run_aloud(_compiler(), *FLAGS, "-o", program, *files, *libraries)
     return program

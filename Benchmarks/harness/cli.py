@@ -83,6 +83,8 @@ def tell_omissions(machine):
         announce(f"benchmark: not installed, left out: {', '.join(missing)}")
     if not machine.can_drop_caches:
         announce("benchmark: without root caches cannot be dropped: cold reads and look-ups are left out")
+    if machine.load > 0.2 * len(machine.processors):
+        announce(f"benchmark: the machine is busy (load {machine.load:.1f}); so will the figures be")
     if not machine.other:
         announce("benchmark: one processor: daemon and client always share it")
 

@@ -24,6 +24,7 @@ class Machine:
     def __init__(self):
         self.processors = sorted(os.sched_getaffinity(0))
         self.is_root = os.geteuid() == 0
+        self.load = os.getloadavg()[0]
         first = self.processors[0]
         self.same = Placement("same", frozenset([first]), frozenset([first]))
         self.free = Placement("free", frozenset(self.processors), frozenset(self.processors))
@@ -50,7 +51,7 @@ class Machine:
         memory = re.search(r"^MemTotal:\s*(\d+)", read("/proc/meminfo"), re.MULTILINE)
         return {"kernel": platform.release(), "processor": model[1] if model else platform.machine(),
                 "processors": len(self.processors), "memoryMiB": int(memory[1]) // 1024 if memory else 0,
-                "libfuse": output("pkg-config", "--modversion", "fuse3"), "load": os.getloadavg()[0],
+                "libfuse": output("pkg-config", "--modversion", "fuse3"), "load": self.load,
                 "root": self.is_root}
 
 
