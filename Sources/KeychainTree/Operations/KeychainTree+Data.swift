@@ -134,15 +134,21 @@ extension KeychainTree {
 
     /// truncate(2): nobody has a descriptor that could drop what is staged or hear of an error later.
     private func truncateAtOnce(_ state: inout ItemFile.State, to size: Int) throws(Errno) {
-        let isShared = state.staging != nil
+        let isShared = state.staging?.state.needsFlush == true
         let staging = try stagedValue(&state)
-        var isCommitted = false
-        // What has failed is not to be committed by a writer's close.
-        defer { if state.writerCount == 0 || !isShared && !isCommitted { state.staging = nil } }
-        try resize(staging, to: size)
-        changed(staging, by: LockOwner(rawValue: 0))
-        try commit(&state)
-        isCommitted = true
+        defer { if state.writerCount == 0 { state.staging = nil } }
+        do throws(Errno) {
+            try resize(staging, to: size)
+            changed(staging, by: LockOwner(rawValue: 0))
+            try commit(&state)
+        } catch {
+            // What has failed is not to be committed by a writer's close.
+            if !isShared {
+                state.staging = nil
+                keepOpenValue(&state)
+            }
+            throw error
+        }
     }
 
     private func resize(_ staging: Staging, to size: Int) throws(Errno) {
