@@ -84,7 +84,8 @@ extension Model {
         switch name {
         case Self.accessible:
             guard item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked else { throw .noAttribute }
-            try setClass(defaultClass, of: id)
+            // Also where it is that already: the file is marked as changed.
+            try item.itemClass == defaultClass ? checkCommits(id) : setClass(defaultClass, of: id)
         case "user.kSecAttrAccount": throw .notPermitted
         case _ where directory.setting(name, to: "") != nil: throw .notPermitted
         case "user.kSecAttrModificationDate": throw .noAttribute
