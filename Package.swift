@@ -86,9 +86,6 @@ let package = Package(
             swiftSettings: strict),
         // The binding of libfuse's low-level API; knows no keychain word.
         .target(name: "Fuse", dependencies: ["FileSystemCore", "CFuse3", system], swiftSettings: adapter),
-        // What the system tells a daemon and hears from it: clocks, services; knows no keychain word.
-        .target(name: "SystemServices", dependencies: ["CSystemServices", system], swiftSettings: adapter),
-        .target(name: "CSystemServices"),
         // Items as files and directories.
         .target(
             name: "KeychainTree",
@@ -100,7 +97,11 @@ let package = Package(
             swiftSettings: strict),
         // Sealed records in SQLite.
         .target(
-            name: "KeychainStorage", dependencies: ["Keychain", "SecretCrypto", grdb, system], swiftSettings: strict),
+            name: "KeychainStorage", dependencies: ["SystemServices", "Keychain", "SecretCrypto", grdb, system],
+            swiftSettings: strict),
+        // What the system tells a daemon and hears from it: clocks, services, names of files; knows no keychain word.
+        .target(name: "SystemServices", dependencies: ["CSystemServices", system], swiftSettings: adapter),
+        .target(name: "CSystemServices"),
         // The vocabulary of file systems and the port `FileSystem`.
         .target(name: "FileSystemCore", dependencies: [system], swiftSettings: strict),
         // The messages of Keychain Services between a client and whoever answers; knows no keychain word but their keys.
@@ -109,7 +110,7 @@ let package = Package(
         .target(name: "Keychain", dependencies: ["SecretCrypto"], swiftSettings: strict),
         // libsodium behind noncopyable secrets in locked memory.
         .target(name: "SecretCrypto", dependencies: ["CSodium"], swiftSettings: adapter),
-        // What queries cost on a mount; scripts/benchmark-queries.
+        // What queries cost on a mount, and keychains of many items: scripts/benchmark-queries, scripts/benchmark.
         .executableTarget(
             name: "QueryBenchmark", dependencies: ["Security", "KeychainStorage", "Keychain", "SecretCrypto"],
             path: "Benchmarks/QueryBenchmark", swiftSettings: testing),
@@ -198,7 +199,8 @@ let package = Package(
             swiftSettings: testing),
         // Test support: what the contract promises as plain values, and random programs to compare with it.
         .target(
-            name: "ModelTesting", dependencies: ["FileSystemTesting", "FileSystemCore", system],
+            name: "ModelTesting",
+            dependencies: ["FileSystemTesting", "FileSystemCore", "KeychainRPC", "SecretCrypto", system],
             path: "Tests/ModelTesting", swiftSettings: testing),
         // Test support: a process of such a program on a mount.
         .executableTarget(
@@ -207,9 +209,9 @@ let package = Package(
         .testTarget(
             name: "ModelTests",
             dependencies: [
-                "keychainfs", "ModelProcess", "ModelTesting", "KeychainTree", "KeychainTesting", "KeychainStorage",
-                "FileSystemTesting",
-                "FileSystemCore", "Keychain", "SecretCrypto", system,
+                "keychainfs", "ModelProcess", "ModelTesting", "CFaultDisk", "KeychainMount", "KeychainTree",
+                "KeychainTesting",
+                "KeychainStorage", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto", system,
             ],
             swiftSettings: testing),
         .testTarget(

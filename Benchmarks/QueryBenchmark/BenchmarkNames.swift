@@ -1,12 +1,20 @@
 /// What the items of the benchmark are called.
 struct BenchmarkNames {
     let count: Int
-    /// At most a thousand services.
-    var services: Int { min(1000, count) }
+    /// The service that all items lie in; nil: at most a thousand services.
+    var service: String?
 
-    func service(_ number: Int) -> String { "service-\(number % services)" }
-    func account(_ number: Int) -> String { "account-\(number)" }
+    var services: Int { service == nil ? min(1000, count) : 1 }
+
+    func service(_ number: Int) -> String { service ?? "service-\(number % services)" }
     func label(_ number: Int) -> String { "label-\(number)" }
+
+    /// In one service as the meter of Benchmarks/Meter calls its files.
+    func account(_ number: Int) -> String {
+        guard service != nil else { return "account-\(number)" }
+        let digits = String(number)
+        return "s" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
 
     /// All numbers in an order that jumps about.
     func scattered(_ index: Int) -> Int { index * 7919 % count }

@@ -14,35 +14,48 @@ struct BenchmarkVault {
 
     /// Makes a keychain at `path` that the passphrase `benchmark` unlocks.
     init(creating path: String) throws {
-        let device = try SecretBytes(copying: [UInt8](repeating: 1, count: 32).rawSpan)
-        let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
-            try KeyRing.create(in: store, passphrase: Self.secret(), cost: .moderate, device: device)
-            return store
-        }
-        let ring = try KeyRing(store: store, device: device.copy())
+        let store = try Self.makeStore(at: path)
+        let ring = try KeyRing(store: store, device: try Self.device())
         try ring.unlock(passphrase: Self.secret())
         keychain = try Keychain(store: store, keys: ring, clock: { Self.now })
         file = FileFacts(
             inode: 0, permissions: 0o600, userID: 0, groupID: 0, modificationTime: Self.now, accessTime: Self.now)
     }
 
+    /// An empty one, as `keychainfs create` makes it.
+    static func makeStore(at path: String) throws -> SQLiteRecordStore {
+        let device = try Self.device()
+        return try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
+            try KeyRing.create(in: store, passphrase: Self.secret(), cost: .moderate, device: device)
+            return store
+        }
+    }
+
+    /// What deriving the key from the passphrase costs: the one thing in `makeStore` that is meant to be slow.
+    static func deriveKey() throws {
+        let salt = [UInt8](repeating: 0, count: Argon2id.saltCount)
+        _ = try Argon2id.derive(passphrase: try secret(), salt: salt, cost: .moderate, count: 32)
+    }
+
     func close() { keychain.close() }
 
-    /// Adds generic passwords of 32 bytes, with labels.
-    func fill(count: Int) throws {
-        let names = BenchmarkNames(count: count)
-        let directories = try keychain.change { (change) throws(KeychainError) in
-            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: file).id
+    /// Adds generic passwords of `size` bytes, with labels.
+    func fill(_ names: BenchmarkNames, size: Int) throws {
+        var folder = file
+        folder.permissions = 0o700
+        let directories = try keychain.change { [folder] (change) throws(KeychainError) in
+            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: folder).id
             return try (0..<names.services).map { (number) throws(KeychainError) in
                 let key = Directory.Key.service(.generic(service: .string(names.service(number))))
-                return try change.addDirectory(key, in: container, file: file).id
+                return try change.addDirectory(key, in: container, file: folder).id
             }
         }
-        for start in stride(from: 0, to: count, by: Self.batch) {
+        for start in stride(from: 0, to: names.count, by: Self.batch) {
             try keychain.change { (change) throws(KeychainError) in
-                for number in start..<min(count, start + Self.batch) {
-                    let item = item(number, names, in: directories[number % directories.count])
-                    _ = try change.save(item, secret: BenchmarkSecret())
+                for number in start..<min(names.count, start + Self.batch) {
+                    var item = item(number, names, in: directories[number % directories.count])
+                    item.secretCount = size
+                    _ = try change.save(item, secret: BenchmarkSecret(count: size))
                 }
             }
         }
@@ -56,8 +69,11 @@ struct BenchmarkVault {
             id: row, directory: directory, protection: .whenUnlocked, account: .string(names.account(number)),
             creationDate: Self.now, persistentReference: SecureRandom.bytes(16), file: facts)
         item.attributes[.label] = .string(names.label(number))
-        item.secretCount = BenchmarkSecret.bytes.count
         return item
+    }
+
+    private static func device() throws -> SecretBytes {
+        try SecretBytes(copying: [UInt8](repeating: 1, count: 32).rawSpan)
     }
 
     private static func secret() throws(KeychainError) -> SecretBytes {
@@ -66,11 +82,13 @@ struct BenchmarkVault {
 }
 
 private struct BenchmarkSecret: SecretSource {
-    static let bytes = [UInt8](repeating: 7, count: 32)
+    private let bytes: [UInt8]
 
-    var secretCount: Int { Self.bytes.count }
+    init(count: Int) { bytes = [UInt8](repeating: 7, count: count) }
+
+    var secretCount: Int { bytes.count }
 
     func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
-        try Self.bytes.rawSpan.readSecret(at: offset, into: &output)
+        try bytes.rawSpan.readSecret(at: offset, into: &output)
     }
 }

@@ -13,28 +13,10 @@ package struct DraftFile: ~Copyable {
 
     package init(for target: String) throws(Errno) {
         self.target = FilePath(target)
-        let directory = self.target.removingLastComponent()
-        Leftovers.remove(in: directory.string)
-        (file, path) = try Self.create(in: directory)
-    }
-
-    /// Its shared lock tells whoever removes leftovers that somebody is at work.
-    private static func create(in directory: FilePath) throws(Errno) -> (FileDescriptor, String) {
-        while true {
-            let path = directory.appending(Leftovers.prefix + String(UInt64.random(in: 0 ... .max), radix: 16))
-            let file: FileDescriptor
-            do {
-                file = try FileDescriptor.open(
-                    path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
-                    permissions: .ownerReadWrite)
-            } catch {
-                throw error as? Errno ?? .ioError
-            }
-            flock(file.rawValue, LOCK_SH | LOCK_NB)
-            // Somebody may have taken it for a leftover before it had the lock.
-            if FileManager.default.fileExists(atPath: path.string) { return (file, path.string) }
-            try? file.close()
-        }
+        let drafts = Drafts(in: self.target.removingLastComponent())
+        drafts.removeLeftovers()
+        let draft = try drafts.create()
+        (file, path) = (draft.file, draft.path.string)
     }
 
     deinit {

@@ -15,6 +15,7 @@ struct StoredKeychain: Sendable {
     /// Opens it; still locked.
     init(path: String) throws(KeychainFileError) {
         let locations = Locations()
+        CutOffWork(of: path, locations: locations).undo()
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
             store = try SQLiteRecordStore.open(path: path)
@@ -35,7 +36,9 @@ struct StoredKeychain: Sendable {
     static func create(
         path: String, passphrase: borrowing SecretBytes, cost: Argon2id.Cost
     ) throws(KeychainFileError) {
-        let device = try device(Locations())
+        let locations = Locations()
+        let device = try device(locations)
+        CutOffWork(of: path, locations: locations).removeDrafts()
         do throws(StoreOpenError) {
             try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
                 try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)

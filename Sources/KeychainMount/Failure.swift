@@ -77,7 +77,10 @@ extension Failure {
         case .decode:
             self.init(
                 .badKeychain,
-                "\(path) is damaged. Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file aside.")
+                """
+                \(path) is damaged. Restore a backup ('keychainfs restore --replace BACKUP' keeps this file aside), or let \
+                'keychainfs check --repair' save what is sound.
+                """)
         case .inUse(let processID):
             let holder = processID > 0 ? "process \(processID)" : "another process"
             self.init(

@@ -1,17 +1,14 @@
 internal import Foundation
-internal import Glibc
 internal import SystemPackage
+internal import SystemServices
 
 /// A keychain that has no name yet: an empty file beside the place where it will be.
 final class Draft {
-    /// What the names of all drafts begin with; DeviceState removes what is left of them.
-    static let prefix = ".keychainfs-new-"
-
     let path: FilePath
     /// The name that it will have; nothing had it when the draft was made.
     let target: FilePath
-    /// Has a shared lock (flock(2)): who removes what others have left sees that somebody is at work. To be closed while SQLite
-    /// has the file not open, whose own locks would go with it.
+    /// Tells who removes what others have left that somebody is at work. To be closed while SQLite has the file not open,
+    /// whose own locks would go with it.
     private var descriptor: FileDescriptor?
 
     /// Mode 0600 from the first moment; SQLite gives its log the same. Creates missing directories, mode 0700.
@@ -23,15 +20,11 @@ final class Draft {
         }
         let directory = target.removingLastComponent()
         try PlainFiles.createDirectory(directory)
-        self.path = directory.appending(Self.prefix + String(UInt64.random(in: 0 ... .max), radix: 16))
-        do {
-            let descriptor = try FileDescriptor.open(
-                self.path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
-                permissions: [.ownerReadWrite])
-            flock(descriptor.rawValue, LOCK_SH | LOCK_NB)
-            self.descriptor = descriptor
+        do throws(Errno) {
+            let draft = try Drafts(in: directory).create()
+            (self.path, descriptor) = (draft.path, draft.file)
         } catch {
-            throw StoreOpenError(error as? Errno ?? .ioError)
+            throw StoreOpenError(error)
         }
     }
 
@@ -56,7 +49,7 @@ final class Draft {
     static func removeLeftovers(of file: StoreFile) {
         let directory = file.path.removingLastComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
-        for name in names where name.hasPrefix(prefix) {
+        for name in names where name.hasPrefix(Drafts.prefix) {
             let path = directory.appending(name)
             // A draft that is opened itself keeps its only name.
             guard path != file.path, let stat = try? PlainFiles.stat(path, follow: false),

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Keychain
 internal import SystemPackage
+internal import SystemServices
 
 /// What a file system says of itself where SQLite knows an I/O error only: that it has become read-only, as the kernel makes
 /// it after errors of the disk, or that a quota is used up.
@@ -10,15 +11,14 @@ enum Medium {
 
     /// Why a small file cannot be written in a directory, if that is the reason; it is gone again.
     static func refusal(in directory: FilePath) -> KeychainError? {
-        let path = directory.appending(Draft.prefix + String(UInt64.random(in: 0 ... .max), radix: 16))
-        defer { try? FileManager.default.removeItem(atPath: path.string) }
         do {
-            let file = try FileDescriptor.open(
-                path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
-            try file.closeAfter {
-                try file.writeAll(probe)
-                try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false).synchronize()
+            let (file, path) = try Drafts(in: directory).create()
+            defer {
+                try? FileManager.default.removeItem(atPath: path.string)
+                try? file.close()
             }
+            try file.writeAll(probe)
+            try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false).synchronize()
             return nil
         } catch {
             switch error as? Errno {

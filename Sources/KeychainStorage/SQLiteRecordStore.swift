@@ -122,6 +122,16 @@ package final class SQLiteRecordStore: RecordStore {
         try current().erase()
     }
 
+    /// Moves everything from the log into the database and goes on without a log: for a file that another one is about to
+    /// replace. SQLite removes the log's name when it closes the file, and by then it may be the log of the other one.
+    package func removeLog() throws(KeychainError) {
+        try current().perform { db throws(KeychainError) in
+            // Of a change of the header alone, which lies in one sector: a journal on the disk would be left like the log.
+            let mode = try KeychainError.mapping { try String.fetchOne(db, sql: "PRAGMA journal_mode = MEMORY") }
+            guard mode == "memory" else { throw .io(ResultCode.SQLITE_BUSY.rawValue) }
+        }
+    }
+
     /// Waits for the calls that are running; so never from within the body of one.
     package func close() {
         let last = connection.withLock { connection in

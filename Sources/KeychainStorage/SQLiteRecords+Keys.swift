@@ -136,13 +136,17 @@ extension SQLiteRecords {
         }
     }
 
-    func damagedKeyCount() throws(KeychainError) -> Int {
-        let sql = """
-            SELECT (SELECT count(*) FROM slot) + (SELECT count(*) FROM device) + (SELECT count(*) FROM class_key) \
-            + (SELECT count(*) FROM user_key)
-            """
-        let all = try row(sql) { try $0.decode(Int.self, atIndex: 0) } ?? 0
-        return all - (try slots().count) - (try devices().count) - (try classKeys().count) - (try userKeys().count)
+    func damagedKeys() throws(KeychainError) -> DamagedKeys {
+        var damaged = DamagedKeys()
+        damaged.slots = try rowCount("slot") - slots().count
+        damaged.devices = try rowCount("device") - devices().count
+        damaged.classKeys = try rowCount("class_key") - classKeys().count
+        damaged.userKeys = try rowCount("user_key") - userKeys().count
+        return damaged
+    }
+
+    private func rowCount(_ table: String) throws(KeychainError) -> Int {
+        try row("SELECT count(*) FROM \(table)") { try $0.decode(Int.self, atIndex: 0) } ?? 0
     }
 
     func put(_ key: UserKeyRecord) throws(KeychainError) {

@@ -96,13 +96,27 @@ extension SQLiteRecords {
         }
     }
 
-    func highestRowID() throws(KeychainError) -> RowID {
+    func newestRowID() throws(KeychainError) -> RowID {
+        let end = RowID.lastUsual.rawValue + RowID.room
         let sql = """
-            SELECT max(coalesce((SELECT highest_row FROM store), 0), coalesce((SELECT max(id) FROM item), 0), \
-            coalesce((SELECT max(id) FROM directory), 0))
+            SELECT max(coalesce((SELECT highest_row FROM store WHERE highest_row < ?1), 0), \
+            coalesce((SELECT max(id) FROM item WHERE id < ?2), 0), coalesce((SELECT max(id) FROM directory WHERE id < ?2), 0))
             """
-        guard let id = try row(sql, [], { try $0.rowID(0) }) else { throw .decode }
-        return id
+        guard let id = try row(sql, [RowID.lastUsual.rawValue, end], { try $0.rowID(0) }) else { throw .decode }
+        return id < .lastUsual ? id : try rowIDWithRoom(below: end)
+    }
+
+    /// Looks at every row: of a store in which one has a number that was never given out.
+    private func rowIDWithRoom(below end: Int64) throws(KeychainError) -> RowID {
+        let sql = """
+            WITH retired (id) AS (SELECT coalesce((SELECT highest_row FROM store WHERE highest_row BETWEEN 0 AND ?1 - 1), 0)), \
+            used (id) AS (SELECT id FROM item UNION ALL SELECT id FROM directory UNION ALL SELECT id FROM retired) \
+            SELECT max(id) FROM (SELECT id, lead(id, 1, ?2) OVER (ORDER BY id) AS next FROM used WHERE id < ?2) \
+            WHERE next - id > ?3 AND id >= (SELECT id FROM retired)
+            """
+        let found = try row(sql, [RowID.lastUsual.rawValue, end, RowID.room]) { try $0.decode(Int64?.self, atIndex: 0) }
+        guard case .some(.some(let id)) = found else { throw .decode }
+        return RowID(rawValue: id)
     }
 }
 

@@ -20,10 +20,21 @@ struct RawRow {
 ///
 /// Every page is read as a leaf, also where it says to be something else, because that may be the damage: what does not
 /// look like a row is none. <https://www.sqlite.org/fileformat2.html>
-struct TablePages {
+///
+/// Whatever the file says, time and memory grow with its size and no faster: rows that claim more than there can be are none.
+final class TablePages {
+    /// So often a page can be read as a part of a chain: in a whole file once for each way in which a leaf is read.
+    private static let readings = 8
+    /// So many times its size a page can hold in rows: in a whole file once.
+    private static let overlap = 4
+
     private let file: FileHandle
     private let pageSize: Int
     private let pageCount: Int
+    /// Pages of chains that may be read yet.
+    private var chainBudget: Int
+    /// Bytes of rows that the present page may hold yet.
+    private var pageBudget = 0
 
     /// The file is not in use, and has no log.
     init(path: String) throws {
@@ -34,15 +45,16 @@ struct TablePages {
         // Damaged: as this program writes it.
         pageSize = size >= 512 && size <= 65536 && size.nonzeroBitCount == 1 ? size : 4096
         pageCount = Int(try file.seekToEnd()) / pageSize
+        chainBudget = Self.readings * pageCount
         self.file = file
     }
 
     func forEachRow(_ body: (RawRow) throws -> Void) throws {
         for number in 1...max(1, pageCount) {
             guard let page = try page(number) else { continue }
-            for row in try rows(page, number, headerCount: 8, isTable: true) { try body(row) }
+            try forEachRow(of: page, number, headerCount: 8, isTable: true, body)
             for headerCount in [8, 12] {
-                for row in try rows(page, number, headerCount: headerCount, isTable: false) { try body(row) }
+                try forEachRow(of: page, number, headerCount: headerCount, isTable: false, body)
             }
         }
     }
@@ -57,22 +69,23 @@ struct TablePages {
     // MARK: Cells
 
     /// Leaves have a header of 8 bytes, others one of 12 and in each cell the number of a page.
-    private func rows(_ page: [UInt8], _ number: Int, headerCount: Int, isTable: Bool) throws -> [RawRow] {
+    private func forEachRow(
+        of page: [UInt8], _ number: Int, headerCount: Int, isTable: Bool, _ body: (RawRow) throws -> Void
+    ) throws {
         let start = number == 1 ? 100 : 0
         let count = min(Int(page[start + 3]) << 8 | Int(page[start + 4]), pageSize / 4)
-        var rows: [RawRow] = []
+        pageBudget = Self.overlap * pageSize
         for index in 0..<count {
             let pointer = start + headerCount + 2 * index
             guard pointer + 1 < pageSize else { break }
             var cell = ByteCursor(page, at: Int(page[pointer]) << 8 | Int(page[pointer + 1]))
             if headerCount == 12 { cell.skip(4) }
-            if let row = try row(&cell, number, isTable: isTable) { rows.append(row) }
+            if let row = try row(&cell, number, isTable: isTable) { try body(row) }
         }
-        return rows
     }
 
     private func row(_ cell: inout ByteCursor, _ number: Int, isTable: Bool) throws -> RawRow? {
-        guard let count = cell.varint(), count > 0, count < 1 << 30 else { return nil }
+        guard let count = cell.varint(), count > 0, count <= pageCount * pageSize else { return nil }
         var rowID: Int64?
         if isTable {
             guard let id = cell.varint() else { return nil }
@@ -90,13 +103,28 @@ struct TablePages {
         _ cell: inout ByteCursor, count: Int, isTable: Bool, _ pages: inout [Int]
     ) throws -> [UInt8]? {
         let longest = isTable ? pageSize - 35 : (pageSize - 12) * 64 / 255 - 23
-        guard count > longest else { return cell.bytes(count) }
+        guard count > longest else { return take(count, of: &cell) }
         let shortest = (pageSize - 12) * 32 / 255 - 23
         let fitting = shortest + (count - shortest) % (pageSize - 4)
-        guard var payload = cell.bytes(fitting <= longest ? fitting : shortest), var next = cell.bigEndian(4)
+        guard let head = take(fitting <= longest ? fitting : shortest, of: &cell), let first = cell.bigEndian(4),
+            Self.promises(head, count)
         else { return nil }
+        return try chain(from: first, after: head, count: count, &pages)
+    }
+
+    private func take(_ count: Int, of cell: inout ByteCursor) -> [UInt8]? {
+        guard count <= pageBudget, let bytes = cell.bytes(count) else { return nil }
+        pageBudget -= count
+        return bytes
+    }
+
+    /// A chain that comes to a page for the second time is none.
+    private func chain(from first: Int, after head: [UInt8], count: Int, _ pages: inout [Int]) throws -> [UInt8]? {
+        var (payload, next) = (head, first)
+        var visited: Set<Int> = []
         while payload.count < count {
-            guard let page = try page(next) else { return nil }
+            guard chainBudget > 0, visited.insert(next).inserted, let page = try page(next) else { return nil }
+            chainBudget -= 1
             var rest = ByteCursor(page, at: 0)
             guard let following = rest.bigEndian(4),
                 let piece = rest.bytes(min(pageSize - 4, count - payload.count))
@@ -120,6 +148,29 @@ struct TablePages {
             values.append(value)
         }
         return body.isAtEnd ? values : nil
+    }
+
+    /// Whether the columns that a record says to have are as long as all of it: told before its pages are read.
+    private static func promises(_ head: [UInt8], _ count: Int) -> Bool {
+        var header = ByteCursor(head, at: 0)
+        guard let headerCount = header.varint(), headerCount <= 64 else { return false }
+        var total = Int(headerCount)
+        while header.position < headerCount {
+            guard let type = header.varint(), let size = size(type), size <= count else { return false }
+            total += size
+        }
+        return total == count
+    }
+
+    private static func size(_ type: Int64) -> Int? {
+        switch type {
+        case 0, 8, 9: 0
+        case 1...4: Int(type)
+        case 5: 6
+        case 6: 8
+        case 12...: type.isMultiple(of: 2) ? Int((type - 12) / 2) : nil
+        default: nil
+        }
     }
 
     private static func value(_ type: Int64, _ body: inout ByteCursor) -> RawRow.Value? {

@@ -167,7 +167,11 @@ private final class FailingRun {
         let isToBeLocked = ["lock", "add an item while locked", "close"].contains(step.name)
         if world.safe.ring.state != .unlocked, !isToBeLocked { try world.safe.unlock(world.opener) }
         let now = try Recording.expectation(world)
-        if let answer, let expectation, !step.isInParts, now != expectation {
+        // A locked keychain is looked at in a copy, and what was refused because it could not be synchronized is in that one's
+        // log: as after a power cut, it is old or new.
+        let isCopy = world.safe.ring.state != .unlocked
+        let mayBe = isCopy && answer != nil ? [now] + (expectation.map { [$0] } ?? []) : [now]
+        if let answer, let expectation, !step.isInParts, !isCopy, now != expectation {
             throw Wrong(
                 description: "'\(step.name)' was answered with \(answer), and has changed "
                     + now.snapshot.difference(from: expectation.snapshot))
@@ -179,7 +183,7 @@ private final class FailingRun {
         }
         for loss in [DiskModel.Loss.all, .some(seed: generator.next(), keeping: 128)] {
             let judge = Judge(
-                expectations: [now], notebook: Notebook(world.notebook, at: .max), goesOn: false)
+                expectations: mayBe, notebook: Notebook(world.notebook, at: .max), goesOn: false)
             if let fault = try judge.fault(of: model.files(after: loss)) {
                 let said = answer.map { "\($0)" } ?? "done"
                 throw Wrong(description: "after '\(step.name)' (\(said)), \(loss): \(fault)")

@@ -114,24 +114,46 @@ enum Workload {
     /// One of four fails in the middle; the others share a transaction.
     private static let group = Step("add by several threads at once", isInParts: true) { world in
         let gate = try world.safe.store.current().gate
-        let outcomes = Mutex<[Int: KeychainError]>([:])
+        let isFirst = Atomic(true)
+        let pending = Atomic(4)
         nonisolated(unsafe) let world = world
-        DispatchQueue.concurrentPerform(iterations: 4) { number in
-            do throws(KeychainError) {
-                try world.change { (change) throws(KeychainError) in
-                    let deadline = ContinuousClock.now + .milliseconds(200)
-                    while number == 0, gate.writerCount < 3, ContinuousClock.now < deadline { usleep(200) }
-                    let contents = Contents(900 * number, of: UInt8(number))
-                    try world.add("member \(number)", to: "mail", contents, .whenUnlocked, change)
-                    if number == 2 { throw .param }
+        var found = onThreads(4) { (number) throws(KeychainError) in
+            defer { pending.subtract(1, ordering: .relaxed) }
+            try world.change { (change) throws(KeychainError) in
+                // Until the others wait: without them it would be committed alone.
+                let waits = isFirst.exchange(false, ordering: .relaxed)
+                let deadline = ContinuousClock.now + .seconds(20)
+                while waits, gate.writerCount < pending.load(ordering: .relaxed) - 1, ContinuousClock.now < deadline {
+                    usleep(200)
                 }
-            } catch {
-                outcomes.withLock { $0[number] = error }
+                let contents = Contents(900 * number, of: UInt8(number))
+                try world.add("member \(number)", to: "mail", contents, .whenUnlocked, change)
+                if number == 2 { throw .param }
             }
         }
-        var found = outcomes.withLock { $0 }
         guard found.removeValue(forKey: 2) != nil else { throw KeychainError.notAvailable }
         if let other = found.values.first { throw other }
+    }
+
+    /// What each of so many threads has thrown, by its number. Threads of their own: Dispatch has no more than processors.
+    private static func onThreads(
+        _ count: Int, _ body: @escaping @Sendable (Int) throws(KeychainError) -> Void
+    ) -> [Int: KeychainError] {
+        let outcomes = Mutex<[Int: KeychainError]>([:])
+        let group = DispatchGroup()
+        for number in 0..<count {
+            group.enter()
+            Thread.detachNewThread {
+                do throws(KeychainError) {
+                    try body(number)
+                } catch {
+                    outcomes.withLock { $0[number] = error }
+                }
+                group.leave()
+            }
+        }
+        group.wait()
+        return outcomes.withLock { $0 }
     }
 
     private static let locking = [

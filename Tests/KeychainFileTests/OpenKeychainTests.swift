@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeychainClient
 import KeychainFile
 import SecretCrypto
@@ -61,6 +62,55 @@ import Testing
         try Data("no keychain".utf8).write(to: URL(fileURLWithPath: directory + "/text"))
         #expect(error { () throws(KeychainFileError) in try Keychain.open(directory + "/text") } == .notAKeychain)
         #expect(KeychainFileError.inUse(process: 12).description == "The keychain is in use by process 12.")
+    }
+
+    /// What a process leaves that is killed while the keychain is open: its last commits lie in the log alone.
+    private func crash() throws -> String {
+        let opened = try create()
+        try opened.keychain.setPassword(Secret("old"), service: "s", account: "a")
+        let crashed = directory + "/crashed/app.keychain"
+        try FileManager.default.createDirectory(atPath: directory + "/crashed", withIntermediateDirectories: false)
+        for end in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + end, toPath: crashed + end) }
+        opened.close()
+        return crashed
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory + "/crashed").sorted()
+    }
+
+    @Test("S1: A restore that was killed in its middle is undone, and what was never finished goes", arguments: 0...4)
+    func cutOffRestore(step: Int) throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let manager = FileManager.default
+        let crashed = try crash()
+        let kept = crashed + ".replaced-20261121T054408Z"
+        // Its steps: a second name of the file, one of its log, the log's first name goes; the fourth: seen through a link.
+        if step > 0 { try manager.linkItem(atPath: crashed, toPath: kept) }
+        if step > 1 { try manager.linkItem(atPath: crashed + "-wal", toPath: kept + "-wal") }
+        if step > 2 { try manager.removeItem(atPath: crashed + "-wal") }
+        for end in ["", "-wal"] {
+            try Data("half".utf8).write(to: URL(fileURLWithPath: directory + "/crashed/.keychainfs-new-1" + end))
+        }
+        let link = directory + "/link"
+        try manager.createSymbolicLink(atPath: link, withDestinationPath: crashed)
+        let opened = try Keychain.open(
+            step == 4 ? link : crashed, unlockingWith: .passphrase(Secret("correct")), accessGroups: ["team.app"])
+        #expect(try opened.keychain.password(service: "s", account: "a").text() == "old")
+        opened.close()
+        #expect(try names() == ["app.keychain"])
+    }
+
+    @Test("S1: What is being written beside it is left alone")
+    func draftsInUse() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let crashed = try crash()
+        let draft = directory + "/crashed/.keychainfs-new-2"
+        let file = Glibc.open(draft, O_RDWR | O_CREAT, 0o600)
+        defer { Glibc.close(file) }
+        #expect(flock(file, LOCK_SH) == 0)
+        try Keychain.open(crashed, unlockingWith: .passphrase(Secret("correct")), accessGroups: ["team.app"]).close()
+        #expect(try names() == [".keychainfs-new-2", "app.keychain"])
     }
 
     @Test("Locked, unlocked, and opened without an unlock")

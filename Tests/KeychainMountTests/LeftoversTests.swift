@@ -1,6 +1,7 @@
 import DeviceState
 import Foundation
 import SystemPackage
+import SystemServices
 import Testing
 
 @testable import KeychainMount
@@ -18,6 +19,8 @@ struct LeftoversTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
     }
 
+    private var drafts: Drafts { Drafts(in: FilePath(directory)) }
+
     private func make(_ name: String, _ text: String = "") throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/" + name))
     }
@@ -27,7 +30,7 @@ struct LeftoversTests {
     }
 
     @Test("drafts that nobody is at work on go at once, with what SQLite keeps beside them; others stay")
-    func drafts() throws {
+    func abandoned() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         for name in [".keychainfs-new-1", ".keychainfs-new-1-wal", ".keychainfs-new-2-journal", "login.keychain"] {
             try make(name)
@@ -36,13 +39,13 @@ struct LeftoversTests {
         let own = URL(fileURLWithPath: draft.path).lastPathComponent
         #expect(try names == [own, "login.keychain"].sorted())
         try make(own + "-wal")
-        Leftovers.remove(in: directory)
+        drafts.removeLeftovers()
         #expect(try names == [own, own + "-wal", "login.keychain"].sorted())
-        #expect(Leftovers.isAnyInUse(in: directory))
+        #expect(drafts.isAnyInUse)
         try draft.publish()
-        Leftovers.remove(in: directory)
+        drafts.removeLeftovers()
         #expect(try names == ["backup", "login.keychain"])
-        #expect(!Leftovers.isAnyInUse(in: directory))
+        #expect(!drafts.isAnyInUse)
     }
 
     @Test("S1: a restore that was cut off gives the keychain its log back, and its second name goes", arguments: 0...3)

@@ -93,7 +93,7 @@ struct StoreFixture {
 
     /// The name of each row of the whole store, as the mount shows it.
     static let paths: Result<[RowID: String], any Error> = Result {
-        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, and add 195.
+        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, 182 and 102 to 2^62 and the next, and add 195.
         var paths: [RowID: String] = [:]
         for device in 1...2 {
             let fixture = try StoreFixture()
@@ -103,6 +103,8 @@ struct StoreFixture {
         }
         paths[RowID(rawValue: 195)] = "generic-passwords/unless open/added while locked"
         paths[RowID(rawValue: 1000)] = paths[RowID(rawValue: 101)]
+        paths[.limit] = paths[RowID(rawValue: 182)]
+        paths[RowID(rawValue: RowID.limit.rawValue + 1)] = paths[RowID(rawValue: 102)]
         return paths
     }
 
@@ -179,6 +181,15 @@ struct StoreFixture {
         return keychain
     }
 
+    /// The same for changes; the caller closes it.
+    func openedForChanges() throws -> Keychain {
+        let device = try Data(contentsOf: Self.source.appendingPathComponent("device-1.key"))
+        let store = try SQLiteRecordStore.open(path: scratch.keychain)
+        let ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](device).rawSpan))
+        try unlock(ring, store.read { (reader) throws(KeychainError) in try StoredKeys(reader) })
+        return try Keychain(store: store, keys: ring) { .sample }
+    }
+
     private func unlock(_ ring: KeyRing, _ stored: StoredKeys) throws {
         let whole = try Self.cost.get()
         guard stored.store.salt == whole.salt, stored.store.cost == whole.cost else {
@@ -195,7 +206,7 @@ struct StoreFixture {
         return try store.read { (reader) throws(KeychainError) in try reader.store() }
     }
 
-    private static func passphrase() throws -> SecretBytes {
+    static func passphrase() throws -> SecretBytes {
         var bytes = [UInt8](try Data(contentsOf: source.appendingPathComponent("passphrase")))
         if bytes.last == 10 { bytes.removeLast() }
         return try SecretBytes(copying: bytes.rawSpan)

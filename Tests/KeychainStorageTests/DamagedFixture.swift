@@ -88,9 +88,12 @@ struct DamagedFixture {
     ///
     /// - Parameters:
     ///   - hurt: items that may be gone; nil if that is not known: then what opens before the repair has to be there after.
+    ///   - hurtsKeys: whether rows of keys may be gone: with them what they open is, and that is nobody's fault.
     ///   - older: values that are as true as the newest, because they were put back on purpose.
-    func complaints(hurt: Set<RowID>?, older: [RowID: FixtureTruth.Value] = [:]) throws -> [String] {
-        let kept = hurt.map { Set(truth.items.keys).subtracting($0) }
+    func complaints(
+        hurt: Set<RowID>?, hurtsKeys: Bool = false, older: [RowID: FixtureTruth.Value] = [:]
+    ) throws -> [String] {
+        let kept = hurtsKeys ? nil : hurt.map { Set(truth.items.keys).subtracting($0) }
         let keychain: Keychain
         do {
             keychain = try fixture.opened()
@@ -164,7 +167,7 @@ struct DamagedFixture {
         guard let source = salvage ?? stored else { return ["no store"] }
         let repaired = InMemoryRecordStore()
         do {
-            let keys = try keychain?.keys ?? fixture.ring(in: source)
+            let keys = try fixture.ring(in: source)
             let repair = KeychainRepair(of: source, keys: keys)
             try repair.write(repair.findings(file: .sample, now: .sample), to: repaired)
         } catch KeychainError.decode, KeychainError.authFailed, KeychainError.unacceptableCost {

@@ -24,6 +24,26 @@ struct InUseTests {
         #expect(throws: Holder.Refused.self) { _ = try Holder(scratch.keychain, ["SELECT * FROM slot"]) }
     }
 
+    @Test("S4: a file that is about to be replaced takes no log of the new one with it when it is closed")
+    func replaced() throws {
+        let scratch = try Scratch()
+        try closedKeychain(in: scratch)
+        try FileManager.default.copyItem(atPath: scratch.keychain, toPath: scratch["new"])
+        let old = try SQLiteRecordStore.open(path: scratch.keychain)
+        let slot = try Samples.slot(1)
+        try old.write { writer throws(KeychainError) in try writer.put(slot) }
+        try old.removeLog()
+        #expect(try scratch.entries == ["login.keychain", "new"])
+        #expect(throws: Holder.Refused.self) { _ = try Holder(scratch.keychain, ["SELECT * FROM slot"]) }
+        #expect(rename(scratch["new"], scratch.keychain) == 0)
+        let new = try SQLiteRecordStore.open(path: scratch.keychain)
+        try new.write { writer throws(KeychainError) in try writer.put(slot) }
+        old.close()
+        #expect(try scratch.entries == ["login.keychain", "login.keychain-wal"])
+        #expect(new.isInPlace)
+        new.close()
+    }
+
     @Test("S1: what another process holds is refused, and its process is named")
     func otherProcess() throws {
         let scratch = try Scratch()

@@ -28,6 +28,11 @@ struct ProofLength {
         return (0..<count).lazy.map { (first + $0 * step) % count }
     }
 
+    /// All of them so many times, in the same order.
+    func spread(_ count: Int, rounds: Int) -> some Sequence<Int> {
+        (0..<rounds).lazy.flatMap { _ in spread(count) }
+    }
+
     private func gcd(_ a: Int, _ b: Int) -> Int { b == 0 ? a : gcd(b, a % b) }
 
     /// For `Tests/Proofs`.

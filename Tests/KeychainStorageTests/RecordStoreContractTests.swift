@@ -212,7 +212,7 @@ struct RecordStoreContractTests {
                 #expect(try reader.item(id: item.id) == nil)
                 #expect(try reader.secret(of: item.id).isEmpty)
                 #expect(try reader.slots().isEmpty)
-                #expect(try reader.highestRowID() == .none)
+                #expect(try reader.newestRowID() == .none)
             }
         }
     }
@@ -257,10 +257,10 @@ struct RecordStoreContractTests {
     }
 
     @Test("the highest id: of items and directories, and of what the store's record remembers of those that went")
-    func highestRowID() throws {
+    func newestRowID() throws {
         try eachStore { store in
             func highest() throws -> Int64 {
-                try store.read { reader throws(KeychainError) in try reader.highestRowID() }.rawValue
+                try store.read { reader throws(KeychainError) in try reader.newestRowID() }.rawValue
             }
             #expect(try highest() == 0)
             let items = try [Samples.item(5), Samples.item(7)]

@@ -22,8 +22,14 @@ package struct InMemoryRecords: Sendable {
 
     package init() {}
 
-    var highestRowID: RowID {
-        [storeRecord?.highestRow, directoryRecords.keys.max(), itemRecords.keys.max()].compactMap { $0 }.max() ?? .none
+    /// Nil: none has room behind it.
+    var newestRowID: RowID? {
+        let end = RowID(rawValue: RowID.lastUsual.rawValue + RowID.room)
+        let retired = storeRecord.flatMap { $0.highestRow < .lastUsual ? $0.highestRow : nil } ?? .none
+        let used = ([retired] + directoryRecords.keys + itemRecords.keys).filter { $0 < end }.sorted()
+        guard let highest = used.last, highest >= .lastUsual else { return used.last }
+        let followers = used.dropFirst() + [end]
+        return zip(used, followers).reversed().first { $1.rawValue - $0.rawValue > RowID.room && $0 >= retired }?.0
     }
 
     func directory(tag: [UInt8], always: Bool) -> DirectoryRecord? {

@@ -140,7 +140,10 @@ final class InMemoryTransaction: RecordWriter {
         Array(records.itemRecords.values.filter { $0.protection == protection }.map(\.id).prefix(limit))
     }
 
-    func highestRowID() throws(KeychainError) -> RowID { records.highestRowID }
+    func newestRowID() throws(KeychainError) -> RowID {
+        guard let id = records.newestRowID else { throw .decode }
+        return id
+    }
 
     func put(_ store: StoreRecord) throws(KeychainError) { records.storeRecord = store }
 
@@ -158,7 +161,11 @@ final class InMemoryTransaction: RecordWriter {
         records.classKeyRecords.append(key)
     }
 
-    func damagedKeyCount() throws(KeychainError) -> Int { records.damagedKeyCount }
+    func damagedKeys() throws(KeychainError) -> DamagedKeys {
+        var damaged = DamagedKeys()
+        damaged.classKeys = records.damagedKeyCount
+        return damaged
+    }
 
     func put(_ key: UserKeyRecord) throws(KeychainError) { records.userKeyRecords[key.generation] = key }
     func deleteUserKey(_ generation: Int64) throws(KeychainError) { records.userKeyRecords[generation] = nil }

@@ -71,7 +71,7 @@ struct BackupTests {
         #expect(new.commit == (contents.leftOut > 0 ? old.commit - 1 : old.commit))
         #expect(contents.commitNumber == new.commit)
         #expect(
-            try copy.read { reader throws(KeychainError) in try reader.highestRowID() }
+            try copy.read { reader throws(KeychainError) in try reader.newestRowID() }
                 == RowID(rawValue: 199 + Int64(protections.count)), "a row that was left out must not come back")
     }
 

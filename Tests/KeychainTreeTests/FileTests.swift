@@ -309,6 +309,23 @@ import Testing
         #expect(try shell.cat(path("a")) == "abc")
     }
 
+    @Test(
+        "F1, F9: truncate(2) that could not be committed is not committed by a writer's close",
+        arguments: [false, true])
+    func failedTruncate(isSynced: Bool) throws {
+        try shell.put(path("a"), "precious")
+        let file = try shell.open(path("a"), [.readWrite])
+        if isSynced {
+            try shell.write(file, "P")
+            try shell.fsync(file)
+        }
+        fixture.store.failNextWrite(with: .diskFull)
+        #expect(throws: Errno.noSpace) { try TreeProcess(fixture, 2).setattr(path("a")) { $0.size = 0 } }
+        #expect(try shell.stat(path("a")).size == 8)
+        try shell.close(file)
+        #expect(try shell.cat(path("a")).dropFirst() == "recious")
+    }
+
     @Test("F6: a file that was gone before it was opened is ESTALE, not empty")
     func staleOpen() throws {
         try shell.put(path("a"), "secret")

@@ -116,6 +116,24 @@ import Testing
         #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(place + "/early/none") }
     }
 
+    @Test(
+        "L1, S3: nor does it matter where its directory has been moved: a group is found by it, and by nothing else",
+        arguments: [RenameFlags(), .exchange])
+    func movedBeforeFirstUnlock(flags: RenameFlags) throws {
+        let groups = ["g", "h"].map { "access-groups/\($0)" }
+        let places = [place] + groups.map { "\($0)/\(place)" }
+        for group in groups { try shell.mkdir(group) }
+        if flags == .exchange { for place in places.dropFirst() { try shell.mkdir(place + "/early") } }
+        for (from, to) in zip(places, places.dropFirst()) {
+            try shell.rename(from + "/early", to + "/early", flags)
+            let later = try cold().shell
+            #expect(try later.cat(to + "/early/a") == "x")
+            #expect(try listing(to, by: later)?.names == ["early"])
+            #expect(throws: Errno.noKey) { try later.stat(from + "/early") }
+        }
+        #expect(throws: Errno.noKey) { try cold().shell.stat(groups[0]) }
+    }
+
     @Test("L1: before the first unlock every change is ENOKEY, of an Always item too, and nothing is committed")
     func changesBeforeFirstUnlock() throws {
         let (fixture, shell) = try cold()

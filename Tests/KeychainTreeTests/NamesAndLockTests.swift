@@ -56,6 +56,19 @@ import Testing
         #expect(throws: Errno.noKey) { try editor.rmdir(other) }
     }
 
+    @Test("L1: so are rmdir and rename of what holds a name in the making whose descriptors alone go on")
+    func directoryOfPendingName() throws {
+        let other = "generic-passwords/t"
+        try editor.mkdir(other)
+        try editor.setxattr(other, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
+        let file = try editor.open("\(other)/new", [.writeOnly, .create])
+        #expect(throws: Errno.directoryNotEmpty) { try editor.rmdir(other) }
+        _ = fixture.tree.lock()
+        #expect(throws: Errno.noKey) { try editor.rmdir(other) }
+        #expect(throws: Errno.noKey) { try editor.rename(other, "generic-passwords/u") }
+        try editor.close(file)
+    }
+
     @Test("L1, X3: a rename by attribute to the name of an item that is not available is ENOKEY")
     func renamingByAttribute() throws {
         try editor.put(path("b"), "x")
@@ -105,6 +118,25 @@ import Testing
         fixture.store.afterNextWrite { [keychain = fixture.keychain] in keychain.keys.lock() }
         try editor.ask { (request) throws(Errno) in try editor.tree.unlink(&request, parent: node, name: name) }
         #expect(fixture.tree.freedNames.withLock { $0.count } == 0)
+    }
+
+    @Test("L2, F6: what a lock has taken from an unlinked file is not read as empty, or as older, after the unlock")
+    func unlinkedAndLocked() throws {
+        let files = [try editor.open(path("a"), [.readWrite]), try editor.open(path("new"), [.readWrite, .create])]
+        for name in ["a", "new"] { try editor.unlink(path(name)) }
+        for file in files {
+            try editor.write(file, "later")
+            try editor.fsync(file)
+            #expect(try editor.read(file) == Array("later".utf8))
+        }
+        _ = fixture.tree.lock()
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        for file in files {
+            #expect(try editor.fstat(file).attributes.size == 5)
+            #expect(throws: Errno.noKey) { try editor.read(file) }
+            #expect(throws: Errno.noKey) { try editor.write(file, "on") }
+            #expect(throws: Errno.noKey) { try editor.close(file) }
+        }
     }
 
     @Test("L2, F5: staged for an item of a stricter class than its directory's default, a value goes with that class")

@@ -87,6 +87,22 @@ import Testing
         try editor.close(file)
     }
 
+    @Test("L2, L3: so does what gets the class while it is open and the keychain locked")
+    func classWhileLocked() throws {
+        let other = "generic-passwords/other/x"
+        try editor.put(other, "value")
+        try editor.setxattr(other, "kSecAttrAccessible", "Always")
+        lock()
+        let file = try editor.open(other, [.readWrite])
+        try editor.setxattr(other, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
+        #expect(throws: Errno.noKey) { try editor.stat(other) }
+        #expect(try editor.read(file) == Array("value".utf8))
+        try editor.write(file, "V")
+        try editor.close(file)
+        try unlock()
+        #expect(try editor.cat(other) == "Value")
+    }
+
     @Test("L1: nor does its name answer before it is committed, wherever the lock fell")
     func uncommittedName() throws {
         let before = try editor.open(path("before"), [.readWrite, .create])

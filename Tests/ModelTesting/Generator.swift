@@ -5,31 +5,61 @@ public struct Generator {
     private var random: any RandomNumberGenerator
     /// In bytes.
     private let valueLimit: Int
-    /// Steps that not every system can take.
-    private let canWait: Bool
+    private let abilities: Abilities
     static let processes = 0..<3
     static let slots = 0..<3
 
-    public static let services = ["generic-passwords/s", "generic-passwords/t", "internet-passwords/h"]
+    /// Steps that not every system can take.
+    public struct Abilities: OptionSet, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        public static let wait = Abilities(rawValue: 1)
+        /// The disk is full, or fails.
+        public static let disk = Abilities(rawValue: 2)
+    }
+
+    public static let services = [
+        "generic-passwords/s", "generic-passwords/t", "internet-passwords/h", "synchronizable/generic-passwords/s",
+        "access-groups/g/generic-passwords/s",
+    ]
+    static let folders = [
+        "generic-passwords", "internet-passwords", "synchronizable/generic-passwords",
+        "access-groups/g/generic-passwords",
+    ]
     public static let names = ["a", "b", "c"]
     private static let classes = ItemClass.allCases.map(\.rawValue)
 
-    public init(_ random: any RandomNumberGenerator, valueLimit: Int, canWait: Bool) {
+    public init(_ random: any RandomNumberGenerator, valueLimit: Int, abilities: Abilities) {
         self.random = random
         self.valueLimit = valueLimit
-        self.canWait = canWait
+        self.abilities = abilities
     }
 
-    /// Begins with two directories, so that most steps find something to do.
+    /// Begins with some directories, so that most steps find something to do.
     public mutating func program(length: Int) -> [Step] {
-        let beginning = Self.services.dropLast(1).map { Step(0, .makeDirectory($0)) }
-        return beginning + (0..<max(0, length - beginning.count)).map { _ in operation() }
+        let beginning =
+            [Step(0, .makeGroup("g"))] + Self.services.filter { !$0.hasPrefix("i") }.map { Step(0, .makeDirectory($0)) }
+        var program = beginning
+        while program.count < length {
+            program += abilities.contains(.disk) && isOne(in: 80) ? trouble() : [operation()]
+        }
+        return program
+    }
+
+    /// A disk without room, for some steps.
+    private mutating func trouble() -> [Step] {
+        let isForeseen = isOne(in: 2)
+        let steps = (0..<pick(1..<12)).map { _ in operation() }
+        let ends = [true, false].map { Step(0, isForeseen ? .fillDisk($0) : .failDisk($0)) }
+        return [ends[0]] + steps + [ends[1]]
     }
 
     private mutating func operation() -> Step { Step(pick(Self.processes), action()) }
 
     private mutating func action() -> Action {
-        switch pick(0..<1000) {
+        switch pick(0..<1060) {
         case ..<170: .open(place(), flags: flags(), slot: pick(Self.slots))
         case ..<290: .close(slot: pick(Self.slots))
         case ..<310: .duplicate(slot: pick(Self.slots), to: pick(Self.slots))
@@ -51,7 +81,8 @@ public struct Generator {
         case ..<865: .rename(place(), place(), flags: renameFlags())
         case ..<930: attributeAction()
         case ..<970: directoryAction()
-        default: stateAction()
+        case ..<1000: stateAction()
+        default: .ask(serviceCall())
         }
     }
 
@@ -60,9 +91,18 @@ public struct Generator {
         case ..<3: .setAttribute(place(), Model.accessible, pick(Self.classes), flags: 0)
         case ..<6: .setAttribute(place(), attribute(), text(), flags: pick([0, 0, 0, 1, 2]))
         case ..<7: .setAttribute(place(), "user.kSecAttrAccount", pick(Self.names), flags: 0)
-        case ..<8: .setAttribute(place(), "user.kSecAttrService", pick(["s", "t", "u"]), flags: 0)
+        case ..<8: moveByAttribute()
         case ..<9: .removeAttribute(place(), isOne(in: 3) ? Model.accessible : attribute())
         default: .attributes(place())
+        }
+    }
+
+    /// To another directory.
+    private mutating func moveByAttribute() -> Action {
+        switch pick(0..<4) {
+        case ..<2: .setAttribute(place(), "user.kSecAttrService", pick(["s", "t", "u"]), flags: 0)
+        case ..<3: .setAttribute(place(), "user.kSecAttrAccessGroup", pick(["default", "g"]), flags: 0)
+        default: .setAttribute(place(), "user.kSecAttrSynchronizable", pick(["0", "1"]), flags: 0)
         }
     }
 
@@ -71,18 +111,34 @@ public struct Generator {
         case ..<2: .makeDirectory(service())
         case ..<4: .removeDirectory(service())
         case ..<6: .renameDirectory(service(), service(), flags: renameFlags())
-        case ..<7: .list(isOne(in: 2) ? service() : pick(["generic-passwords", "internet-passwords"]))
+        case ..<7: .list(isOne(in: 2) ? service() : pick(Self.folders))
         case ..<8: .statDirectory(service())
         default: .setDefault(service(), pick(Self.classes))
         }
     }
 
+    private mutating func serviceCall() -> ServiceCall {
+        let label = isOne(in: 4) ? text() : nil
+        switch pick(0..<8) {
+        case ..<2: return .add(place(), fill(), label: label)
+        case ..<3: return .find(place())
+        case ..<5: return .delete(place())
+        case ..<6: return .update(place(), fill(), label: label, to: nil)
+        default:
+            // Between classes nothing moves.
+            let places = [place(), place()]
+            let sameClass = ServicePath(places[0].directory).itemClass == ServicePath(places[1].directory).itemClass
+            return .update(places[0], isOne(in: 2) ? fill() : nil, label: "moved", to: sameClass ? places[1] : nil)
+        }
+    }
+
     private mutating func stateAction() -> Action {
-        switch pick(0..<20) {
+        switch pick(0..<21) {
         case ..<6: .lock
         case ..<15: .unlock
-        case ..<16: canWait ? .wait : .unlock
+        case ..<16: abilities.contains(.wait) ? .wait : .unlock
         case ..<18: .remount
+        case ..<19: .remountLocked
         default: .kill
         }
     }
@@ -96,7 +152,7 @@ public struct Generator {
 
     /// Most in one directory: what happens between names happens there.
     private mutating func place() -> Place {
-        Place(isOne(in: 4) ? pick(Self.services) : Self.services[0], pick(Self.names))
+        Place(isOne(in: 3) ? pick(Self.services) : Self.services[0], pick(Self.names))
     }
 
     private mutating func flags() -> Int32 {

@@ -8,18 +8,26 @@ extension Model {
 
     func attributes(_ place: Place) throws(Errno) -> Expectation {
         guard let file = files[try file(place)] else { throw .noSuchFileOrDirectory }
-        var listed = file.item.attributes
+        let item = shownItem(file)
+        var listed = item.attributes
         let defaultClass = directoryFacts[try directory(place.directory)]?.defaultClass
-        if file.item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked {
-            listed[Self.accessible] = file.item.itemClass.rawValue
+        if item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked {
+            listed[Self.accessible] = item.itemClass.rawValue
         }
-        return .attributes(listed: listed, reference: file.item.reference, created: file.item.created)
+        return .attributes(listed: listed, reference: item.reference, created: item.created)
     }
 
     mutating func set(_ name: String, to value: String, of place: Place, _ flags: XattrFlags) throws(Errno) {
         let id = try file(place)
-        guard let item = files[id]?.item else { return }
-        let isGeneric = Self.classFolder(place.directory) == "generic-passwords"
+        guard let item = files[id].map(shownItem) else { return }
+        guard name.hasPrefix("user.") else { throw .operationNotSupported }
+        try checkWritable()
+        try checkRoom()
+        let directory = ServicePath(place.directory)
+        if let moved = directory.setting(name, to: value) {
+            if flags.contains(.create) { throw .fileExists }
+            return moved == directory ? () : try relocate(id, toService: moved.path, place.name)
+        }
         switch name {
         case Self.accessible:
             if flags.contains(.create) { throw .fileExists }
@@ -27,11 +35,7 @@ extension Model {
             try setClass(itemClass, of: id)
         case "user.kSecAttrAccount":
             if flags.contains(.create) { throw .fileExists }
-            if value != place.name { try relocate(id, to: (try directory(place.directory), value)) }
-        case "user.kSecAttrService" where isGeneric:
-            if flags.contains(.create) { throw .fileExists }
-            let path = "generic-passwords/\(value)"
-            if path != place.directory { try relocate(id, toService: path, place.name) }
+            if value != place.name { try relocate(id, to: (try self.directory(place.directory), value)) }
         case "user.kSecAttrModificationDate": throw .notPermitted
         case _ where Self.isForeign(name): throw .operationNotSupported
         default:
@@ -42,19 +46,23 @@ extension Model {
             attributes[name] = value
             let size = attributes.reduce(0) { $0 + $1.key.utf8.count + 1 + $1.value.utf8.count }
             guard size <= Self.sizeLimit else { throw .listTooLong }
+            try checkCommits(id)
+            keepBrought(id)
             files[id]?.item.attributes = attributes
         }
     }
 
-    /// Outside `user.`, or an attribute that the class does not have.
+    /// An attribute that the class does not have.
     private static func isForeign(_ name: String) -> Bool {
-        !name.hasPrefix("user.") || ["user.kSecAttrKeyType", "user.kSecAttrService"].contains(name)
+        ["user.kSecAttrKeyType", "user.kSecAttrService"].contains(name)
     }
 
     /// L3; ENOKEY for a class that cannot be sealed now.
     private mutating func setClass(_ itemClass: ItemClass, of id: FileID) throws(Errno) {
-        guard let file = files[id], file.item.itemClass != itemClass else { return }
+        guard let file = files[id], shownItem(file).itemClass != itemClass else { return }
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
+        try checkCommits(id)
+        keepBrought(id)
         files[id]?.item.itemClass = itemClass
     }
 
@@ -63,25 +71,28 @@ extension Model {
         if let directory { return try relocate(id, to: (directory, name)) }
         let made = symbol()
         try relocate(id, to: (made, name))
-        directories[path] = made
-        directoryFacts[made] = Directory(inode: symbol())
+        addDirectory(path, made)
     }
 
     mutating func remove(_ name: String, of place: Place) throws(Errno) {
         let id = try file(place)
-        guard let item = files[id]?.item else { return }
+        guard name.hasPrefix("user.") else { throw .operationNotSupported }
+        try checkWritable()
+        guard let item = files[id].map(shownItem) else { return }
         let defaultClass = directoryFacts[try directory(place.directory)]?.defaultClass ?? .whenUnlocked
-        let isGeneric = Self.classFolder(place.directory) == "generic-passwords"
+        let directory = ServicePath(place.directory)
         switch name {
         case Self.accessible:
             guard item.itemClass != .whenUnlocked || defaultClass != .whenUnlocked else { throw .noAttribute }
-            try setClass(defaultClass, of: id)
+            // Also where it is that already: the file is marked as changed.
+            try item.itemClass == defaultClass ? checkCommits(id) : setClass(defaultClass, of: id)
         case "user.kSecAttrAccount": throw .notPermitted
-        case "user.kSecAttrService" where isGeneric: throw .notPermitted
+        case _ where directory.setting(name, to: "") != nil: throw .notPermitted
         case "user.kSecAttrModificationDate": throw .noAttribute
-        case _ where !name.hasPrefix("user."): throw .operationNotSupported
         default:
             guard item.attributes[name] != nil else { throw .noAttribute }
+            try checkCommits(id)
+            keepBrought(id)
             files[id]?.item.attributes[name] = nil
         }
     }

@@ -8,6 +8,7 @@ extension Model {
         let directory = try directory(place.directory)
         let itemClass = directoryFacts[directory]?.defaultClass ?? .whenUnlocked
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
+        try checkRoom()
         let id = symbol()
         let item = Item(row: symbol(), reference: symbol(), created: symbol(), itemClass: itemClass)
         files[id] = File(
@@ -21,21 +22,30 @@ extension Model {
     /// mknod(2): a create and a commit (T5).
     mutating func make(_ place: Place, _ caller: Symbol) throws(Errno) {
         guard try existing(place) == nil else { throw .fileExists }
-        commit(try create(place, caller))
+        let id = try create(place, caller)
+        do throws(Errno) {
+            try commit(id)
+        } catch {
+            giveBack(files[id]?.former)
+            dropPending(id)
+            throw error
+        }
     }
 
     mutating func unlink(_ place: Place, _ caller: Symbol) throws(Errno) {
         let id = try file(place)
+        try checkWritable()
         guard let file = files[id] else { return }
         if file.isPending {
             giveBack(file.former)
             return dropPending(id)
         }
+        try checkCommits()
         detach(id)
         free(try directory(place.directory), place.name, file.item, movedTo: nil, caller)
     }
 
-    private mutating func detach(_ id: FileID) {
+    mutating func detach(_ id: FileID) {
         guard let place = files[id]?.place else { return }
         if names[place.directory]?[place.name] == id { names[place.directory]?[place.name] = nil }
         files[id]?.place = nil
@@ -52,16 +62,23 @@ extension Model {
         if flags.contains(.noReplace), target != nil { throw .fileExists }
         if flags.contains(.exchange), target == nil { throw .noSuchFileOrDirectory }
         if source == target { return }
-        guard Self.classFolder(from.directory) == Self.classFolder(to.directory) else { throw .crossDevice }
-        if flags.contains(.exchange), let target { return exchange(source, target) }
-        guard let target else { return move(source, to: (newDirectory, to.name), caller) }
-        replace(target, with: source, caller)
+        guard ServicePath(from.directory).itemClass == ServicePath(to.directory).itemClass else { throw .crossDevice }
+        try checkWritable()
+        if flags.contains(.exchange), let target { return try exchange(source, target) }
+        guard let target else { return try move(source, to: (newDirectory, to.name), caller) }
+        try checkCommits()
+        try replace(target, with: source, caller)
     }
 
-    static func classFolder(_ path: String) -> Substring { path.prefix { $0 != "/" } }
-
-    private mutating func move(_ id: FileID, to place: (DirectoryID, String), _ caller: Symbol) {
-        move(id, to: place, takeFreed(place.1, place.0, caller), caller)
+    private mutating func move(_ id: FileID, to place: (DirectoryID, String), _ caller: Symbol) throws(Errno) {
+        let next = takeFreed(place.1, place.0, caller)
+        do throws(Errno) {
+            try checkCommits()
+        } catch {
+            giveBack(next)
+            throw error
+        }
+        move(id, to: place, next, caller)
     }
 
     /// To a name that is free. What is staged is committed with it; so is what its name had stood for.
@@ -70,9 +87,10 @@ extension Model {
     ) {
         guard let file = files[id], let old = file.place else { return }
         let isRemembered = !file.isPending || file.former != nil
+        keepBrought(id)
         commitWithRename(id)
         guard let left = files[id]?.item else { return }
-        names[old.directory]?[old.name] = nil
+        leaveName(of: id)
         names[place.0, default: [:]][place.1] = id
         // X1: what the item lists is told by the default of the directory that it comes from.
         let item = successor(next, left, in: old.directory)
@@ -86,16 +104,16 @@ extension Model {
     /// Not what was abandoned, nor an O_TRUNC before its first byte: those may yet be taken back. A new name in any case.
     private mutating func commitWithRename(_ id: FileID) {
         guard let file = files[id], let staged = file.staged, staged.isUncommitted else { return }
-        guard file.isPending || !staged.isAbandoned && !staged.writers.isEmpty else { return }
-        commit(id)
+        if file.isPending || staged.isWritten { keepStaged(id) }
     }
 
     /// Over an existing item: the file is the source's, the item follows the name.
-    private mutating func replace(_ target: FileID, with source: FileID, _ caller: Symbol) {
+    private mutating func replace(_ target: FileID, with source: FileID, _ caller: Symbol) throws(Errno) {
         guard let file = files[source], let old = file.place, let replaced = files[target],
             let place = replaced.place
         else { return }
         if replaced.isPending {
+            if replaced.contested != nil { throw .fileExists }
             let former = replaced.former.flatMap { $0.process == caller ? $0 : nil }
             dropPending(target)
             return move(source, to: place, former, caller)
@@ -103,12 +121,13 @@ extension Model {
         let isRemembered = !file.isPending || file.former != nil
         // The item that it would go on with is the one that it replaces, and stays with the name.
         if file.former?.movedTo == replaced.item.row { files[source]?.former = nil }
+        keepBrought(source)
         commitWithRename(source)
         guard let left = files[source]?.item else { return }
         var item = replaced.item
         item.take(left, from: directoryFacts[old.directory]?.defaultClass)
         detach(target)
-        names[old.directory]?[old.name] = nil
+        leaveName(of: source)
         names[place.directory]?[place.name] = source
         files[source]?.item = item
         files[source]?.place = place
@@ -118,8 +137,10 @@ extension Model {
     }
 
     /// Swaps the names, nothing else.
-    private mutating func exchange(_ a: FileID, _ b: FileID) {
-        for id in [a, b] where files[id]?.isPending == true { commit(id) }
+    private mutating func exchange(_ a: FileID, _ b: FileID) throws(Errno) {
+        for id in [a, b] where files[id]?.isPending == true { try commit(id) }
+        try checkCommits()
+        for id in [a, b] { keepBrought(id) }
         guard let placeA = files[a]?.place, let placeB = files[b]?.place else { return }
         files[a]?.place = placeB
         files[b]?.place = placeA
@@ -133,9 +154,11 @@ extension Model {
             guard answersByName(file) else { throw .noKey }
             throw .fileExists
         }
-        guard let old = files[id]?.place else { return }
+        guard files[id]?.place != nil else { return }
+        try checkCommits()
+        keepBrought(id)
         commitWithRename(id)
-        names[old.directory]?[old.name] = nil
+        leaveName(of: id)
         names[place.directory, default: [:]][place.name] = id
         files[id]?.place = place
         freed.removeAll { $0.directory == place.directory && $0.name == place.name }

@@ -27,8 +27,8 @@ extension Model {
         case .contents(let place): return .exactly(.bytes(Data(openedValue(try file(place)))))
         case .truncate(let place, let size): try truncate(try file(place), size)
         case .stat(let place): return status(try file(place))
-        case .chmod(let place, let permissions): files[try file(place)]?.permissions = permissions
-        case .setTime(let place, let seconds): setTime(try file(place), .at(seconds))
+        case .chmod(let place, let permissions): try chmod(try file(place), permissions)
+        case .setTime(let place, let seconds): try setTime(try file(place), .at(seconds))
         case .make(let place): try make(place, caller)
         case .unlink(let place): try unlink(place, caller)
         case .rename(let from, let to, let flags): try rename(from, to, RenameFlags(rawValue: flags), caller)
@@ -36,11 +36,19 @@ extension Model {
         case .setAttribute(let place, let name, let value, let flags):
             try set(name, to: value, of: place, XattrFlags(rawValue: flags))
         case .removeAttribute(let place, let name): try remove(name, of: place)
-        case .makeDirectory, .removeDirectory, .renameDirectory, .list, .statDirectory, .setDefault:
+        case .makeDirectory, .makeGroup, .removeDirectory, .renameDirectory, .list, .statDirectory, .setDefault:
             return try directoryStep(action)
+        case .ask(let call): return ask(call)
         case .lock: lock()
-        case .unlock: isLocked = false
+        case .unlock:
+            state = .unlocked
+            adoptContested()
         case .remount: remount()
+        case .remountLocked:
+            remount()
+            state = .beforeFirstUnlock
+        case .fillDisk(let isFull): self.isFull = isFull
+        case .failDisk(let isFailing): self.isFailing = isFailing
         case .kill: kill()
         case .wait: break
         }
@@ -50,13 +58,23 @@ extension Model {
     // MARK: Names
 
     func directory(_ path: String) throws(Errno) -> DirectoryID {
-        guard let id = directories[path] else { throw .noSuchFileOrDirectory }
+        guard let id = try existingDirectory(path) else { throw .noSuchFileOrDirectory }
         return id
+    }
+
+    /// Nil if there is none.
+    func existingDirectory(_ path: String) throws(Errno) -> DirectoryID? {
+        guard isVisible(path) else { throw .noKey }
+        if let group = ServicePath(path).groupFolder, !containers.contains(group) { throw .noSuchFileOrDirectory }
+        return directories[path]
     }
 
     /// L1: a name whose item is not available answers ENOKEY, whoever asks and for whatever; nil if there is none.
     func existing(_ place: Place) throws(Errno) -> FileID? {
-        guard let id = names[try directory(place.directory)]?[place.name], let file = files[id] else { return nil }
+        guard let id = names[try directory(place.directory)]?[place.name], let file = files[id] else {
+            if state == .beforeFirstUnlock { throw .noKey }
+            return nil
+        }
         guard answersByName(file) else { throw .noKey }
         return id
     }
@@ -76,9 +94,10 @@ extension Model {
     /// What was staged is gone.
     private mutating func kill() {
         for (id, file) in files {
-            if file.isPending, let place = file.place { names[place.directory]?[place.name] = nil }
+            if file.isPending { dropPending(id) }
             if file.staged != nil { files[id]?.epoch += 1 }
             files[id]?.staged = nil
+            dropBrought(id)
             files[id]?.readers = 0
             files[id]?.writers = 0
             if file.isPending { files[id] = nil }
@@ -87,7 +106,7 @@ extension Model {
     }
 
     private mutating func startAgain() {
-        (processes, opens, freed, isLocked) = ([:], [:], [], false)
+        (processes, opens, freed, state, isFailing) = ([:], [:], [], .unlocked, false)
         files = files.filter { $0.value.place != nil }
     }
 }

@@ -39,7 +39,9 @@ extension Model {
         }
         if flags.isSuperset(of: [.create, .exclusive]) { throw .fileExists }
         let isWriter = flags.isWritable || flags.contains(.truncate)
+        if isWriter { try checkWritable() }
         if flags.contains(.truncate) {
+            try checkRoom()
             edit(id) { staged in
                 staged.bytes = []
                 staged.modified = .recently
@@ -53,9 +55,9 @@ extension Model {
         _ id: FileID, _ flags: OpenFlags, isWriter: Bool, _ number: Int, _ slot: Int
     ) {
         guard let file = files[id] else { return }
-        let value = isWriter ? nil : openedValue(id)
+        let snapshot = isWriter ? nil : Snapshot(bytes: openedValue(id), classes: classes(file))
         let open = symbol()
-        opens[open] = Open(file: id, flags: flags, snapshot: value, closings: file.closings, losses: file.losses)
+        opens[open] = Open(file: id, flags: flags, snapshot: snapshot, losses: file.losses)
         processes[number]?.slots[slot] = open
         if isWriter { files[id]?.writers += 1 } else { files[id]?.readers += 1 }
     }
@@ -114,7 +116,7 @@ extension Model {
             return
         }
         if let refusal = staged.refusal { throw refusal }
-        if staged.writers.contains(caller) { commit(open.file) }
+        if staged.writers.contains(caller) || staged.hasUnknownWriter || staged.hasFailed { try commit(open.file) }
     }
 
     private mutating func release(_ open: Open) {
@@ -126,9 +128,10 @@ extension Model {
         files[id]?.writers -= 1
         guard let file = files[id], file.writers == 0 else { return }
         if let staged = file.staged, staged.isUncommitted {
-            if staged.isAbandoned { files[id]?.epoch += 1 } else { commit(id) }
+            if staged.isAbandoned || (try? commit(id)) == nil { files[id]?.epoch += 1 }
         }
         files[id]?.staged = nil
+        dropBrought(id)
         if files[id]?.isPending == true {
             giveBack(file.former)
             dropPending(id)
@@ -142,8 +145,8 @@ extension Model {
         guard open.flags.isReadable, let file = files[open.file] else { throw .badFileDescriptor }
         let value: [UInt8]
         if let snapshot = open.snapshot {
-            guard open.closings == file.closings else { throw .noKey }
-            value = snapshot
+            guard !snapshot.isClosed else { throw .noKey }
+            value = snapshot.bytes
         } else {
             guard open.losses == file.losses, answersByDescriptor(file) else { throw .noKey }
             value = file.staged?.bytes ?? file.value
@@ -157,23 +160,26 @@ extension Model {
         guard open.flags.isWritable else { throw .badFileDescriptor }
         try checkUsable(open)
         let limit = valueLimit
+        let isFull = isFull
         try change(open.file, caller) { (value) throws(Errno) in
             let start = open.flags.contains(.append) ? value.count : offset
             guard start + bytes.count <= limit else { throw .fileTooLarge }
+            if isFull { throw .noSpace }
             if value.count < start + bytes.count {
                 value += [UInt8](repeating: 0, count: start + bytes.count - value.count)
             }
             value.replaceSubrange(start..<(start + bytes.count), with: bytes)
         }
-        if open.flags.isSynchronous { commit(open.file) }
+        if open.flags.isSynchronous { try commit(open.file) }
     }
 
     private mutating func resize(_ open: Open, _ size: Int, _ caller: Symbol) throws(Errno) {
         guard open.flags.isWritable else { throw .invalidArgument }
         try checkUsable(open)
-        let limit = valueLimit
+        let (limit, isFull) = (valueLimit, isFull)
         try change(open.file, caller) { (value) throws(Errno) in
             guard size <= limit else { throw .fileTooLarge }
+            if isFull { throw .noSpace }
             Self.cut(&value, size)
         }
     }
@@ -215,22 +221,49 @@ extension Model {
         guard let file = files[open.file] else { return }
         if open.isWriter, open.losses != file.losses { throw .noKey }
         guard file.staged != nil else { return }
-        commit(open.file)
+        files[open.file]?.staged?.isAbandoned = false
+        files[open.file]?.staged?.refusal = nil
+        try commit(open.file)
     }
 
     /// truncate(2): nobody has a descriptor that could hear of an error later, so it commits at once.
     mutating func truncate(_ id: FileID, _ size: Int) throws(Errno) {
+        try checkWritable()
         guard size <= valueLimit else { throw .fileTooLarge }
+        try checkRoom()
+        let isNew = files[id]?.staged == nil
         edit(id) { staged in
             Self.cut(&staged.bytes, size)
             staged.modified = .recently
-            staged.isUncommitted = true
+            (staged.isUncommitted, staged.isAbandoned, staged.refusal) = (true, false, nil)
+            staged.hasUnknownWriter = true
         }
-        commit(id)
+        do throws(Errno) {
+            try commit(id)
+        } catch {
+            if isNew {
+                files[id]?.staged = nil
+                files[id]?.epoch += 1
+            }
+            throw error
+        }
+    }
+
+    /// What has no name is committed nowhere.
+    mutating func commit(_ id: FileID) throws(Errno) {
+        if isFailing, files[id]?.place != nil, files[id]?.staged?.isUncommitted == true {
+            files[id]?.staged?.hasFailed = true
+            throw .noSpace
+        }
+        if files[id]?.contested != nil {
+            files[id]?.staged?.hasFailed = true
+            throw .fileExists
+        }
+        keepStaged(id)
     }
 
     /// The staged value is the value, and a new name's item is there.
-    mutating func commit(_ id: FileID) {
+    mutating func keepStaged(_ id: FileID) {
         guard var file = files[id], let staged = file.staged else { return }
         file.staged = nil
         if staged.isUncommitted {
@@ -240,6 +273,7 @@ extension Model {
         if file.isPending { file.item = successor(file.former, file.item, in: file.place?.directory) }
         (file.isPending, file.former) = (false, nil)
         files[id] = file
+        keepBrought(id)
     }
 
     // MARK: Status
@@ -261,7 +295,17 @@ extension Model {
                 history: [id, file.epoch]))
     }
 
-    mutating func setTime(_ id: FileID, _ time: Time) {
+    mutating func chmod(_ id: FileID, _ permissions: UInt32) throws(Errno) {
+        try checkWritable()
+        try checkCommits(id)
+        keepBrought(id)
+        files[id]?.permissions = permissions
+    }
+
+    mutating func setTime(_ id: FileID, _ time: Time) throws(Errno) {
+        try checkWritable()
+        try checkCommits(id)
+        keepBrought(id)
         files[id]?.modified = time
         files[id]?.staged?.modified = time
     }

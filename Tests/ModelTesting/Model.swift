@@ -20,7 +20,13 @@ public struct Model: Sendable {
     var processes: [Int: Process] = [:]
     var opens: [Int: Open] = [:]
     var freed: [Freed] = []
-    var isLocked = false
+    var state = LockState.unlocked
+    /// The disk has no room, and says so.
+    var isFull = false
+    /// No commit finds room, whatever the disk has said before.
+    var isFailing = false
+    /// Class directories that something was ever made in, and groups: they have rows of their own.
+    var containers: Set<String> = []
     /// In seconds.
     private(set) var now = 0.0
     private var lastSymbol = 0
@@ -62,13 +68,20 @@ public struct Model: Sendable {
         /// How many slots, of all processes.
         var references = 1
         /// F3: what a descriptor for reading shows.
-        var snapshot: [UInt8]?
-        /// ``File/closings`` and ``File/losses`` at the open.
-        let closings: Int
+        var snapshot: Snapshot?
+        /// ``File/losses`` at the open.
         let losses: Int
 
         /// For writing or truncating, however it is used: it takes part in F1.
         var isWriter: Bool { snapshot == nil }
+    }
+
+    /// One value for ever, sealed under the classes that it had then.
+    struct Snapshot {
+        let bytes: [UInt8]
+        let classes: [ItemClass]
+        /// L2: a lock has closed it, and no unlock opens it again.
+        var isClosed = false
     }
 
     /// A name that was freed, and what it stood for (F5).
@@ -93,8 +106,24 @@ public struct Model: Sendable {
         var attributes: [String: String] = [:]
     }
 
+    /// What a file brings with it when it is renamed over an item.
+    struct Facts {
+        var inode: Symbol
+        var permissions: UInt32
+        var modified: Time
+    }
+
+    /// F10: a name in the making has become the file of an item that has come to it.
+    struct Brought {
+        /// What was set on it before.
+        let draft: Item
+        let directory: DirectoryID
+        /// The item's own, which are its again if nothing is committed.
+        var facts: Facts
+    }
+
     struct File {
-        let inode: Symbol
+        var inode: Symbol
         /// Nil once it has been unlinked, replaced or dropped.
         var place: (directory: DirectoryID, name: String)?
         var item: Item
@@ -106,15 +135,22 @@ public struct Model: Sendable {
         var staged: Staged?
         /// What a pending name stood for before.
         var former: Freed?
+        var brought: Brought?
+        /// An item that has come to the name of a pending file while it could not be read.
+        var contested: FileID?
         var readers = 0
         var writers = 0
-        /// L2: how often a lock has closed it, and has taken away what was staged.
-        var closings = 0
+        /// L2: how often a lock has taken away what was staged.
         var losses = 0
         /// How often something was taken back that everyone had seen: the times may have gone back with it.
         var epoch = 0
 
         var isOpen: Bool { readers + writers > 0 }
+
+        var facts: Facts {
+            get { Facts(inode: inode, permissions: permissions, modified: modified) }
+            set { (inode, permissions, modified) = (newValue.inode, newValue.permissions, newValue.modified) }
+        }
     }
 
     enum Time: Equatable {
@@ -131,7 +167,19 @@ public struct Model: Sendable {
         /// The processes that have written since the last commit.
         var writers: Set<Symbol> = []
         var refusal: Errno?
+        /// Somebody has changed it who has no descriptor.
+        var hasUnknownWriter = false
+        /// A commit has failed: every close tries again.
+        var hasFailed = false
+
+        /// Whether somebody stands by it.
+        var isWritten: Bool { isUncommitted && !isAbandoned && (!writers.isEmpty || hasUnknownWriter || hasFailed) }
     }
+}
+
+/// Section 4.
+enum LockState {
+    case beforeFirstUnlock, unlocked, locked
 }
 
 /// kSecAttrAccessible, as far as the model goes.

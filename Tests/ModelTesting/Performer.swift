@@ -44,13 +44,16 @@ public struct Performer: Sendable {
             try client.setxattr(place.path, name, Array(value.utf8), XattrFlags(rawValue: flags))
         case .removeAttribute(let place, let name): try client.removexattr(place.path, name)
         case .makeDirectory(let path): try client.mkdir("/" + path)
+        case .makeGroup(let name): try client.mkdir("/access-groups/" + name)
         case .removeDirectory(let path): try client.rmdir("/" + path)
         case .renameDirectory(let from, let to, let flags):
             try client.rename("/" + from, "/" + to, RenameFlags(rawValue: flags))
         case .list(let path): return try list("/" + path)
         case .statDirectory(let path): return .status(Status(try client.stat("/" + path)))
         case .setDefault(let path, let value): try client.setxattr("/" + path, Model.accessible, value)
-        case .spawn, .exit, .die, .lock, .unlock, .remount, .kill, .wait: return nil
+        case .ask(let call): return try ServiceClient(client: client).call(call)
+        case .spawn, .exit, .die, .lock, .unlock, .remount, .remountLocked, .fillDisk, .failDisk, .kill, .wait:
+            return nil
         }
         return .done
     }

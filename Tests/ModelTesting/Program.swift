@@ -19,6 +19,9 @@ public struct Difference: Error, CustomStringConvertible {
     public let steps: Int
     public let what: String
 
+    /// Differences of the same kind come of the same fault, most likely.
+    fileprivate var kind: String { what.filter { !$0.isNumber } }
+
     public var description: String {
         let lines = program.prefix(steps).map { "  \($0.process): \($0.action)" }
         return lines.joined(separator: "\n") + "\n=> \(what)"
@@ -39,13 +42,15 @@ public struct Comparison<System: ModelledSystem> {
     }
 
     /// The first difference; nil if there is none.
-    public func run(_ program: [Step]) throws -> Difference? {
+    public func run(_ program: [Step]) throws -> Difference? { try run(program, interval: interval) }
+
+    private func run(_ program: [Step], interval: Int) throws -> Difference? {
         var system = try makeSystem()
         var model = Model(valueLimit: valueLimit)
         var judge = Judge()
         for (index, operation) in program.enumerated() {
             var what = try difference(operation, &system, &model, &judge)
-            if what == nil, isLookedAt(operation, index, of: program.count) {
+            if what == nil, index % interval == interval - 1 || isLookedAt(operation, index, of: program.count) {
                 what = try inspect(&system, &model, &judge)
             }
             guard let what else { continue }
@@ -56,7 +61,7 @@ public struct Comparison<System: ModelledSystem> {
     }
 
     private func isLookedAt(_ operation: Step, _ index: Int, of count: Int) -> Bool {
-        index % interval == interval - 1 || index == count - 1 || operation.action.changesState
+        index == count - 1 || operation.action.changesState
             || System.patience > 0 && operation.action.closes
     }
 
@@ -87,20 +92,21 @@ public struct Comparison<System: ModelledSystem> {
         let services = Generator.services + ["generic-passwords/u"]
         let places = services.flatMap { service in Generator.names.map { Place(service, $0) } }
         let actions: [Action] =
-            [.list("generic-passwords"), .list("internet-passwords")]
-            + services.flatMap { [.list($0), .statDirectory($0)] }
+            Generator.folders.map { .list($0) } + services.flatMap { [.list($0), .statDirectory($0)] }
             + places.flatMap { [.stat($0), .contents($0), .attributes($0)] }
         let throughSlots = Generator.processes.flatMap { process in
-            Generator.slots.map { Step(process, .status(slot: $0)) }
+            Generator.slots.flatMap { slot in
+                [.status(slot: slot), .read(slot: slot, offset: 0, count: 100_000)].map { Step(process, $0) }
+            }
         }
         return actions.map { Step(-1, $0) } + throughSlots
     }
 
     // MARK: Shrinking
 
-    /// The shortest program found in that time that still fails: whole chunks go first, then single steps, then arguments
+    /// The shortest program found in that time that still fails so: whole chunks go first, then single steps, then arguments
     /// get simpler.
-    public func shrink(_ first: Difference, seconds: Double = 120) throws -> Difference {
+    public func shrink(_ first: Difference, seconds: Double = 60) throws -> Difference {
         var best = first
         let deadline = ContinuousClock.now + .seconds(seconds)
         var size = best.steps / 2
@@ -109,7 +115,7 @@ public struct Comparison<System: ModelledSystem> {
             while index < best.steps, ContinuousClock.now < deadline {
                 var program = Array(best.program.prefix(best.steps))
                 program.removeSubrange(index..<min(index + size, program.count))
-                if let found = try run(program) { best = found } else { index += size }
+                if let found = try again(program, as: first) { best = found } else { index += size }
             }
             size /= 2
         }
@@ -117,17 +123,22 @@ public struct Comparison<System: ModelledSystem> {
             for simpler in best.program[index].simpler where index < best.steps && ContinuousClock.now < deadline {
                 var program = Array(best.program.prefix(best.steps))
                 program[index] = simpler
-                if let found = try run(program) { best = found }
+                if let found = try again(program, as: first) { best = found }
             }
         }
         return best
+    }
+
+    private func again(_ program: [Step], as first: Difference) throws -> Difference? {
+        // Where something was looked at is not to depend on how long the program is.
+        try run(program, interval: program.count < 60 ? 1 : interval).flatMap { $0.kind == first.kind ? $0 : nil }
     }
 }
 
 extension Action {
     fileprivate var changesState: Bool {
         switch self {
-        case .lock, .remount, .kill: true
+        case .lock, .remount, .remountLocked, .kill: true
         default: false
         }
     }

@@ -73,16 +73,24 @@ public enum Action: Hashable, Codable, Sendable {
     case removeAttribute(Place, String)
 
     case makeDirectory(String)
+    case makeGroup(String)
     case removeDirectory(String)
     case renameDirectory(String, String, flags: UInt32)
     case list(String)
     case statDirectory(String)
     case setDefault(String, String)
+    case ask(ServiceCall)
 
     case lock
     case unlock
     /// Every process ends, and the mount; the next one finds what was committed.
     case remount
+    /// The same, and it is not unlocked.
+    case remountLocked
+    /// Whether the disk has no room from now on.
+    case fillDisk(Bool)
+    /// Whether every write of the store's fails from now on; unlocking and what begins anew finds a disk that works.
+    case failDisk(Bool)
     /// The daemon ends without a chance to do anything. All processes are new ones afterwards.
     case kill
     /// For longer than a freed name is remembered.

@@ -41,7 +41,9 @@ final class MountedTree: ModelledSystem {
     // MARK: Commands
 
     /// Throws for a command that fails: a program has no such step.
-    private func keychainfs(_ arguments: String...) throws {
+    private func keychainfs(_ arguments: String...) throws { try keychainfs(arguments) }
+
+    private func keychainfs(_ arguments: [String]) throws {
         try run(Self.programs.appendingPathComponent("keychainfs").path, arguments)
     }
 
@@ -86,6 +88,8 @@ final class MountedTree: ModelledSystem {
         case .lock: try keychainfs("lock", mountPoint)
         case .unlock: try keychainfs("unlock", mountPoint)
         case .remount: try remount()
+        case .remountLocked: try remount("--locked")
+        case .fillDisk, .failDisk: break
         case .kill: try kill()
         case .wait: break
         default: return try process(step.process).perform(step.action)
@@ -100,10 +104,10 @@ final class MountedTree: ModelledSystem {
         return process
     }
 
-    private func remount() throws {
+    private func remount(_ options: String...) throws {
         for number in processes.keys.sorted() { processes.removeValue(forKey: number)?.end() }
-        try keychainfs("unmount", mountPoint)
-        try keychainfs("mount", mountPoint)
+        try keychainfs(["unmount", mountPoint])
+        try keychainfs(["mount"] + options + [mountPoint])
     }
 
     private func kill() throws {

@@ -9,6 +9,7 @@ import SecretCrypto
 import Synchronization
 import SystemPackage
 
+@testable import KeychainMount
 @testable import KeychainTree
 
 /// A tree over a keychain in a file, with some processes: what a mount is, without a kernel and without its daemon.
@@ -17,6 +18,7 @@ final class StoredTree: ModelledSystem {
     static let patience = 0.0
 
     private let folder: URL
+    private let disk: FailingDisk
     /// How often the keychain was opened: after a kill it goes on as a copy.
     private var generation = 0
     private let host = ModelHost()
@@ -29,6 +31,7 @@ final class StoredTree: ModelledSystem {
     init() throws {
         folder = Self.scratch.appendingPathComponent("keychainfs-model-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        disk = FailingDisk(folder.path)
         let path = folder.appendingPathComponent("0").path
         let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
             try KeyRing.create(
@@ -58,14 +61,17 @@ final class StoredTree: ModelledSystem {
     }
 
     private static func open(
-        _ store: SQLiteRecordStore, _ host: ModelHost, _ clock: ModelClock
+        _ store: SQLiteRecordStore, _ host: ModelHost, _ clock: ModelClock, isUnlocked: Bool = true
     ) throws -> (Keychain, KeychainTree) {
         let keys = try KeyRing(store: store, device: try secret(device))
-        try keys.unlock(passphrase: try secret("correct horse"))
+        if isUnlocked { try keys.unlock(passphrase: try secret("correct horse")) }
         let keychain = try Keychain(store: store, keys: keys) { clock.now() }
         var options = TreeOptions(userID: 0, groupID: 0)
         options.valueLimit = valueLimit
-        return (keychain, KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands()))
+        let requests = ItemRequests(keychain, valueLimit: valueLimit, host: host)
+        let tree = KeychainTree(
+            keychain: keychain, options: options, host: host, commands: NoCommands(), requests: requests)
+        return (keychain, tree)
     }
 
     private func path(_ generation: Int) -> String { folder.appendingPathComponent("\(generation)").path }
@@ -80,8 +86,11 @@ final class StoredTree: ModelledSystem {
         case .exit: end(operation.process, dying: false)
         case .die: end(operation.process, dying: true)
         case .lock: _ = tree.lock()
-        case .unlock: try tree.unlock(passphrase: Self.secret("correct horse"))
-        case .remount: try remount()
+        case .unlock: try disk.paused { try tree.unlock(passphrase: Self.secret("correct horse")) }
+        case .remount: try remount(isUnlocked: true)
+        case .remountLocked: try remount(isUnlocked: false)
+        case .failDisk(let isFailing): disk.fail(isFailing)
+        case .fillDisk(let isFull): host.isFull.store(isFull, ordering: .relaxed)
         case .kill: try kill()
         case .wait: host.clock.withLock { $0 += .seconds(11) }
         default:
@@ -126,11 +135,12 @@ final class StoredTree: ModelledSystem {
         client.exit()
     }
 
-    private func remount() throws {
+    private func remount(isUnlocked: Bool) throws {
         for number in processes.keys.sorted() { end(number, dying: false) }
         tree.destroy()
+        disk.fail(false)
         keychain.close()
-        try openAgain()
+        try openAgain(isUnlocked: isUnlocked)
     }
 
     /// Goes on with what a daemon that ends now leaves on the disk.
@@ -140,18 +150,19 @@ final class StoredTree: ModelledSystem {
             try FileManager.default.copyItem(
                 atPath: path(generation) + suffix, toPath: path(generation + 1) + suffix)
         }
+        disk.fail(false)
         keychain.close()
         generation += 1
-        try openAgain()
+        try openAgain(isUnlocked: true)
     }
 
-    private func openAgain() throws {
+    private func openAgain(isUnlocked: Bool) throws {
         let store = try SQLiteRecordStore.open(path: path(generation))
-        (keychain, tree) = try Self.open(store, host, clock)
+        (keychain, tree) = try Self.open(store, host, clock, isUnlocked: isUnlocked)
     }
 
     func finish() throws -> String? {
-        try remount()
+        try remount(isUnlocked: true)
         return try keychain.check().isSound ? nil : "the check at the end found a fault in the store"
     }
 }
@@ -160,6 +171,7 @@ final class StoredTree: ModelledSystem {
 private final class ModelHost: TreeHost {
     let dying = Mutex<Set<Int32>>([])
     let clock = Mutex<Duration>(.seconds(1000))
+    let isFull = Atomic<Bool>(false)
 
     func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
 
@@ -168,8 +180,9 @@ private final class ModelHost: TreeHost {
     var uptime: Duration { clock.withLock { $0 } }
 
     func statistics() throws(Errno) -> FileSystemStatistics {
-        FileSystemStatistics(
-            blockSize: 4096, blocks: 1 << 30, freeBlocks: 1 << 30, availableBlocks: 1 << 30, files: 0, freeFiles: 0,
+        let free: UInt64 = isFull.load(ordering: .relaxed) ? 0 : 1 << 30
+        return FileSystemStatistics(
+            blockSize: 4096, blocks: 1 << 30, freeBlocks: free, availableBlocks: free, files: 0, freeFiles: 0,
             maximumNameLength: 255)
     }
 

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -234,6 +235,69 @@ def restore_verify(home, is_done):
     home.expect_clean(r"login\.keychain\.replaced-\w+")
 
 
+SAVED = {name: value for name, value in ITEMS.items() if name != "mail/b"}
+
+
+def execute(home, sql):
+    database = sqlite3.connect(home.keychain, isolation_level=None)
+    found = database.execute(sql).fetchone()
+    database.close()
+    for suffix in ("-wal", "-shm"):
+        Path(f"{home.keychain}{suffix}").unlink(missing_ok=True)
+    return found
+
+
+def with_damaged_row(home):
+    """The item mail/b does not verify."""
+    filled(home)
+    home.mount()
+    row = home.item("mail/b").stat().st_ino
+    home.unmount()
+    execute(home, f"UPDATE item SET metadata = zeroblob(64) WHERE id = {row}")
+    shutil.copy(home.keychain, home.path / "other/damaged")
+
+
+def with_damaged_pages(home):
+    """And the tree of an index is gone: rows are looked for page by page."""
+    with_damaged_row(home)
+    root, = execute(home, "SELECT rootpage FROM sqlite_schema WHERE name = 'item_tag'")
+    with open(home.keychain, "r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(bytes(4096))
+    shutil.copy(home.keychain, home.path / "other/damaged")
+
+
+def sealed(path):
+    """A file but for what SQLite's header says of the log and of changes."""
+    contents = bytearray(path.read_bytes())
+    for first, last in ((18, 20), (24, 28), (92, 100)):
+        contents[first:last] = bytes(last - first)
+    return contents
+
+
+def repair_verify(home, is_done):
+    """The damaged keychain or the repaired one; what lies aside is the damaged one, whole; a second repair does it all."""
+    code, said = home.run("check", *home.secret(), codes=(0, 21))
+    damaged = sealed(home.path / "other/damaged")
+    if code == 21:
+        if is_done:
+            raise Wrong("it said that it was repaired")
+        if sealed(home.keychain) != damaged:
+            raise Wrong("a damaged keychain that is another one")
+        home.run("check", "--repair", "--yes", *home.secret())
+    home.expect_items(SAVED)
+    aside = [path for path in home.keychain.parent.glob("login.keychain.damaged-*")]
+    if not aside:
+        raise Wrong("the damaged keychain is not kept")
+    for path in aside:
+        if sealed(path) != damaged:
+            raise Wrong(f"{path.name} is not what the damaged keychain was")
+    code, said = home.run("check", "--repair", "--yes", *home.secret())
+    if "Nothing was changed" not in said:
+        raise Wrong(f"a repaired keychain is repaired again: {said}")
+    home.expect_clean(r"login\.keychain\.damaged-[\w-]+")
+
+
 class Writing:
     """A mount in the foreground, in which items are written until it is gone; what is acknowledged is noted."""
 
@@ -326,6 +390,8 @@ SCENARIOS = [
     Scenario("slot remove", with_key_file, command("slot", "remove", "2", "--keychain", keychain), remove_verify),
     Scenario("backup", filled, command("backup", other("backup")), backup_verify),
     Scenario("restore", with_backup, restore, restore_verify),
+    Scenario("repair", with_damaged_row, command("check", "--repair", "--yes"), repair_verify),
+    Scenario("repair pages", with_damaged_pages, command("check", "--repair", "--yes"), repair_verify),
     Scenario("rekey", filled, Rekeying(), same_items),
     Scenario("mount and write", filled, writing, writing_verify),
 ]

@@ -58,7 +58,10 @@ final class ReceiveLoop: Sendable {
 
     private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ lead: Lead) {
         // Contents, and names as well; also of what is refused.
-        defer { buffer.wipe(count) }
+        defer {
+            buffer.wipe(count)
+            ProcessMemory.wipeRegisters()
+        }
         guard let message = Message(buffer.bytes(count)) else { return }
         let opcode = message.opcode
         guard message.isWhole, opcode != .notifyReply else { return refuse(message.unique, opcode) }

@@ -38,5 +38,9 @@ public enum ProcessMemory {
     /// Less where the stack is smaller: the main thread's is as large as RLIMIT_STACK allows (getrlimit(2)).
     public static func wipeStack() {
         cfuse3_wipe_stack(wipeDepth, wipeMargin)
+        wipeRegisters()
     }
+
+    /// Zeroes this thread's vector registers, where copying and decrypting leave the last bytes that they have moved.
+    static func wipeRegisters() { cfuse3_wipe_registers() }
 }

@@ -36,9 +36,9 @@ package struct DirectoryEnvelope: Sendable {
 
     /// Opens a row: by the directory key, before the first unlock by the Always keys if it has such a name.
     package func open(_ record: DirectoryRecord) throws(KeychainError) -> Directory {
-        guard record.generation == Self.generation, (record.alwaysTag == nil) == (record.alwaysName == nil) else {
-            throw .decode
-        }
+        guard record.id < .limit, record.generation == Self.generation,
+            (record.alwaysTag == nil) == (record.alwaysName == nil)
+        else { throw .decode }
         if ring.state.isAfterFirstUnlock {
             return try open(record, record.name, .directoryName, tag: record.tag, key: ring.masterKeys().directory)
         }

@@ -69,7 +69,9 @@ package struct ItemEnvelope: Sendable {
     /// The padded metadata of a row.
     private func plaintext(of record: ItemRecord) throws(KeychainError) -> SecretBytes {
         let keys = try keys(of: record)
-        guard (record.alwaysTag != nil) == (record.protection.availability == .always) else { throw .decode }
+        guard record.id < .limit, (record.alwaysTag != nil) == (record.protection.availability == .always) else {
+            throw .decode
+        }
         let bound = RowBinding(record, store: ring.storeID)
             .metadata(
                 version: record.version, tag: record.tag, alwaysTag: record.alwaysTag, secretSeals: record.secretSeals)

@@ -133,7 +133,7 @@ extension DigestingWriter {
     func devices() throws(KeychainError) -> [DeviceRecord] { try base.devices() }
     func classKeys() throws(KeychainError) -> [ClassKeyRecord] { try base.classKeys() }
     func userKeys() throws(KeychainError) -> [UserKeyRecord] { try base.userKeys() }
-    func damagedKeyCount() throws(KeychainError) -> Int { try base.damagedKeyCount() }
+    func damagedKeys() throws(KeychainError) -> DamagedKeys { try base.damagedKeys() }
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? { try base.directory(id: id) }
 
@@ -225,7 +225,7 @@ extension DigestingWriter {
     }
 
     func itemCount() throws(KeychainError) -> Int { try base.itemCount() }
-    func highestRowID() throws(KeychainError) -> RowID { try base.highestRowID() }
+    func newestRowID() throws(KeychainError) -> RowID { try base.newestRowID() }
 }
 
 extension ClassKeyRecord {

@@ -67,7 +67,7 @@ struct RowDifference: Sendable {
     private(set) var retired = RowID.none
 
     mutating func add(_ sum: RowSum, at place: RowPlace) { changes.append((place, sum)) }
-    mutating func retire(_ id: RowID) { retired = max(retired, id) }
+    mutating func retire(_ id: RowID) { if id < .lastUsual { retired = max(retired, id) } }
 
     mutating func add(_ other: RowDifference) {
         changes += other.changes

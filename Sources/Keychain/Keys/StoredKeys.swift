@@ -16,7 +16,7 @@ struct StoredKeys {
         devices = try reader.devices()
         classKeys = try reader.classKeys()
         userKeys = try reader.userKeys()
-        isDamaged = try reader.damagedKeyCount() != 0
+        isDamaged = try reader.damagedKeys().total != 0
         guard store.format == StoreRecord.currentFormat else { throw .unknownFormat(store.format) }
         guard store.identifier.count == StoreRecord.identifierCount else { throw .decode }
     }

@@ -7,7 +7,7 @@ package protocol RecordReader {
     /// User keys of the past, in the order of their generations.
     func userKeys() throws(KeychainError) -> [UserKeyRecord]
     /// How many rows of slots, devices and keys are not of the form of one, so that the others come without them.
-    func damagedKeyCount() throws(KeychainError) -> Int
+    func damagedKeys() throws(KeychainError) -> DamagedKeys
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord?
     /// By its tag, or by its Always tag.
@@ -64,8 +64,10 @@ package protocol RecordReader {
     ) throws(KeychainError) -> [RowID]
     /// The ids of items of a class, at most `limit`, in any order: O(n).
     func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID]
-    /// The highest id that any item or directory has, and not less than ``StoreRecord/highestRow``.
-    func highestRowID() throws(KeychainError) -> RowID
+    /// The id that new rows follow: the highest one of an item, a directory or ``StoreRecord/highestRow``.
+    ///
+    /// Where a damaged row has a number that leaves none for others, the highest one that has ``RowID/room`` behind it.
+    func newestRowID() throws(KeychainError) -> RowID
 }
 
 /// Changes within one transaction; reads see them.

@@ -12,7 +12,7 @@ struct RowSurvey {
     }
 
     /// Row numbers that the format knows.
-    static let ids = RowID(rawValue: 1)..<RowID(rawValue: 1 << 62)
+    static let ids = RowID(rawValue: 1)..<RowID.limit
     private static let pageSize = 256
 
     private(set) var directories: [RowID: Row] = [:]
@@ -30,7 +30,7 @@ struct RowSurvey {
     private(set) var damagedKeys = 0
     /// Rows of all tables, whatever they are worth.
     private(set) var rowCount: Int64 = 0
-    /// Not less than any row number in the store.
+    /// Not less than any row number in the store that can have been given out.
     private(set) var highestRow: RowID
 
     private let keys: KeyRing
@@ -38,8 +38,8 @@ struct RowSurvey {
     init(_ reader: any RecordReader, keys: KeyRing) throws(KeychainError) {
         self.keys = keys
         let store = try reader.store()
-        highestRow = Self.ids.contains(store.highestRow) ? store.highestRow : .none
-        damagedKeys = try reader.damagedKeyCount()
+        highestRow = store.highestRow < .lastUsual ? max(.none, store.highestRow) : .none
+        damagedKeys = try reader.damagedKeys().total
         rowCount += 1 + Int64(damagedKeys)
         rowCount += Int64(try reader.slots().count + reader.devices().count)
         rowCount += Int64(try reader.classKeys().count + reader.userKeys().count)
@@ -134,7 +134,7 @@ struct RowSurvey {
 
     private mutating func count(_ id: RowID) {
         rowCount += 1
-        if Self.ids.contains(id) { highestRow = max(highestRow, id) }
+        if id < .lastUsual { highestRow = max(highestRow, id) }
     }
 
     /// Nil for what is not what was sealed.

@@ -10,6 +10,13 @@ extension Change {
         if let left { try dropAlwaysName(left) }
     }
 
+    /// After a directory has been moved from one container to another.
+    func settleAlwaysNames(of containers: [RowID]) throws(KeychainError) {
+        for container in containers {
+            if try holdsAlways(container) { try giveAlwaysName(container) } else { try dropAlwaysName(container) }
+        }
+    }
+
     /// Whether the row has to be found before the first unlock.
     func holdsAlways(_ directory: RowID) throws(KeychainError) -> Bool {
         if try writer.holdsAlwaysItem(directory) { return true }

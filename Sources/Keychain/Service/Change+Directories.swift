@@ -43,6 +43,9 @@ extension Change {
         let alsoAlways: Bool
         if let old { alsoAlways = old.alwaysTag != nil } else { alsoAlways = try holdsAlways(directory.id) }
         try writer.put(try keychain.directoryEnvelope.seal(directory, in: container, alsoAlways: alsoAlways))
+        if let old, alsoAlways, old.parent != directory.parent {
+            try settleAlwaysNames(of: [directory.parent, old.parent])
+        }
         return directory
     }
 
@@ -66,6 +69,8 @@ extension Change {
         (a.parent, b.parent) = (b.parent, a.parent)
         // Tags are unique, so one of the two has to step aside.
         try writer.deleteDirectory(second)
-        return (try save(a), try save(b))
+        let saved = (try save(a), try save(b))
+        if a.parent != b.parent { try settleAlwaysNames(of: [a.parent, b.parent]) }
+        return saved
     }
 }

@@ -1,31 +1,5 @@
 import SecretCrypto
 
-/// What verifying every row of a keychain found.
-package struct CheckReport: Hashable, Sendable {
-    package var directories = 0
-    package var items = 0
-    /// Rows that could not be opened because of the lock state.
-    package var unavailable = 0
-    /// Items that only another device can open; of them the digest alone tells whether they are as written.
-    package var foreign = 0
-    package var damagedDirectories: [RowID] = []
-    package var damagedItems: [RowID] = []
-    /// Items that were met, whatever their state.
-    var visitedItems = 0
-    /// Faults of the store's own structure, rows that lie in no directory among them.
-    package var structureFaults = 0
-    /// Rows that are gone, older than they should be, or were never committed.
-    package var rowFault: IntegrityFault?
-    /// Whether ``rowFault`` is known: before the first unlock it is not.
-    package var areRowsVerified = false
-    /// Names that editors leave behind (swap, backup and temporary files).
-    package var leftovers: [String] = []
-
-    package var isSound: Bool {
-        damagedDirectories.isEmpty && damagedItems.isEmpty && structureFaults == 0 && rowFault == nil
-    }
-}
-
 extension Keychain {
     private static let pageSize = 128
 
@@ -33,13 +7,45 @@ extension Keychain {
     package func check() throws(KeychainError) -> CheckReport {
         var report = CheckReport()
         report.structureFaults = try store.verifyStructure()
+        report.damagedKeys =
+            try readable { (reader) throws(KeychainError) in try reader.damagedKeys() } ?? DamagedKeys()
         try checkDirectories(in: .none, path: "", 0, &report)
         if keys.state.isAfterFirstUnlock {
             report.rowFault = try verifyRows()
             report.areRowsVerified = true
         }
-        report.structureFaults += abs(try itemCount() - report.visitedItems)
+        if report.hasUnreadablePages {
+            report.unreadableRows = try unreadableRows(report)
+        } else {
+            report.structureFaults += abs(try itemCount() - report.visitedItems)
+        }
         return report
+    }
+
+    /// What a page that does not read keeps from being told is nil.
+    private func readable<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result? {
+        do throws(KeychainError) {
+            return try store.read(body)
+        } catch {
+            guard error == .decode else { throw error }
+            return nil
+        }
+    }
+
+    /// At most so many: rows of keys may be among them.
+    private func unreadableRows(_ report: CheckReport) throws(KeychainError) -> Int64 {
+        guard keys.state.isAfterFirstUnlock else { return 0 }
+        let digest = try keys.ledger.digest()
+        let committed = try readable { (reader) throws(KeychainError) in
+            let rows = try digest.header(of: reader.store()).rows.count
+            let keys =
+                try 1 + reader.slots().count + reader.devices().count + reader.classKeys().count
+                + reader.userKeys().count
+            return rows - Int64(keys)
+        }
+        return max(0, (committed ?? 0) - Int64(report.visitedRows))
     }
 
     /// Groups lie in nothing, containers in a group or in nothing, services in containers, nothing deeper: a row that leads
@@ -50,26 +56,37 @@ extension Keychain {
         guard depth < 3 else { return }
         var after = RowID.none
         while true {
-            let page = try directories(in: parent, after: after, limit: Self.pageSize)
-            for entry in page {
-                switch entry {
-                case .damaged(let id):
-                    report.damagedDirectories.append(id)
-                    after = id
-                    try checkContents(of: id, path: path + "?/", depth + 1, &report)
-                case .unavailable(let id):
-                    report.unavailable += 1
-                    after = id
-                    try checkContents(of: id, path: path + "?/", depth + 1, &report)
-                case .foreign(let id): after = id
-                case .available(let directory):
-                    report.directories += 1
-                    after = directory.id
-                    if try !isSound(directory) { report.damagedDirectories.append(directory.id) }
-                    try checkContents(of: directory.id, path: path + directory.pathComponent, depth + 1, &report)
-                }
-            }
+            guard
+                let page = try Self.unlessDamaged({ () throws(KeychainError) in
+                    try directories(in: parent, after: after, limit: Self.pageSize)
+                })
+            else { return report.addUnreadable(.directories, in: path) }
+            report.visitedRows += page.count
+            for entry in page { after = try checkDirectory(entry, in: path, depth, &report) }
             guard page.count == Self.pageSize else { return }
+        }
+    }
+
+    /// Returns its row.
+    private func checkDirectory(
+        _ entry: Listed<Directory>, in path: String, _ depth: Int, _ report: inout CheckReport
+    ) throws(KeychainError) -> RowID {
+        switch entry {
+        case .damaged(let id):
+            report.addDirectory(id, path, isNamed: false)
+            try checkContents(of: id, path: path + "?/", depth + 1, &report)
+            return id
+        case .unavailable(let id):
+            report.unavailable += 1
+            try checkContents(of: id, path: path + "?/", depth + 1, &report)
+            return id
+        case .foreign(let id): return id
+        case .available(let directory):
+            report.directories += 1
+            let own = path + directory.pathComponent
+            if try !isSound(directory) { report.addDirectory(directory.id, own, isNamed: true) }
+            try checkContents(of: directory.id, path: own, depth + 1, &report)
+            return directory.id
         }
     }
 
@@ -83,12 +100,17 @@ extension Keychain {
     private func checkItems(in directory: RowID, path: String, _ report: inout CheckReport) throws(KeychainError) {
         var after = RowID.none
         while true {
-            let page = try items(in: directory, after: after, limit: Self.pageSize)
+            guard
+                let page = try Self.unlessDamaged({ () throws(KeychainError) in
+                    try items(in: directory, after: after, limit: Self.pageSize)
+                })
+            else { return report.addUnreadable(.items, in: path) }
             report.visitedItems += page.count
+            report.visitedRows += page.count
             for entry in page {
                 switch entry {
                 case .damaged(let id):
-                    report.damagedItems.append(id)
+                    report.addItem(id, path, isNamed: false)
                     after = id
                 case .unavailable(let id):
                     report.unavailable += 1
@@ -113,7 +135,19 @@ extension Keychain {
             guard let secret = try itemWithSecret(id: item.id)?.secret else { return }
             try secret.verify()
         } catch .decode {
-            report.damagedItems.append(item.id)
+            report.addItem(item.id, path + name, isNamed: true)
+        }
+    }
+
+    /// Nil for a page that does not read.
+    private static func unlessDamaged<Result>(
+        _ body: () throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result? {
+        do throws(KeychainError) {
+            return try body()
+        } catch {
+            guard error == .decode else { throw error }
+            return nil
         }
     }
 }

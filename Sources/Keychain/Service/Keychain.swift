@@ -27,10 +27,8 @@ package final class Keychain: Sendable {
         self.clock = clock
         itemEnvelope = ItemEnvelope(ring: keys)
         directoryEnvelope = DirectoryEnvelope(ring: keys)
-        let highest = try store.read { (reader) throws(KeychainError) in try reader.highestRowID() }
-        // Ids only rise; one near the end of the range was never given out.
-        guard highest.rawValue < 1 << 62 else { throw .decode }
-        lastRowID = Atomic(max(highest.rawValue, Self.firstRowID - 1))
+        let newest = try store.read { (reader) throws(KeychainError) in try reader.newestRowID() }
+        lastRowID = Atomic(max(newest.rawValue, Self.firstRowID - 1))
     }
 
     /// Whether every change throws ``KeychainError/readOnly``.

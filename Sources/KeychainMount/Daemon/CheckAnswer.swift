@@ -2,6 +2,29 @@ package import Keychain
 
 /// What `keychainfs check` shows, as the daemon sends it.
 package struct CheckAnswer: JSONText, Sendable {
+    /// What is hurt, as far as it can be named.
+    package struct Damage: Codable, Sendable {
+        /// `item`, `directory`; `items` or `directories` where a damaged page keeps from telling which.
+        package let subject: String
+        package let row: Int64?
+        /// Its path where it is named, else that of the directory it lies in. Directories end in a slash.
+        package let path: String
+        package let named: Bool
+
+        init(_ damage: CheckReport.Damage) {
+            (subject, row) = (damage.subject.rawValue, damage.row?.rawValue)
+            (path, named) = (damage.path, damage.isNamed)
+        }
+
+        /// For a person.
+        var text: String {
+            let place = path.isEmpty ? "the keychain" : path
+            guard let row else { return "the \(subject) in \(place): a page of the file does not read" }
+            let name = named ? "" : "in \(place), its name is lost: "
+            return name + "\(subject) \(named ? path + " " : "")(row \(row))"
+        }
+    }
+
     package let directories: Int
     package let items: Int
     package let unavailable: Int
@@ -10,6 +33,13 @@ package struct CheckAnswer: JSONText, Sendable {
     /// Row numbers: a damaged row has no readable name.
     package let damagedDirectories: [Int64]
     package let damagedItems: [Int64]
+    /// The same by name, and what could not be listed.
+    package let damage: [Damage]
+    /// Rows of key slots, devices and keys that are not of the form of one.
+    package let damagedSlots: Int
+    package let damagedKeys: Int
+    /// Directories and items that were committed and could not be reached, about so many.
+    package let unreadableRows: Int64
     package let structureFaults: Int
     /// Rows that were committed and are gone, at least so many.
     package let missingRows: Int64
@@ -26,6 +56,10 @@ package struct CheckAnswer: JSONText, Sendable {
         foreign = report.foreign
         damagedDirectories = report.damagedDirectories.map(\.rawValue)
         damagedItems = report.damagedItems.map(\.rawValue)
+        damage = report.damage.map { Damage($0) }
+        damagedSlots = report.damagedKeys.slots
+        damagedKeys = report.damagedKeys.total - report.damagedKeys.slots
+        unreadableRows = report.unreadableRows
         structureFaults = report.structureFaults
         var (missing, added, replaced): (Int64, Int64, Bool) = (0, 0, false)
         switch report.rowFault {
@@ -39,7 +73,8 @@ package struct CheckAnswer: JSONText, Sendable {
     }
 
     package var isSound: Bool {
-        damagedDirectories.isEmpty && damagedItems.isEmpty && structureFaults == 0 && areRowsCommitted
+        damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedSlots == 0 && damagedKeys == 0
+            && structureFaults == 0 && areRowsCommitted
     }
 
     private var areRowsCommitted: Bool { missingRows == 0 && addedRows == 0 && !replacedRows }
@@ -51,6 +86,10 @@ package struct CheckAnswer: JSONText, Sendable {
         if foreign > 0 { lines.append("\(foreign) items can be opened by another device only.") }
         if !damagedItems.isEmpty { lines.append("Damaged items (rows): " + list(damagedItems)) }
         if !damagedDirectories.isEmpty { lines.append("Damaged directories (rows): " + list(damagedDirectories)) }
+        lines += damage.map { "  " + $0.text }
+        if unreadableRows > 0 { lines.append("Rows that could not be reached: about \(unreadableRows)") }
+        if damagedSlots > 0 { lines.append("Damaged key slots: \(damagedSlots); they open nothing.") }
+        if damagedKeys > 0 { lines.append("Damaged rows of keys: \(damagedKeys); what they seal cannot be read.") }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
         if missingRows > 0 { lines.append("Rows are missing that were committed: \(missingRows) or more") }
         if addedRows > 0 { lines.append("Rows are there that were never committed: \(addedRows) or more") }

@@ -29,7 +29,7 @@ struct FileAside: ~Copyable {
 
     init(of source: String) throws(Errno) {
         self.source = source
-        path = source + ".damaged-" + FileNameDate.now
+        path = source + ".damaged-" + FileNameDate.free(after: source + ".damaged-")
         facts = Self.facts(of: source)
         let file = try Self.copied(source, to: path)
         log = try Self.hasLog(source) ? Self.copied(source + "-wal", to: path + "-wal") : nil

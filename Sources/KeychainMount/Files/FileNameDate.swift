@@ -2,5 +2,14 @@ import Foundation
 
 /// Dates in the names of files that are kept aside: `20261121T054408Z`.
 enum FileNameDate {
-    static var now: String { String(Date().formatted(.iso8601).filter { !"-:".contains($0) }) }
+    /// Now; with a number behind it if something is called `prefix` and that already.
+    static func free(after prefix: String) -> String {
+        let date = now
+        let names = [date] + (2...999).map { "\(date)-\($0)" }
+        return names.first { name in
+            ["", "-wal"].allSatisfy { (try? FileManager.default.attributesOfItem(atPath: prefix + name + $0)) == nil }
+        } ?? date
+    }
+
+    private static var now: String { String(Date().formatted(.iso8601).filter { !"-:".contains($0) }) }
 }

@@ -29,7 +29,7 @@ package struct KeychainFile: Sendable {
     /// The same with what is there already. Leaves nothing behind if it fails.
     package func create(passphrase: borrowing SecretBytes, cost: Argon2id.Cost) throws(Failure) {
         let device = try Failure.telling { () throws(DeviceKeyError) in try DeviceKeyFile(locations).read() }
-        Leftovers.remove(in: FilePath(path).removingLastComponent().string)
+        cutOffWork.removeDrafts()
         do throws(StoreOpenError) {
             let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
                 try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
@@ -79,18 +79,12 @@ package struct KeychainFile: Sendable {
         }
     }
 
-    /// Undoes a restore that was cut off, and removes what others have left that were.
+    private var cutOffWork: CutOffWork { CutOffWork(of: path, locations: locations) }
+
     private func overcomeCrash(isReadOnly: Bool) throws(Failure) {
-        let replaced = ReplacedKeychain.cutOff(of: path)
-        guard !isReadOnly else {
-            // What was committed last may be in a log that is kept aside.
-            guard replaced == nil else { throw Failure(StoreOpenError.needsRecovery, keychain: path) }
-            return
-        }
-        replaced?.undo()
-        for directory in [FilePath(path).removingLastComponent().string, locations.stateDirectory] {
-            Leftovers.remove(in: directory)
-        }
+        guard isReadOnly else { return cutOffWork.undo() }
+        // What was committed last may be in a log that is kept aside.
+        guard !cutOffWork.hasTakenLog else { throw Failure(StoreOpenError.needsRecovery, keychain: path) }
     }
 
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
@@ -190,7 +184,12 @@ extension Failure {
                 but the one that was mounted last ('find DIRECTORY -samefile \(path)' shows them).
                 """)
         case .notRegularFile, .notAKeychain: self.init(KeychainError.notAKeychain, keychain: path)
-        case .damaged: self.init(.badKeychain, "\(path) is truncated or damaged. Restore a backup.")
+        case .damaged:
+            self.init(
+                .badKeychain,
+                """
+                \(path) is truncated or damaged. Restore a backup, or let 'keychainfs check --repair' save what is sound.
+                """)
         case .unknownFormat(let format): self.init(KeychainError.unknownFormat(format), keychain: path)
         case .inUse(let processID):
             self.init(

@@ -27,9 +27,15 @@ package struct Repair: Sendable {
         unlocking source: UnlockSource, say: (String) -> Void, confirm: (RepairAnswer) throws(Failure) -> Void
     ) throws(Failure) -> RepairAnswer {
         try checkPlace()
-        let aside = try writing { () throws(Errno) in try FileAside(of: path) }
-        let store = try opened()
+        var aside = try writing { () throws(Errno) in try FileAside(of: path) }
+        var store = try opened()
         defer { store?.close() }
+        if !aside.isCurrent {
+            // Opening has brought into order what a repair has left that was cut off. Whoever closes the file gives up its locks.
+            store?.close()
+            aside = try writing { () throws(Errno) in try FileAside(of: path) }
+            store = try opened()
+        }
         guard aside.isCurrent else { throw Failure(.inUse, "\(file.path) was in use a moment ago. Try again.") }
         let structureFaults = try reading { () throws(KeychainError) in try store?.verifyStructure() ?? 1 }
         let salvage = structureFaults == 0 ? nil : try SalvagedStore(aside, beside: path)
@@ -201,8 +207,12 @@ package struct Repair: Sendable {
         }
         let kept = aside.path
         do throws(Errno) { try aside.publish() } catch { throw Failure(error, writing: kept) }
-        // It is empty, or that of a file that SQLite cannot open. Later there may be one of somebody who opened the new file.
-        try? FileManager.default.removeItem(atPath: path + "-wal")
+        // Later there may be one of somebody who has opened the new file.
+        if let store {
+            try reading { () throws(KeychainError) in try store.removeLog() }
+        } else {
+            try? FileManager.default.removeItem(atPath: path + "-wal")
+        }
         do throws(Errno) { try draft.replace() } catch { throw Failure(error, writing: file.path) }
     }
 

@@ -165,7 +165,8 @@ package struct Restore: Sendable {
         } catch {
             // Too damaged to be opened: often the reason for the restoration.
         }
-        let kept = ReplacedKeychain(of: target.path, time: FileNameDate.now)
+        let kept = ReplacedKeychain(
+            of: target.path, time: FileNameDate.free(after: target.path + ReplacedKeychain.mark))
         do throws(Errno) {
             try kept.keep()
             return kept

@@ -9,7 +9,11 @@ package struct SlotEditing {
     /// `mountPoint`: nil for the keychain of that file, mounted or not. `say` gets messages.
     package init(keychain path: String, mountPoint: String?, say: @escaping (String) -> Void) {
         let file = KeychainFile(path: path)
-        host = (mountPoint ?? file.mountPoint).map(MountedSlots.init) ?? FileSlots(file)
+        self.init((mountPoint ?? file.mountPoint).map(MountedSlots.init) ?? FileSlots(file), say: say)
+    }
+
+    init(_ host: any SlotHost, say: @escaping (String) -> Void) {
+        self.host = host
         self.say = say
     }
 
@@ -29,9 +33,9 @@ package struct SlotEditing {
     package func change(
         _ id: Int64, _ choice: SlotKindChoice?, _ secrets: SlotSecrets, cost: CostChoice?, confirm: () -> Bool
     ) throws(Failure) {
+        let slots = try host.list()
         let kind: SlotKind
-        try checkPlace()
-        if let choice { kind = choice.kind } else { kind = try self.kind(of: id) }
+        if let choice { kind = choice.kind } else { kind = try self.kind(of: id, in: slots) }
         guard cost == nil || kind == .passphrase else {
             throw Failure(.usage, "--kdf is the cost of a passphrase; slot \(id) is another kind of slot.")
         }
@@ -130,8 +134,8 @@ package struct SlotEditing {
         }
     }
 
-    private func kind(of id: Int64) throws(Failure) -> SlotKind {
-        guard let slot = try host.list().slots.first(where: { $0.id == id }), let kind = SlotKind(name: slot.kind)
+    private func kind(of id: Int64, in list: SlotListAnswer) throws(Failure) -> SlotKind {
+        guard let slot = list.slots.first(where: { $0.id == id }), let kind = SlotKind(name: slot.kind)
         else { throw Failure(.itemNotFound, changingSlotsOf: host.place, with: .passphrase) }
         return kind
     }

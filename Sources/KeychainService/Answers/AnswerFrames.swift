@@ -4,26 +4,23 @@ import KeychainRPC
 /// The frames of one answer, each made when it is asked for.
 struct AnswerFrames: Sendable {
     private enum Results: Sendable {
-        case matches(QueryCursor)
+        case matches(QueryCursor, rowsPerFrame: Int)
         case entry(QueryEntry)
         case none
         case failure(SecurityStatus)
     }
 
-    private let rowsPerFrame: Int
     private var results: Results
     private(set) var hasEnded = false
 
     /// What SecItemCopyMatching finds. Where it finds little a frame without an entry says so after so many rows: while that
     /// is sent others are served, and for who has given up nothing more is searched.
     init(_ cursor: QueryCursor, rowsPerFrame: Int) {
-        results = .matches(cursor)
-        self.rowsPerFrame = rowsPerFrame
+        results = .matches(cursor, rowsPerFrame: rowsPerFrame)
     }
 
     /// What SecItemAdd gives back.
     init(_ result: QueryResult) {
-        rowsPerFrame = 0
         results =
             switch result {
             case .one(let entry): .entry(entry)
@@ -33,7 +30,6 @@ struct AnswerFrames: Sendable {
 
     /// An answer without a result.
     init(_ failure: SecurityStatus?) {
-        rowsPerFrame = 0
         results = failure.map { .failure($0) } ?? .none
     }
 
@@ -60,14 +56,14 @@ struct AnswerFrames: Sendable {
         case .failure(let status): throw status
         case .none: break
         case .entry(let entry): frame.append(entry)
-        case .matches(var cursor):
+        case .matches(var cursor, let rowsPerFrame):
             // Not held twice while it is changed.
             results = .none
             var budget = rowsPerFrame
             while !frame.isFull, let entry = try cursor.next(lookingAt: &budget) { frame.append(entry) }
             isList = cursor.isList
             if !cursor.hasEnded {
-                results = .matches(cursor)
+                results = .matches(cursor, rowsPerFrame: rowsPerFrame)
                 return frame
             }
         }

@@ -178,6 +178,12 @@ struct TreeTable: ~Copyable {
 
     func handle(_ id: HandleID) -> Handle? { handles[id] }
 
+    /// Each file that has a descriptor, once.
+    func openItems() -> [ItemFile] {
+        var seen: Set<ObjectIdentifier> = []
+        return handles.values.compactMap(\.itemFile).filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+
     /// All open `rpc` files.
     func allExchanges() -> [Exchange] {
         handles.values.compactMap { handle in

@@ -154,14 +154,24 @@ extension KeychainTree {
                 state.item = item
                 return moveStaging(&state)
             }
+            let value = valueBeyondReach(of: item, &state)
             if let saved = try save(item, state) {
                 (state.item, state.adopted) = (saved, nil)
                 moveStaging(&state)
-                return keepValue(&state)
+                keepValue(&state, value)
+                return keepOpenValue(&state)
             }
             readAgain(&state)
         }
         throw .resourceBusy
+    }
+
+    /// The value of an open item that is about to get a class which cannot be opened now, if it can be read still.
+    private func valueBeyondReach(of item: Item, _ state: inout ItemFile.State) -> SealedSecret? {
+        guard state.openCount > 0, let old = state.item?.protection, old != item.protection,
+            !keychain.keys.isAvailable(item.protection)
+        else { return nil }
+        return try? committedSecret(&state)
     }
 
     /// Commits an item; nil if it has been changed since it was read.

@@ -134,11 +134,21 @@ extension KeychainTree {
 
     /// truncate(2): nobody has a descriptor that could drop what is staged or hear of an error later.
     private func truncateAtOnce(_ state: inout ItemFile.State, to size: Int) throws(Errno) {
+        let isShared = state.staging?.state.needsFlush == true
         let staging = try stagedValue(&state)
         defer { if state.writerCount == 0 { state.staging = nil } }
-        try resize(staging, to: size)
-        changed(staging, by: LockOwner(rawValue: 0))
-        try commit(&state)
+        do throws(Errno) {
+            try resize(staging, to: size)
+            changed(staging, by: LockOwner(rawValue: 0))
+            try commit(&state)
+        } catch {
+            // What has failed is not to be committed by a writer's close.
+            if !isShared {
+                state.staging = nil
+                keepOpenValue(&state)
+            }
+            throw error
+        }
     }
 
     private func resize(_ staging: Staging, to size: Int) throws(Errno) {
@@ -272,6 +282,7 @@ extension KeychainTree {
         if var item = state.item {
             item.file.modificationTime = staging.times.modification
             item.modificationDate = max(item.modificationDate, staging.times.change)
+            item.secretCount = staging.count
             state.item = item
         }
         staging.note { $0.committed() }
@@ -284,7 +295,7 @@ extension KeychainTree {
         let inheritance = inheritance(of: state.freed)
         let saved = try keychain.change { (change) throws(KeychainError) in
             var item = try change.succeed(inheritance, with: try stored(draft, row, open, change))
-            if let adopted { item = item.taking(adopted, sourceDefault: try change.defaultProtection(item)) }
+            item = try change.bringing(adopted, to: item)
             let saved = try staging.save(item, in: change)
             if draft != nil { try change.touchDirectory(saved.directory) }
             return saved
@@ -317,11 +328,15 @@ extension KeychainTree {
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
         (state.item, state.freed) = (item, nil)
-        (state.openValue, state.adopted) = (nil, nil)
-        if staged { state.staging?.note { $0.committed() } }
+        state.adopted = nil
+        if staged {
+            state.openValue = nil
+            state.staging?.note { $0.committed() }
+        }
         state.keptValue = nil
         keepValue(&state)
         moveStaging(&state)
+        keepOpenValue(&state)
         stalePages.add(&state)
     }
 

@@ -36,6 +36,7 @@ extension KeychainTree {
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(passphrase: passphrase, acceptingRollback: acceptingRollback)
+        readOpenFiles()
     }
 
     /// The same with a secret of any kind.
@@ -43,6 +44,22 @@ extension KeychainTree {
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
     ) throws(KeychainError) {
         try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
+        readOpenFiles()
+    }
+
+    /// After an unlock open files know their items again: Keychain Services may delete them at any time, and tell when that is
+    /// done (F6). Names in the making become the files of items that came while locked, and could not be read then. Only of
+    /// what is open: an unlock does not take longer with more items (S5).
+    private func readOpenFiles() {
+        names.withLock { _ in
+            for file in table.withLock({ $0.openItems() }) { file.state.withLock { readIfOpen(&$0) } }
+        }
+    }
+
+    private func readIfOpen(_ state: inout ItemFile.State) {
+        guard state.openCount > 0, !state.isDetached, !adoptTaken(&state), !state.isPending else { return }
+        _ = try? item(of: &state)
+        keepOpenValue(&state)
     }
 
     /// Whether the file is closed to those who have it open.
@@ -51,14 +68,24 @@ extension KeychainTree {
             state.keptValue = nil
             return state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
         }
-        guard !state.protections(item).allSatisfy(keychain.keys.isAvailable), !goesOn(state, item) else { return false }
+        // Of an item that has come to a name in the making what is stored counts, too.
+        let isLocked = state.adopted != nil && (try? keychain.item(id: state.row)) == nil
+        let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || goesOn(state, item)
+        guard isLocked || !isAvailable else { return false }
         state.keptValue = nil
-        if state.hasUncommitted { state.losses += 1 }
+        // A detached file has its value nowhere else: what was written to it is gone, committed or not.
+        if state.hasUncommitted || state.isDetached { state.losses += 1 }
         (state.staging, state.adopted) = (nil, nil)
         if state.isPending { _ = detachPending(&state) }
-        // A detached file has its item nowhere else: of it stays what fstat(2) shows after the next unlock, no name.
-        state.item = state.isDetached ? item.withoutAttributes : nil
+        state.item = nil
+        if state.isDetached { loseValue(of: item, &state) }
         return true
+    }
+
+    /// Of an item that a detached file alone has there stays what fstat(2) shows after the next unlock: no name, no value.
+    private func loseValue(of item: Item, _ state: inout ItemFile.State) {
+        (state.detachedSecret, state.hasDetachedValue) = (nil, false)
+        state.item = item.withoutAttributes
     }
 
     /// Every name that the kernel may remember: for kernels that cannot be told to ask again for all.

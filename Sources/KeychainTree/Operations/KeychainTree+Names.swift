@@ -213,11 +213,37 @@ extension KeychainTree {
             try keychain.items(in: directory, after: .none, limit: 1).first
         }
         switch first {
-        case nil: if table.withLock({ $0.service(directory) })?.hasPending == true { throw .directoryNotEmpty }
+        case nil:
+            guard table.withLock({ $0.service(directory) })?.hasPending == true else { return }
+            try checkAvailable(directory)
+            throw .directoryNotEmpty
         case .unavailable, .foreign: throw .noKey
         case .available, .damaged:
             try checkAvailable(directory)
             throw .directoryNotEmpty
+        }
+    }
+
+    /// ENOKEY for a directory that holds an item which is not available, committed or not (L1).
+    func checkAvailable(_ directory: RowID) throws(Errno) {
+        guard keychain.keys.mayLackKeys else { return }
+        for (_, file) in table.withLock({ $0.service(directory) })?.pendingFiles(after: .none) ?? [] {
+            let item = file.state.withLock { $0.isPending ? $0.item : nil }
+            if let item, !keychain.keys.isAvailable(item.protection) { throw .noKey }
+        }
+        var after = RowID.none
+        while true {
+            let page = try mapped { () throws(KeychainError) in
+                try keychain.items(in: directory, after: after, limit: 256)
+            }
+            for entry in page {
+                switch entry {
+                case .unavailable, .foreign: throw .noKey
+                case .available, .damaged: continue
+                }
+            }
+            guard let last = page.last else { return }
+            after = last.id
         }
     }
 

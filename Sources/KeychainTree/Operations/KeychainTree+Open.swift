@@ -187,16 +187,17 @@ extension KeychainTree {
             }
             state.writerCount += 1
             state.openCount += 1
-            if state.staging == nil { keepOpenValue(&state) }
+            keepOpenValue(&state)
             keepValue(&state)
             return Writer(file: file, flags: flags, losses: state.losses)
         }
         return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
     }
 
-    /// The committed value, for a descriptor for writing; one that cannot be read can be replaced all the same.
+    /// The committed value, for descriptors for writing with nothing staged; one that cannot be read can be replaced all the
+    /// same.
     func keepOpenValue(_ state: inout ItemFile.State) {
-        guard !state.isDetached else { return }
+        guard state.writerCount > 0, state.staging == nil, !state.isDetached else { return }
         do { state.openValue = try committedSecret(&state) } catch {}
     }
 
@@ -301,7 +302,8 @@ extension KeychainTree {
     /// Returns the name that is gone with a dropped creation.
     private func lastClose(_ state: inout ItemFile.State) -> EntryReference? {
         guard let staging = state.staging else { return nil }
-        if state.adopted != nil { (state.adopted, state.item) = (nil, nil) }
+        if state.adopted != nil, !state.isDetached { state.item = nil }
+        state.adopted = nil
         // What has no name lives on for those who read it; not what was abandoned.
         let isDropped = staging.state.lastClose() == .drop
         if !state.isDetached || state.openCount == 0 || isDropped { state.staging = nil }

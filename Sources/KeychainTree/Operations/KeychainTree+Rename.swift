@@ -131,11 +131,14 @@ extension KeychainTree {
     ) throws(Errno) -> Left? {
         let source = try item(of: &state)
         let staging = stagingToCommit(state)
-        let isPending = state.isPending
+        let (isPending, adopted) = (state.isPending, state.adopted)
         let (own, next) = (inheritance(of: state.freed), inheritance(of: freed))
         let (saved, left) = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
-                let left = isPending ? try change.succeed(own, with: source) : try change.current(source)
+                let left =
+                    isPending
+                    ? try change.succeed(own, with: source)
+                    : try change.bringing(adopted, to: try change.current(source))
                 var item = try change.succeed(next, with: left)
                 (item.directory, item.account) = (try directory(change), account)
                 let saved = try change.save(item, staged: staging)
@@ -175,14 +178,17 @@ extension KeychainTree {
             return left
         }
         let staging = stagingToCommit(source)
-        let (isPending, oldRow, newRow) = (source.isPending, source.row, target.row)
+        let (isPending, adopted, oldRow, newRow) = (source.isPending, source.adopted, source.row, target.row)
         // The item that it would go on with is the one that it replaces, and stays with the name.
         let own = inheritance(of: source.freed.flatMap { $0.former.row == newRow ? nil : $0 })
         let targetValue = try detachable(&target, isReplaced: true)
         let goesOn = options.mayRead(targetItem.file, process.caller)
         let (saved, left) = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
-                let from = isPending ? try change.succeed(own, with: sourceItem) : try change.current(sourceItem)
+                let from =
+                    isPending
+                    ? try change.succeed(own, with: sourceItem)
+                    : try change.bringing(adopted, to: try change.current(sourceItem))
                 let saved = try change.replace(
                     targetItem, goingOn: goesOn, with: from, isStored: !isPending, staged: staging)
                 try change.touchDirectories(from.directory, newDirectory.row)
@@ -207,15 +213,21 @@ extension KeychainTree {
             if isFirst { try commit(&a) } else { try commit(&b) }
         }
         let (rowA, rowB) = (a.row, b.row)
+        let drafts = [(rowA, a.adopted), (rowB, b.adopted)]
         let (itemA, itemB) = (try item(of: &a), try item(of: &b))
         let saved = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in
+                for (row, draft) in drafts where draft != nil {
+                    guard let item = try change.item(id: row) else { throw .itemNotFound }
+                    _ = try change.save(try change.bringing(draft, to: item))
+                }
                 let saved = try change.exchange(rowA, rowB)
                 try change.touchDirectories(itemA.directory, itemB.directory)
                 return saved
             }
         }
         (a.item, b.item) = (saved.0, saved.1)
+        (a.adopted, b.adopted) = (nil, nil)
         (a.directory, b.directory) = (b.directory, a.directory)
     }
 
@@ -295,25 +307,6 @@ extension KeychainTree {
         guard directory.defaultProtection == usual else { throw .noKey }
     }
 
-    /// ENOKEY for a directory that holds an item which is not available (L1).
-    func checkAvailable(_ directory: RowID) throws(Errno) {
-        guard keychain.keys.mayLackKeys else { return }
-        var after = RowID.none
-        while true {
-            let page = try mapped { () throws(KeychainError) in
-                try keychain.items(in: directory, after: after, limit: 256)
-            }
-            for entry in page {
-                switch entry {
-                case .unavailable, .foreign: throw .noKey
-                case .available, .damaged: continue
-                }
-            }
-            guard let last = page.last else { return }
-            after = last.id
-        }
-    }
-
     /// Nil instead of ENOENT.
     func optional<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result? {
         do {
@@ -352,8 +345,7 @@ extension Change {
     func replace(
         _ target: Item, goingOn goesOn: Bool, with source: Item, isStored: Bool, staged staging: Staging?
     ) throws(KeychainError) -> Item {
-        let sourceDefault = try directory(id: source.directory)?.defaultProtection ?? .whenUnlocked
-        var item = try current(target).taking(source, sourceDefault: sourceDefault)
+        var item = try current(target).taking(source, sourceDefault: try defaultProtection(source))
         if !goesOn {
             (item.attributes, item.extraAttributes) = (source.attributes, source.extraAttributes)
             item.protection = source.protection

@@ -20,10 +20,12 @@ extension KeychainTree {
         return goesOn(state, item)
     }
 
-    /// A descriptor has been opened, or something committed: keeps the committed value beyond a lock.
-    func keepValue(_ state: inout ItemFile.State) {
+    /// A descriptor has been opened, or something committed: keeps the committed value beyond a lock. `value` is that, if the
+    /// item cannot be opened any more.
+    func keepValue(_ state: inout ItemFile.State, _ value: SealedSecret? = nil) {
         guard let item = state.item, goesOn(state, item), !state.isPending, !state.isDetached else { return }
         if keychain.keys.isAvailable(item.protection), (try? committedSecret(&state)) != nil { return }
+        if let value { return state.keptValue = .sealed(value) }
         guard let staging = state.staging, !staging.state.isUncommitted else { return }
         // It has just been committed, and cannot be read again.
         state.keptValue = (try? snapshot(of: staging)).map { .staged($0) }

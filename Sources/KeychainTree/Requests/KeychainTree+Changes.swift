@@ -80,7 +80,7 @@ extension KeychainTree {
         state.item = nil
         if state.openCount > 0 || state.staging != nil { _ = try? item(of: &state) }
         moveStaging(&state)
-        if state.writerCount > 0, state.staging == nil { keepOpenValue(&state) }
+        keepOpenValue(&state)
         keepValue(&state)
         stalePages.add(&state)
     }
@@ -90,9 +90,8 @@ extension KeychainTree {
     /// An item has a name now that somebody may be making a file under.
     private func taken(_ place: ItemPlace, by row: RowID, _ directory: ServiceDirectory?) {
         let name = CanonicalName(account: place.account)
-        guard let directory else { return }
-        take(name, in: directory.row)
-        guard let file = directory.pendingFile(name), let item = try? keychain.item(id: row) else { return }
+        if let directory = directory?.row ?? unknownRow(of: place) { take(name, in: directory) }
+        guard let file = directory?.pendingFile(name), let item = try? keychain.item(id: row) else { return }
         if let other = table.withLock({ $0.itemNode(row)?.file }), other !== file {
             withBoth(file, other) { state, otherState in
                 guard state.isPending else { return }
@@ -144,6 +143,13 @@ extension KeychainTree {
         return table.withLock { $0.service(directory.id) }
     }
 
+    /// The row of a directory that the kernel does not know, if names that were freed in it may be remembered.
+    private func unknownRow(of place: ItemPlace) -> RowID? {
+        guard freedNames.withLock({ $0.count }) > 0 else { return nil }
+        let found = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
+        return found?.id
+    }
+
     /// The directory of a place that the kernel does not know.
     private func unknownDirectory(of place: ItemPlace) -> ServiceDirectory? {
         guard let directory = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
@@ -173,5 +179,13 @@ extension KeychainTree {
             guard let node, let name = EntryName(name) else { return nil }
             return EntryReference(parent: node, name: name)
         }
+    }
+}
+
+extension Change {
+    /// An item with what was set on a name before the item came to it, as if the file had been renamed over it (F5).
+    func bringing(_ draft: Item?, to item: Item) throws(KeychainError) -> Item {
+        guard let draft else { return item }
+        return item.taking(draft, sourceDefault: try defaultProtection(draft))
     }
 }

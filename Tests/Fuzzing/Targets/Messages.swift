@@ -6,15 +6,14 @@ extension FuzzTarget {
     static let lists = FuzzTarget("lists", limit: 4096, examples: { try listExamples() }) { input in
         guard let value = try? PropertyList(binary: input) else { return }
         let again = try PropertyList(binary: value.binary())
-        // Not a number is not equal to itself.
-        try hold(again == value || value != value, "a list that is another one when it is written")
+        try hold(again.comparable == value.comparable, "a list that is another one when it is written")
     }
 
     static let requests = FuzzTarget("requests", limit: 4096, examples: { try requestExamples() }) { input in
         guard let request = try? ItemRequest(list: input) else { return }
         let list = Array(try RequestFrame.head(of: request, secretCount: 3).dropFirst(FrameHeader.byteCount))
         let again = try ItemRequest(list: list)
-        try hold(again == request || request != request, "a request that is another one when it is written")
+        try hold(again.comparable == request.comparable, "a request that is another one when it is written")
     }
 
     /// The first byte tells where the answer is cut: the pieces are of no account.
@@ -24,7 +23,7 @@ extension FuzzTarget {
         let bytes = reader.remaining()
         let whole = ReadAnswer(bytes, pieceCount: max(1, bytes.count))
         let pieces = ReadAnswer(bytes, pieceCount: size)
-        try hold(whole.frames == pieces.frames || whole.frames != whole.frames, "frames that depend on the pieces")
+        try hold(whole.frames == pieces.frames, "frames that depend on the pieces")
         try hold((whole.status, whole.failure) == (pieces.status, pieces.failure), "an end that depends on the pieces")
     }
 
@@ -91,6 +90,28 @@ private struct ReadAnswer {
             if let secret = frame.secret(index) { secrets.append([UInt8](copying: secret)) }
         }
         let ending = frame.isLast ? [frame.status, frame.isList ? 1 : 0] : []
-        return Frame(entries: frame.entries, secrets: secrets, ending: ending)
+        return Frame(entries: frame.entries.map(\.comparable), secrets: secrets, ending: ending)
+    }
+}
+
+extension PropertyList {
+    /// The same with each NaN, which is not equal to itself, as text. (Collections that share their storage are equal
+    /// whatever they hold, so that comparing a list with itself does not tell.)
+    fileprivate var comparable: PropertyList {
+        switch self {
+        case .real(let number) where number.isNaN: .string("NaN")
+        case .date(let seconds) where seconds.isNaN: .array([.string("NaN")])
+        case .array(let values): .array(values.map(\.comparable))
+        case .dictionary(let values): .dictionary(values.mapValues(\.comparable))
+        default: self
+        }
+    }
+}
+
+extension ItemRequest {
+    fileprivate var comparable: ItemRequest {
+        ItemRequest(
+            operation, query: query.mapValues(\.comparable), attributes: attributes.mapValues(\.comparable),
+            accessGroups: accessGroups)
     }
 }

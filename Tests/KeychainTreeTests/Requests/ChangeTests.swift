@@ -183,89 +183,36 @@ import Testing
         #expect(try api.count([:]) == 1)
     }
 
-    // MARK: Names in the making
-
-    /// `a` is being made by a shell, which has written `text` and set something.
-    private func making(_ text: String) throws -> TreeProcess.Descriptor {
-        try? shell.mkdir(dir)
-        let file = try shell.open(path("a"), [.writeOnly, .create, .truncate])
-        try shell.write(file, text)
-        try shell.setxattr(path("a"), "kSecAttrComment", "C")
-        try shell.setattr(path("a")) { $0.permissions = 0o640 }
-        return file
-    }
-
-    private func expectTakenOver(_ text: String) throws {
-        #expect(try shell.list(dir) == ["a"])
-        #expect(try api.count([:]) == 1)
-        #expect(try shell.cat(path("a")) == text)
-        #expect(try api.value(key("a")) == text)
-    }
-
-    @Test(
-        "F10: an item added under a name in the making: one item, the API's, with the file's value from its commit on")
-    func addedUnderPending() throws {
-        let file = try making("shell")
-        try api.add(key("a", ["labl": "L"]), "api")
-        #expect(try shell.list(dir) == ["a"])
-        #expect(try shell.cat(path("a")) == "api")
-        #expect(try shell.getxattr(path("a"), "kSecAttrComment") == "C")
-        let reference = try shell.getxattr(path("a"), "kSecAttrPersistentReference")
-        try shell.close(file)
-        try expectTakenOver("shell")
-        #expect(try shell.getxattr(path("a"), "kSecAttrComment") == "C")
-        #expect(try shell.getxattr(path("a"), "kSecAttrPersistentReference") == reference)
-        #expect(try shell.stat(path("a")).permissions == 0o640)
-    }
-
-    @Test("F10: the same, when the file is closed before the tree has heard of the item") func closedMeanwhile() throws
-    {
-        let file = try making("shell")
-        var api = api
-        api.onCommit = { try shell.flush(file) }
-        try api.add(key("a"), "api")
-        shell.release(file)
-        try expectTakenOver("shell")
-    }
-
-    @Test("F10: a new file that comes to nothing leaves the item that came to its name") func abandoned() throws {
-        let file = try making("shell")
-        try api.add(key("a"), "api")
-        fixture.host.dying.withLock { _ = $0.insert(1) }
-        try shell.close(file)
-        fixture.host.dying.withLock { $0 = [] }
-        try expectTakenOver("api")
-        #expect(throws: Errno.noAttribute) { try shell.getxattr(path("a"), "kSecAttrComment") }
-    }
-
-    @Test("F10: an item that is moved to a name in the making") func movedOntoPending() throws {
-        let file = try making("shell")
-        try api.add(["svce": "t", "acct": "x"], "moved")
-        let reader = try shell.open("generic-passwords/t/x", [.readWrite])
-        try api.update(["svce": "t", "acct": "x"], to: ["svce": "s", "acct": "a"])
-        #expect(try shell.read(reader) == Array("moved".utf8))
-        try shell.close(file)
-        try shell.close(reader)
-        try expectTakenOver("shell")
-    }
-
-    @Test("F10: mknod of a name that the API takes meanwhile: it exists") func mknod() throws {
-        try shell.mkdir(dir)
-        fixture.store.failNextWrite(with: .duplicateItem)
-        #expect(throws: Errno.fileExists) { try shell.mknod(path("a")) }
-        #expect(try shell.list(dir) == [])
-    }
-
-    @Test("F5, F10: a name that was freed and taken by the API is another item's") func freed() throws {
-        try shell.mkdir(dir)
-        try shell.put(path("a"), "old")
-        try shell.setxattr(path("a"), "kSecAttrLabel", "L")
-        try shell.rename(path("a"), path("b"))
-        try api.add(key("a"), "api")
+    @Test("F6, L2: so does who has it open over a lock and an unlock")
+    func deletedAfterUnlock() throws {
+        try api.add(key("a"), "one")
+        let (writer, reader) = (try shell.open(path("a"), [.readWrite]), try shell.open(path("a")))
+        _ = fixture.tree.lock()
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
         try api.delete(key("a"))
-        try shell.put(path("a"), "new")
-        #expect(throws: Errno.noAttribute) { try shell.getxattr(path("a"), "kSecAttrLabel") }
-        #expect(try shell.getxattr(path("b"), "kSecAttrLabel") == "L")
+        #expect(try shell.read(writer) == Array("one".utf8))
+        for file in [writer, reader] {
+            #expect(try shell.fstat(file).attributes.size == 3)
+            shell.release(file)
+        }
+    }
+
+    @Test("F6: who has it open for writing keeps its value, whatever has been done to it before it is deleted")
+    func deletedAfterChange() throws {
+        try api.add(key("a", ["pdmn": "ak"]), "one")
+        let writer = try shell.open(path("a"), [.readWrite])
+        try shell.rename(path("a"), path("b"))
+        try api.delete(key("b"))
+        #expect(try shell.read(writer) == Array("one".utf8))
+        try api.add(key("a"), "two")
+        let other = try shell.open(path("a"), [.readWrite])
+        try shell.write(other, "T")
+        try shell.fsync(other)
+        try shell.setxattr(path("a"), "kSecAttrAccessible", "Always")
+        _ = fixture.tree.lock()
+        try api.delete(key("a"))
+        #expect(try shell.read(other) == Array("Two".utf8))
+        for file in [writer, other] { shell.release(file) }
     }
 
     // MARK: Classes, side by side

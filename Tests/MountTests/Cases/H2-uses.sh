@@ -13,8 +13,8 @@ D="$MNT/generic-passwords/svc"; mkdir "$D"
 c() { printf '%s%s-%s' "$TOKEN" "$kind" "$1"; }
 found() { printf 'prefix:\t%s\n' "$TOKEN" | python3 -I "$HERE/scan.py" "$@" "$pid"; }
 # core WHEN: none of it in a core, with what asks to be left out of one (MADV_DONTDUMP) and without.
-core() {
-    gdb -q -nx -batch -p "$pid" -ex "set dump-excluded-mappings $1" -ex "gcore $CASE_DIR/core" > "$CASE_DIR/gdb" 2>&1 || fail "gcore: $(tail -3 "$CASE_DIR/gdb")"
+core() {    # Without descriptors of the mount: whoever closes one waits for the daemon, which is stopped.
+    gdb -q -nx -batch -p "$pid" -ex "set dump-excluded-mappings $1" -ex "gcore $CASE_DIR/core" > "$CASE_DIR/gdb" 2>&1 7>&- 8<&- || fail "gcore: $(tail -3 "$CASE_DIR/gdb")"
     [ "$(stat -c %s "$CASE_DIR/core")" -gt 1000000 ] || fail "a core of $(stat -c %s "$CASE_DIR/core") bytes"
     grep -aoE "$TOKEN[A-Za-z0-9-]{1,60}" "$CASE_DIR/core" | sort -u || true
     rm "$CASE_DIR/core"

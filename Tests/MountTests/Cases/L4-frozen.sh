@@ -46,8 +46,8 @@ for way in "${ways[@]}"; do
     bash -c "printf $way > '$D/a5'" & writer=$!
     sleep 1; signal=TERM
     for client in "${killed[@]}"; do kill -$signal "$client"; signal=$([ $signal = TERM ] && echo KILL || echo TERM); done
-    gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
-    for client in "${killed[@]}"; do wait_until 20 gone "$client"; done
+    gone() { [ ! -e "/proc/$1" ] || grep -qs '^State:.*Z' "/proc/$1/status"; }
+    for client in "${killed[@]}"; do wait_until 60 gone "$client"; done
     ! gone "$reader" || fail "$way: it was answered"
     freeze "$way" off
     wait "$reader" || fail "$way: the reader"; wait "$writer" || fail "$way: the writer"

@@ -49,6 +49,9 @@ expect_code 64 "$KEYCHAINFS" check --yes > /dev/null
 
 # An item: EBADMSG before, gone after, the others as they were. Without --yes and a terminal nothing is done.
 edit "UPDATE item SET metadata = zeroblob(64) WHERE id = $A"
+expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
+grep -q "in generic-passwords/s/, its name is lost: item (row $A)" "$CASE_DIR/said" || fail "what check says is hurt: $(cat "$CASE_DIR/said")"
+grep -q "keychainfs check --repair" "$CASE_DIR/said" || fail "check names no command that mends it: $(cat "$CASE_DIR/said")"
 expect_code 21 "$KEYCHAINFS" check --repair > "$CASE_DIR/said"
 grep -q "Items that do not verify (rows): $A" "$CASE_DIR/said" || fail "what would be done: $(cat "$CASE_DIR/said")"
 cmp "$KEYCHAIN" "$CASE_DIR/damaged.db" || fail "changed without being asked"; expect 1 "$(ls -A | wc -l)" "left over"
@@ -58,8 +61,14 @@ repaired; expect "[$A]" "$(answer removedItems)" "removed items"
 mount_keychain; whole "$G/s" b c long; cmp "$CASE_DIR/long" "$G/s/long"; expect 'other a' "$(cat "$G/t/a")" "another directory"
 printf new > "$G/s/a"; expect new "$(cat "$G/s/a")" "the name is free again"; unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
+# S2: a copy from before the repair is older than what this device has seen, though it was the newest.
+cp "$CASE_DIR/sound.db" "$KEYCHAIN"; rm -f "$KEYCHAIN"-*; expect_code 24 "$KEYCHAINFS" check > /dev/null
+
 # A long secret that is gone, a directory whose name is lost, a container and a group that their contents prove.
-edit "DELETE FROM secret WHERE item = $LONG"; repaired; expect "[$LONG]" "$(answer removedItems)" "a lost secret"
+edit "DELETE FROM secret WHERE item = $LONG"
+expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
+grep -q "item generic-passwords/s/long (row $LONG)" "$CASE_DIR/said" || fail "what check says is hurt: $(cat "$CASE_DIR/said")"
+repaired; expect "[$LONG]" "$(answer removedItems)" "a lost secret"
 edit "UPDATE directory SET name = zeroblob(length(name)) WHERE id = $S"; repaired
 mount_keychain
 whole "$MNT/access-groups/lost+found/generic-passwords/directory $S" a b c long

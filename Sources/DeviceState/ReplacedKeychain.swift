@@ -1,20 +1,20 @@
-import DeviceState
 import Foundation
-import SystemPackage
+package import SystemPackage
 import SystemServices
 
 /// The second name under which a restore keeps the keychain that it replaces, and its log, if it has one.
 ///
 /// Until the new keychain has the name both are the same file: a crash in between is told by that, and undone when the
 /// keychain is opened next.
-struct ReplacedKeychain {
-    private static let mark = ".replaced-"
+package struct ReplacedKeychain {
+    /// Between the name of the keychain and the time.
+    package static let mark = ".replaced-"
     /// Of the keychain.
     let path: String
-    let kept: String
+    package let kept: String
 
     /// `time`: `20261121T054408Z`.
-    init(of path: String, time: String) {
+    package init(of path: String, time: String) {
         self.path = path
         kept = path + Self.mark + time
     }
@@ -26,7 +26,7 @@ struct ReplacedKeychain {
 
     /// Gives it the second name; its log is gone from beside the first one, and would be taken for the new keychain's there.
     /// On a file system without hard links nothing lies at the first name from then on.
-    func keep() throws(Errno) {
+    package func keep() throws(Errno) {
         do throws(Errno) {
             try FileNames.link(path, kept)
         } catch .notPermitted {
@@ -41,7 +41,7 @@ struct ReplacedKeychain {
     }
 
     /// Gives back what ``keep()`` has taken, as far as it came.
-    func undo() {
+    package func undo() {
         if !Self.exists(path) { try? FileNames.moveToFree(kept, path) }
         guard giveBackLog(), Self.isSame(kept, path) else { return }
         for name in [log(kept), kept] { try? FileManager.default.removeItem(atPath: name) }
@@ -60,10 +60,10 @@ struct ReplacedKeychain {
     }
 
     /// What a restore of that keychain has left that was cut off; nil if there is none, or it is still at work.
-    static func cutOff(of path: String) -> ReplacedKeychain? {
+    package static func cutOff(of path: String) -> ReplacedKeychain? {
         guard let facts = facts(path), facts.linkCount > 1 else { return nil }
         let directory = FilePath(path).removingLastComponent().string
-        guard !Leftovers.isAnyInUse(in: directory) else { return nil }
+        guard !Drafts(in: FilePath(directory)).isAnyInUse else { return nil }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         let prefix = (FilePath(path).lastComponent?.string ?? "") + mark
         return names.filter { $0.hasPrefix(prefix) }.map { directory + "/" + $0 }.first { isSame($0, path) }

@@ -1,0 +1,14 @@
+/* What the limit file system answers: everything at once, from memory. */
+#ifndef REQUESTS_H
+#define REQUESTS_H
+
+#define FUSE_USE_VERSION 312
+#include <fuse_lowlevel.h>
+#include <stddef.h>
+
+extern const struct fuse_lowlevel_ops limit_operations;
+
+/* Files s000000, s000001, … of `size` bytes; before the first request. 0 or -1. */
+int limit_prepare(size_t count, size_t size);
+
+#endif

@@ -1,0 +1,1 @@
+"""What scripts/benchmark does: file systems and commands measured side by side, results told and drawn."""

@@ -1,0 +1,111 @@
+"""Tables: of everything for the terminal, and a short one in Markdown for the README."""
+from .goals import goals
+from .machine import PLACES
+from .results import LIMIT
+
+
+def duration(microseconds):
+    """With a unit that fits, three digits at most before the point."""
+    for unit, factor in (("µs", 1), ("ms", 1e3)):
+        if microseconds < 1000 * factor:
+            return f"{number(microseconds / factor)} {unit}"
+    return f"{number(microseconds / 1e6)} s"
+
+
+def number(value):
+    """Three digits that count."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def times(ratio):
+    return "" if ratio is None else f"{ratio:.2f}×"
+
+
+def label(case):
+    words = [case.operation, f"n = {case.items:,}"]
+    if case.size != 32:
+        words.append(f"{case.size:,} B")
+    if case.threads > 1:
+        words.append(f"{case.threads} threads")
+    if case.cold:
+        words.append("cold")
+    return ", ".join([*words, PLACES[case.placement]])
+
+
+def text_tables(results):
+    """A block for each case, a line in it for each subject."""
+    lines = []
+    for case in results.cases():
+        lines += ["", f"{case.group}: {label(case)}"]
+        lines.append(f"  {'':22}{'median':>11}{'p99':>11}{'a second':>11}{'daemon a call':>15}{'median':>9}{'p99':>8}")
+        for subject in results.subjects(case):
+            lines.append(_line(results, case, subject))
+    lines += ["", *figure_lines(results), "", *failure_lines(results)]
+    return "\n".join(lines).strip() + "\n"
+
+
+def _line(results, case, subject):
+    summary = results.summary(case, subject)
+    rate = "" if summary.rate is None else number(summary.rate)
+    processor = "" if summary.processor is None else duration(summary.processor)
+    ratios = [times(results.ratio(case, subject, value)) for value in ("p50", "p99")]
+    return (f"  {subject:22}{duration(summary.p50):>11}{duration(summary.p99):>11}{rate:>11}"
+            f"{processor:>15}{ratios[0]:>9}{ratios[1]:>8}")
+
+
+def figure_lines(results):
+    return [f"{name + (f', n = {items:,}' if items else ''):44}{number(value):>12}"
+            for (name, items), value in results.figures.items()]
+
+
+def failure_lines(results):
+    return [f"not measured: {case.group}: {label(case)}: {subject}: {error}"
+            for case, subject, error in results.failures()]
+
+
+def goal_lines(results):
+    lines = []
+    for goal in goals(results):
+        bound = f"{'at least' if goal.at_least else 'at most'} {goal.bound:g}{goal.unit}"
+        verdict = "met" if goal.is_met else "NOT MET"
+        lines.append(f"{goal.text:72}{goal.measured:>9.2f}{goal.unit:4} {bound:>16}  {verdict}")
+    return lines
+
+
+def markdown(results, description):
+    """Medians by operation and subject, with the ratio to the limit; then the goals."""
+    machine = "{processor}, {processors} processors, kernel {kernel}, libfuse {libfuse}".format(**description)
+    lines = [f"Measured on {machine}; medians, in brackets the ratio to the limit.", ""]
+    for group in dict.fromkeys(case.group for case in results.cases()):
+        lines += [f"### {group.capitalize()}", "", *_markdown_table(results, results.cases(group)), ""]
+    if results.figures:
+        lines += ["### Figures", "", "| figure | items | value |", "|---|--:|--:|"]
+        lines += [f"| {name} | {f'{items:,}' if items else ''} | {number(value)} |"
+                  for (name, items), value in results.figures.items()]
+        lines.append("")
+    found = goals(results)
+    if found:
+        lines += ["### Goals", "", "| goal | measured | bound | |", "|---|--:|--:|---|"]
+        lines += [f"| {goal.text} | {goal.measured:.2f}{goal.unit} | {'≥' if goal.at_least else '≤'} "
+                  f"{goal.bound:g}{goal.unit} | {'met' if goal.is_met else '**not met**'} |" for goal in found]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _markdown_table(results, cases):
+    subjects = list(dict.fromkeys(subject for case in cases for subject in results.subjects(case)))
+    rows = [f"| | {' | '.join(subjects)} |", "|---" + "|--:" * len(subjects) + "|"]
+    for case in cases:
+        cells = [_cell(results, case, subject) for subject in subjects]
+        rows.append(f"| {label(case)} | {' | '.join(cells)} |")
+    return rows
+
+
+def _cell(results, case, subject):
+    summary = results.summary(case, subject)
+    if not summary:
+        return ""
+    ratio = results.ratio(case, subject)
+    suffix = f" ({ratio:.2f})" if ratio is not None and subject != LIMIT else ""
+    return duration(summary.p50) + suffix

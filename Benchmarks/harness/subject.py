@@ -1,0 +1,45 @@
+"""A mounted file system that is measured: the program and its peers alike."""
+import os
+from dataclasses import dataclass, field
+
+from .machine import memory_of, pin
+
+
+@dataclass(eq=False)
+class Subject:
+    name: str
+    # Where its files s000000, … are, and what is mounted; None: a plain directory.
+    directory: str
+    mount_point: str | None
+    # Whose process it is; None: the kernel's own.
+    daemon: object = None
+    # What the meter asks for.
+    attribute: str = "user.label"
+    # Whether a close is not enough to make a write durable.
+    needs_sync: bool = False
+    # The files and directories on disk that hold it.
+    store: list = field(default_factory=list)
+    # What it lacks, by the operations of the meter.
+    lacks: frozenset = frozenset()
+
+    @property
+    def process(self):
+        return self.daemon.pid if self.daemon else 0
+
+    def place(self, placement):
+        if self.daemon:
+            pin(self.process, placement.daemon)
+
+    def memory(self):
+        return memory_of(self.process) if self.daemon else (0, 0)
+
+    def bytes_on_disk(self):
+        return sum(_size(path) for path in self.store)
+
+
+def _size(path):
+    """What the disk gives for it, in bytes."""
+    if os.path.isfile(path):
+        return os.stat(path).st_blocks * 512
+    inside = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return sum(os.lstat(name).st_blocks * 512 for name in inside)

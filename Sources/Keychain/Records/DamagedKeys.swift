@@ -1,0 +1,11 @@
+/// How many rows of each table of keys are not of the form of one.
+package struct DamagedKeys: Hashable, Sendable {
+    package var slots = 0
+    package var devices = 0
+    package var classKeys = 0
+    package var userKeys = 0
+
+    package init() {}
+
+    package var total: Int { slots + devices + classKeys + userKeys }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Glibc
+public import SystemPackage
+
+/// Files in one directory that are written under a name of their own until they are whole, and what is left of them of
+/// processes that were killed.
+///
+/// Who writes to one has a shared lock on it (flock(2)). Who removes what is left has an exclusive one until the name is gone.
+/// So of two that meet at a file the second one sees the first: it takes another name, or leaves the file alone.
+public struct Drafts: Sendable {
+    /// What all of their names begin with.
+    public static let prefix = ".keychainfs-new-"
+    /// What SQLite keeps beside a file.
+    private static let companions = ["-wal", "-shm", "-journal"]
+    /// On a file system without flock(2): nobody writes to one for so long, in seconds.
+    private static let patience = 3600
+    private static let attempts = 100
+
+    /// What somebody who wants to remove one finds.
+    private enum Claim {
+        /// Nobody else gets it until the descriptor is closed.
+        case granted(FileDescriptor)
+        /// Gone already; it may have left its companions.
+        case gone
+        case inUse
+        /// Something else that has such a name.
+        case noDraft
+    }
+
+    private let directory: FilePath
+
+    public init(in directory: FilePath) {
+        self.directory = directory.isEmpty ? "." : directory
+    }
+
+    /// A new one, empty, mode 0600, locked by the descriptor.
+    public func create() throws(Errno) -> (file: FileDescriptor, path: FilePath) {
+        for _ in 1...Self.attempts {
+            let path = directory.appending(Self.prefix + String(UInt64.random(in: 0 ... .max), radix: 16))
+            let file: FileDescriptor
+            do {
+                file = try FileDescriptor.open(
+                    path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+                    permissions: .ownerReadWrite)
+            } catch {
+                throw error as? Errno ?? .ioError
+            }
+            if Self.lock(file, LOCK_SH) != false, Self.isSame(file, path) { return (file, path) }
+            // Somebody takes it for a leftover at this moment.
+            remove(path)
+            try? file.close()
+        }
+        throw .resourceTemporarilyUnavailable
+    }
+
+    /// Removes those that nobody is at work on, with what SQLite has left beside them.
+    public func removeLeftovers() {
+        let names = names
+        for draft in drafts(names) {
+            let path = directory.appending(draft)
+            let claim = claim(path)
+            switch claim {
+            case .inUse, .noDraft: continue
+            case .granted, .gone: break
+            }
+            for end in Self.companions where names.contains(draft + end) { remove(directory.appending(draft + end)) }
+            guard case .granted(let file) = claim else { continue }
+            if Self.isSame(file, path) { remove(path) }
+            try? file.close()
+        }
+    }
+
+    /// Whether somebody is at work on one.
+    public var isAnyInUse: Bool {
+        drafts(names).contains { draft in
+            switch claim(directory.appending(draft)) {
+            case .inUse: return true
+            case .gone, .noDraft: return false
+            case .granted(let file):
+                try? file.close()
+                return false
+            }
+        }
+    }
+
+    private var names: Set<String> {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
+        return Set(all.filter { $0.hasPrefix(Self.prefix) })
+    }
+
+    private func drafts(_ names: Set<String>) -> Set<String> {
+        Set(
+            names.map { name in
+                Self.companions.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name
+            })
+    }
+
+    /// Opened for writing: NFS gives no exclusive lock otherwise.
+    private func claim(_ path: FilePath) -> Claim {
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor.open(path, .readWrite, options: [.closeOnExec, .noFollow, .nonBlocking])
+        } catch Errno.noSuchFileOrDirectory {
+            return .gone
+        } catch Errno.permissionDenied {
+            return .inUse
+        } catch {
+            return .noDraft
+        }
+        guard let facts = try? Stat(file), facts.type == .regular else {
+            try? file.close()
+            return .noDraft
+        }
+        if Self.lock(file, LOCK_EX) ?? (facts.st_mtim.tv_sec + Self.patience < time(nil)) { return .granted(file) }
+        try? file.close()
+        return .inUse
+    }
+
+    /// False: another one has a lock that excludes this one. Nil: the file system has none.
+    private static func lock(_ file: FileDescriptor, _ kind: CInt) -> Bool? {
+        if flock(file.rawValue, kind | LOCK_NB) == 0 { return true }
+        return errno == EWOULDBLOCK ? false : nil
+    }
+
+    private static func isSame(_ file: FileDescriptor, _ path: FilePath) -> Bool {
+        guard let opened = try? Stat(file), let named = try? Stat(path, followTargetSymlink: false) else {
+            return false
+        }
+        return opened.deviceID == named.deviceID && opened.inode == named.inode
+    }
+
+    /// A file; never a directory, whatever it is called.
+    private func remove(_ path: FilePath) { unsafe unlink(path.string) }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// Keeps the commit number in memory.
+private final class MemoryKeeper: CommitNumberKeeper {
+    private let record = Mutex<[UInt8]?>(nil)
+
+    func kept(for store: [UInt8]) -> [UInt8]? { record.withLock { $0 } }
+    func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) { self.record.withLock { $0 = record } }
+}
+
+/// What a crash leaves, with one bit of the write-ahead log flipped: SQLite drops that frame and all after it, and so commits
+/// that were acknowledged.
+@Suite("S2, S4: bytes of the log that somebody has changed")
+struct LogByteTests {
+    private static let device = [UInt8](repeating: 1, count: 32)
+
+    /// Files as they are after each of some commits, and the values then.
+    private struct Crash {
+        let database: Data
+        let log: Data
+        /// After each commit: contents by account.
+        let history: [[String: [UInt8]]]
+        /// How many of these commits this device has kept the number of.
+        let kept: Int
+        let directory: RowID
+        let record: [UInt8]
+    }
+
+    private static func open(
+        _ path: String, _ keeper: MemoryKeeper
+    ) throws -> (keychain: Keychain, unlock: () throws -> Void) {
+        let store = try SQLiteRecordStore.open(path: path)
+        let ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan), keeper: keeper)
+        let keychain = try Keychain(store: store, keys: ring) { .sample }
+        return (keychain, { try ring.unlock(passphrase: SecretBytes(copying: Array("correct".utf8).rawSpan)) })
+    }
+
+    private static func crash() throws -> Crash {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        for name in ["a", "b", "c"] { try vault.add(name, Array("old \(name)".utf8)) }
+        vault.close()
+        let keeper = MemoryKeeper()
+        let (keychain, unlock) = try open(scratch.keychain, keeper)
+        defer { keychain.close() }
+        try unlock()
+        var values = ["a": Array("old a".utf8), "b": Array("old b".utf8), "c": Array("old c".utf8)]
+        var history = [values]
+        var (kept, record): (Int, [UInt8]?) = (0, nil)
+        for (number, name) in ["a", "b", "c", "a", "b"].enumerated() {
+            let contents = [UInt8](repeating: UInt8(number), count: 300 + 400 * number)
+            let item = try #require(
+                try keychain.item(named: CanonicalName(account: .string(name)), in: vault.directory))
+            try keychain.change { change throws(KeychainError) in
+                _ = try change.save(item, secret: StoredContents(bytes: contents))
+            }
+            values[name] = contents
+            history.append(values)
+            if number == 2 {
+                try keychain.keys.keepCommitNumber()
+                (kept, record) = (number + 1, keeper.kept(for: []))
+            }
+        }
+        let (database, log) = (URL(fileURLWithPath: scratch.keychain), URL(fileURLWithPath: scratch.keychain + "-wal"))
+        return Crash(
+            database: try Data(contentsOf: database), log: try Data(contentsOf: log), history: history, kept: kept,
+            directory: vault.directory, record: try #require(record))
+    }
+
+    /// After how many commits it is what is found; nil: somebody is told that it is older than it should be.
+    private static func found(_ crash: Crash, log: Data) throws -> Int? {
+        let scratch = try Scratch()
+        try crash.database.write(to: URL(fileURLWithPath: scratch.keychain))
+        try log.write(to: URL(fileURLWithPath: scratch.keychain + "-wal"))
+        let keeper = MemoryKeeper()
+        try keeper.keep(crash.record, for: [])
+        let (keychain, unlock) = try open(scratch.keychain, keeper)
+        defer { keychain.close() }
+        do { try unlock() } catch KeychainError.rolledBack { return nil }
+        var values: [String: [UInt8]] = [:]
+        for name in ["a", "b", "c"] {
+            let found = try keychain.item(named: CanonicalName(account: .string(name)), in: crash.directory)
+            guard let item = found else { continue }
+            values[name] = try FixtureTruth.value(item.id, keychain)?.contents
+        }
+        #expect(try keychain.check().isSound)
+        let commit: Int = try #require(crash.history.firstIndex(of: values), "a mixture: \(values.keys.sorted())")
+        return commit
+    }
+
+    @Test("S2: a log that is cut off at any bit: what was committed, or older and told")
+    func flips() throws {
+        let length = ProofLength(short: 5)
+        let crash = try Self.crash()
+        let last = crash.history.count - 1
+        #expect(try Self.found(crash, log: crash.log) == last)
+        #expect(try Self.found(crash, log: Data()) == nil)
+        var (cases, told, older) = (0, 0, 0)
+        for number in length.spread(crash.log.count * 8) {
+            guard !length.isOver else { break }
+            var log = crash.log
+            log[number / 8] ^= 1 << UInt8(number % 8)
+            let found = try Self.found(crash, log: log)
+            let place = "KEYCHAINFS_PROOF_SEED=\(number): byte \(number / 8) of the log"
+            // Behind the number that was kept nobody can tell.
+            #expect(
+                found.map { $0 >= crash.kept } ?? true, "\(place): values of commit \(found ?? -1), and nobody is told")
+            if found == nil { told += 1 } else if found != last { older += 1 }
+            cases += 1
+        }
+        #expect(told > 0 && older > 0)
+        length.tell("log-bytes", cases: cases)
+    }
+
+    @Test("S2: a log of which the end is missing")
+    func cuts() throws {
+        let length = ProofLength(short: 2)
+        let crash = try Self.crash()
+        var cases = 0
+        for count in length.spread(crash.log.count) {
+            guard !length.isOver else { break }
+            let found = try Self.found(crash, log: crash.log.prefix(count))
+            let place = "KEYCHAINFS_PROOF_SEED=\(count): \(count) bytes of the log"
+            #expect(
+                found.map { $0 >= crash.kept } ?? true, "\(place): values of commit \(found ?? -1), and nobody is told")
+            cases += 1
+        }
+        #expect(cases > 0)
+        length.tell("log-cuts", cases: cases)
+    }
+}

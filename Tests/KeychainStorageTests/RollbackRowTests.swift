@@ -1,0 +1,189 @@
+import Foundation
+import GRDB
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// Rows of an older copy of the same keychain, of a clone and of another keychain put into a newer one: told each time,
+/// whatever is read is what was written once, and the rest goes on.
+@Suite("S2, S3, S4: rows put back, and rows of other stores")
+struct RollbackRowTests {
+    private static let keys = [
+        "store": "id", "slot": "id", "device": "id", "class_key": "purpose, generation, device, wrapping",
+        "user_key": "generation", "directory": "id", "item": "id", "secret": "item",
+    ]
+    private static let tables = keys.keys.sorted()
+
+    private static let newer: Result<ChangedFixture, any Error> = Result { try ChangedFixture(mark: 1) }
+    private static let clone: Result<ChangedFixture, any Error> = Result { try ChangedFixture(mark: 2) }
+    private static let other: Result<Data, any Error> = Result { try anotherKeychain() }
+
+    /// Of other keys, with rows in each table.
+    private static func anotherKeychain() throws -> Data {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        for number in 1...3 { try vault.add("other \(number)", [UInt8](repeating: 9, count: 700 * number)) }
+        vault.close()
+        return try Data(contentsOf: URL(fileURLWithPath: scratch.keychain))
+    }
+
+    private struct Edit {
+        let name: String
+        let sql: [String]
+        /// Items that may be gone; nil: any.
+        let hurt: Set<RowID>?
+    }
+
+    // MARK: Edits
+
+    /// Each row that differs in `source` as it is there, or gone where it is not.
+    private static func rows(of source: Data, in target: Data) throws -> [Edit] {
+        let (path, keep) = try file(source)
+        defer { withExtendedLifetime(keep) {} }
+        let fixture = try StoreFixture(bytes: target)
+        let queue = try DatabaseQueue(path: fixture.path)
+        defer { try? queue.close() }
+        return try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "ATTACH ? AS source", arguments: [path])
+            return try tables.flatMap { table in try rows(of: table, db) }
+        }
+    }
+
+    private static func rows(of table: String, _ db: Database) throws -> [Edit] {
+        let key = try #require(keys[table])
+        let differing = """
+            SELECT DISTINCT \(key) FROM (SELECT * FROM (SELECT * FROM main.\(table) EXCEPT SELECT * FROM source.\(table)) \
+            UNION ALL SELECT * FROM (SELECT * FROM source.\(table) EXCEPT SELECT * FROM main.\(table)))
+            """
+        return try Row.fetchAll(db, sql: differing).map { row in
+            let columns = key.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            let place = columns.map { "\($0) = \(row[$0] as Int64)" }.joined(separator: " AND ")
+            let id = RowID(rawValue: row[columns[0]])
+            return Edit(
+                name: "\(table) \(place)",
+                sql: [
+                    "DELETE FROM \(table) WHERE \(place)",
+                    "INSERT OR REPLACE INTO main.\(table) SELECT * FROM source.\(table) WHERE \(place)",
+                ], hurt: ["item", "secret"].contains(table) ? [id] : table == "directory" ? [] : nil)
+        }
+    }
+
+    /// Every set of tables, without those that make it the other keychain: devices are the same in all.
+    private static func tableSets() -> [Edit] {
+        (1..<1 << tables.count).compactMap { set in
+            let chosen = tables.indices.filter { set >> $0 & 1 == 1 }.map { tables[$0] }
+            guard Set(chosen).union(["device"]).count < tables.count else { return nil }
+            let sql = chosen.flatMap { table in
+                ["DELETE FROM \(table)", "INSERT INTO main.\(table) SELECT * FROM source.\(table)"]
+            }
+            return Edit(name: chosen.joined(separator: ", "), sql: sql, hurt: nil)
+        }
+    }
+
+    /// All columns of each row but its number, from some row of another keychain.
+    private static func foreignRows() throws -> [Edit] {
+        let fixture = try StoreFixture()
+        let queue = try DatabaseQueue(path: fixture.path)
+        defer { try? queue.close() }
+        return try queue.read { db in
+            try ["item", "directory", "secret"].flatMap { table in
+                let key = try #require(keys[table])
+                let columns = try db.columns(in: table).map(\.name).filter { $0 != key }.joined(separator: ", ")
+                return try Int64.fetchAll(db, sql: "SELECT \(key) FROM \(table)").enumerated().map { number, id in
+                    let source = "SELECT \(columns) FROM source.\(table) ORDER BY \(key) LIMIT 1"
+                    let sql = """
+                        UPDATE main.\(table) SET (\(columns)) = (\(source) OFFSET \(number) % \
+                        (SELECT count(*) FROM source.\(table))) WHERE \(key) = \(id)
+                        """
+                    let hurt: Set<RowID> = table == "directory" ? [] : [RowID(rawValue: id)]
+                    return Edit(name: "\(table) \(id)", sql: [sql], hurt: hurt)
+                }
+            }
+        }
+    }
+
+    // MARK: Judging
+
+    private static func file(_ bytes: Data) throws -> (path: String, keep: Scratch) {
+        let scratch = try Scratch()
+        try bytes.write(to: URL(fileURLWithPath: scratch["source"]))
+        return (scratch["source"], scratch)
+    }
+
+    /// Whether somebody is told: it is refused, does not unlock, is older than what was kept, or `check` says so.
+    private static func isTold(_ fixture: StoreFixture, kept: Int64) throws -> Bool {
+        let keychain: Keychain
+        do { keychain = try fixture.opened() } catch is StoreFixture.Failure { return true }
+        defer { keychain.store.close() }
+        let record = try keychain.store.read { (reader) throws(KeychainError) in try reader.store() }
+        guard let header = try? keychain.keys.header(of: record) else { return true }
+        return try header.commit < kept || !keychain.check().isSound
+    }
+
+    /// - Parameter older: what is as true as the newest.
+    private func hold(
+        _ edits: [Edit], of source: Data, in target: ChangedFixture, older: [RowID: FixtureTruth.Value] = [:],
+        _ length: ProofLength, _ what: String
+    ) throws {
+        let (path, keep) = try Self.file(source)
+        defer { withExtendedLifetime(keep) {} }
+        var cases = 0
+        for number in length.spread(edits.count) where !length.isOver {
+            let edit = edits[number]
+            let fixture = try StoreFixture(bytes: target.bytes)
+            try fixture.execute(["ATTACH '\(path)' AS source"] + edit.sql)
+            let place = "KEYCHAINFS_PROOF_SEED=\(number): \(what): \(edit.name)"
+            if try Data(contentsOf: URL(fileURLWithPath: fixture.path)) != target.bytes {
+                #expect(try Self.isTold(fixture, kept: target.commit), "\(place): nobody is told")
+            }
+            let damaged = try DamagedFixture(fixture, truth: target.truth)
+            #expect(try damaged.complaints(hurt: edit.hurt, older: older) == [], "\(place)")
+            cases += 1
+        }
+        #expect(cases > 0)
+        length.tell(what, cases: cases)
+    }
+
+    // MARK: Cases
+
+    @Test("S2: each row as it was in an older copy of the same keychain")
+    func olderRows() throws {
+        let (newer, older) = (try Self.newer.get(), try StoreFixture.bytes.get())
+        let edits = try Self.rows(of: older, in: newer.bytes)
+        #expect(edits.count > 60)
+        try hold(
+            edits, of: older, in: newer, older: FixtureTruth.whole.get().items, ProofLength(short: 3), "older-rows")
+    }
+
+    @Test("S2, S3: each set of tables as it was in an older copy, the whole file among them")
+    func olderTables() throws {
+        let (newer, older) = (try Self.newer.get(), try StoreFixture.bytes.get())
+        try hold(
+            Self.tableSets(), of: older, in: newer, older: FixtureTruth.whole.get().items, ProofLength(short: 3),
+            "older-tables")
+        // The whole file is sound: its commit number alone tells.
+        let whole = try StoreFixture(bytes: older)
+        #expect(try ChangedFixture.commit(of: whole) < newer.commit)
+    }
+
+    @Test("S2: each row as it is in a clone that has equal keys, numbers and versions")
+    func cloneRows() throws {
+        let (newer, clone) = (try Self.newer.get(), try Self.clone.get())
+        let edits = try Self.rows(of: clone.bytes, in: newer.bytes)
+        #expect(edits.count > 60)
+        try hold(edits, of: clone.bytes, in: newer, older: clone.truth.items, ProofLength(short: 3), "clone-rows")
+        try hold(
+            Self.tableSets(), of: clone.bytes, in: newer, older: clone.truth.items, ProofLength(short: 1),
+            "clone-tables")
+    }
+
+    @Test("S3: rows and tables of another keychain")
+    func foreign() throws {
+        let (newer, other) = (try Self.newer.get(), try Self.other.get())
+        try hold(Self.foreignRows(), of: other, in: newer, ProofLength(short: 3), "foreign-rows")
+        try hold(Self.tableSets(), of: other, in: newer, ProofLength(short: 1), "foreign-tables")
+    }
+}

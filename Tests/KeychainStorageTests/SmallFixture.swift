@@ -1,0 +1,71 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// The fixture of format 1 with one item of each class, and one whose contents go on in other pages, left in it: small
+/// enough that each of its bytes can be changed.
+struct SmallFixture {
+    let bytes: Data
+    let truth: FixtureTruth
+    /// The pages, counted from 0, that each item's row and contents lie in.
+    let places: [RowID: Set<Int>]
+    /// Those that rows of keys lie in.
+    let keyPages: Set<Int>
+
+    static let made: Result<SmallFixture, any Error> = Result { try SmallFixture() }
+
+    private init() throws {
+        let fixture = try StoreFixture()
+        let store = try SQLiteRecordStore.open(path: fixture.path)
+        let keychain = try fixture.keychain(in: store)
+        let kept = try Self.kept(FixtureTruth.whole.get())
+        try Self.reduce(keychain, to: kept)
+        truth = try FixtureTruth(keychain)
+        store.close()
+        try #require(Set(truth.items.keys) == kept)
+        try fixture.execute(["VACUUM"])
+        bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.path))
+        (places, keyPages) = try Self.places(fixture.path)
+    }
+
+    private static func kept(_ truth: FixtureTruth) throws -> Set<RowID> {
+        let items = truth.items.sorted { $0.key < $1.key }
+        var kept: [Protection: RowID] = [:]
+        for (id, value) in items where kept[value.item.protection] == nil && (value.contents?.count ?? 0) < 1000 {
+            kept[value.item.protection] = id
+        }
+        let long = try #require(items.first { ($0.value.contents?.count ?? 0) > 4000 }?.key)
+        return Set(kept.values).union([long])
+    }
+
+    private static func reduce(_ keychain: Keychain, to kept: Set<RowID>) throws {
+        let truth = try FixtureTruth(keychain)
+        let others = truth.items.keys.filter { !kept.contains($0) }
+        let used = Set(truth.items.filter { kept.contains($0.key) }.map(\.value.item.directory))
+        try keychain.change { change throws(KeychainError) in
+            for id in others { try change.deleteItem(id) }
+        }
+        for (id, directory) in truth.directories where !used.contains(id) {
+            guard case .service = directory.key else { continue }
+            // One that holds another device's items stays.
+            try? keychain.change { change throws(KeychainError) in try change.deleteDirectory(id) }
+        }
+    }
+
+    private static func places(_ path: String) throws -> ([RowID: Set<Int>], Set<Int>) {
+        var places: [RowID: Set<Int>] = [:]
+        var keyPages: Set<Int> = []
+        try TablePages(path: path).forEachRow { row in
+            let pages = row.pages.map { $0 - 1 }
+            switch row.table {
+            case "item", "secret": places[RowID(rawValue: row.rowID ?? 0), default: []].formUnion(pages)
+            case "slot", "device", "class_key", "user_key", "store": keyPages.formUnion(pages)
+            default: break
+            }
+        }
+        return (places, keyPages)
+    }
+}

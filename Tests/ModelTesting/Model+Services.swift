@@ -1,0 +1,160 @@
+import Foundation
+import SystemPackage
+
+/// F10: Keychain Services are one more process that uses the files.
+extension Model {
+    mutating func ask(_ call: ServiceCall) -> Expectation {
+        do throws(ServiceStatus) {
+            switch call {
+            case .add(let place, let fill, let label): try add(place, fill.bytes, label)
+            case .update(let place, let fill, let label, let target):
+                try update(place, fill?.bytes, label, to: target ?? place)
+            case .delete(let place): try delete(try committedFile(place))
+            case .find(let place): return .exactly(.bytes(Data(files[try committedFile(place)]?.value ?? [])))
+            }
+            return .exactly(.done)
+        } catch {
+            return .exactly(.failed(error.code))
+        }
+    }
+
+    /// What is not committed they do not find.
+    private func committedFile(_ place: Place) throws(ServiceStatus) -> FileID {
+        guard let id = namedFile(place), let file = files[id], !file.isPending || file.contested != nil else {
+            throw state == .beforeFirstUnlock ? .interactionNotAllowed : .itemNotFound
+        }
+        guard file.contested == nil, isAvailable(file.item.itemClass) else { throw .interactionNotAllowed }
+        return id
+    }
+
+    private func namedFile(_ place: Place) -> FileID? {
+        directories[place.directory].flatMap { names[$0]?[place.name] }
+    }
+
+    private func checkServable() throws(ServiceStatus) {
+        if isFull { throw .diskFull }
+        if state == .beforeFirstUnlock { throw .interactionNotAllowed }
+    }
+
+    /// A name that somebody is just making is free.
+    private func checkFree(_ place: Place) throws(ServiceStatus) {
+        guard let id = namedFile(place), let file = files[id], !file.isPending || file.contested != nil else { return }
+        throw file.contested == nil && isAvailable(file.item.itemClass) ? .duplicateItem : .interactionNotAllowed
+    }
+
+    private mutating func add(_ place: Place, _ value: [UInt8], _ label: String?) throws(ServiceStatus) {
+        try checkServable()
+        try checkFree(place)
+        let itemClass = directories[place.directory].flatMap { directoryFacts[$0]?.defaultClass } ?? .whenUnlocked
+        guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .interactionNotAllowed }
+        if isFailing { throw .diskFull }
+        var item = Item(row: symbol(), reference: symbol(), created: symbol(), itemClass: itemClass)
+        item.attributes[Self.label] = label
+        let id = symbol()
+        files[id] = File(
+            inode: symbol(), place: nil, item: item, permissions: 0o600, modified: .recently, value: value,
+            isPending: false)
+        bring(id, to: place)
+    }
+
+    private mutating func delete(_ id: FileID) throws(ServiceStatus) {
+        if state == .beforeFirstUnlock { throw .interactionNotAllowed }
+        if isFailing { throw .diskFull }
+        detach(id)
+    }
+
+    private static let label = "user.kSecAttrLabel"
+
+    private mutating func update(
+        _ place: Place, _ value: [UInt8]?, _ label: String?, to target: Place
+    ) throws(ServiceStatus) {
+        if isFull { throw .diskFull }
+        let id = try committedFile(place)
+        try checkServable()
+        if target != place { try checkFree(target) }
+        if isFailing { throw .diskFull }
+        if let value {
+            files[id]?.value = value
+            change(id) { $0.modified = .recently }
+        }
+        if let label { files[id]?.item.attributes[Self.label] = label }
+        if files[id]?.staged?.isUncommitted == false { files[id]?.staged = nil }
+        if target != place { bring(id, to: target) }
+    }
+
+    /// Facts of the item, not of a file that is to be committed over it.
+    private mutating func change(_ id: FileID, _ body: (inout Facts) -> Void) {
+        if var brought = files[id]?.brought {
+            body(&brought.facts)
+            files[id]?.brought = brought
+        } else if var facts = files[id]?.facts {
+            body(&facts)
+            files[id]?.facts = facts
+        }
+    }
+
+    /// An item gets a name; what somebody is just making there becomes its file.
+    private mutating func bring(_ id: FileID, to place: Place) {
+        let directory = directories[place.directory] ?? symbol()
+        if directories[place.directory] == nil { addDirectory(place.directory, directory) }
+        freed.removeAll { $0.directory == directory && $0.name == place.name }
+        let pending = namedFile(place)
+        if let old = files[id]?.place { names[old.directory]?[old.name] = nil }
+        guard let pending else {
+            names[directory, default: [:]][place.name] = id
+            files[id]?.place = (directory, place.name)
+            return
+        }
+        files[id]?.place = nil
+        if let item = files[id]?.item, isAvailable(item.itemClass) {
+            adopt(id, by: pending)
+        } else {
+            files[pending]?.contested = id
+        }
+    }
+
+    /// After an unlock.
+    mutating func adoptContested() {
+        for (pending, file) in files {
+            guard let id = file.contested else { continue }
+            files[pending]?.contested = nil
+            adopt(id, by: pending)
+        }
+    }
+
+    /// The item follows the name, the contents are the file's from their commit on (F5).
+    private mutating func adopt(_ id: FileID, by pending: FileID) {
+        guard let other = files[id], let file = files[pending] else { return }
+        files[pending]?.brought = Brought(
+            draft: file.item, directory: file.place?.directory ?? 0, facts: other.brought?.facts ?? other.facts)
+        files[pending]?.item = other.item
+        files[pending]?.value = other.value
+        files[pending]?.isPending = false
+        files[pending]?.former = nil
+    }
+
+    // MARK: Files that an item has come to
+
+    /// The item as its file shows it.
+    func shownItem(_ file: File) -> Item {
+        guard let brought = file.brought else { return file.item }
+        var item = file.item
+        item.take(brought.draft, from: directoryFacts[brought.directory]?.defaultClass)
+        return item
+    }
+
+    /// What is shown is committed.
+    mutating func keepBrought(_ id: FileID) {
+        guard var file = files[id] else { return }
+        file.item = shownItem(file)
+        file.brought = nil
+        files[id] = file
+    }
+
+    /// The new file has come to nothing.
+    mutating func dropBrought(_ id: FileID) {
+        guard let brought = files[id]?.brought else { return }
+        if files[id]?.place != nil { files[id]?.facts = brought.facts }
+        files[id]?.brought = nil
+    }
+}

@@ -1,0 +1,19 @@
+/// A call of Keychain Services for one item (contract, F10), named by where it lies.
+public enum ServiceCall: Hashable, Codable, Sendable {
+    case add(Place, Fill, label: String?)
+    /// What is nil stays as it is.
+    case update(Place, Fill?, label: String?, to: Place?)
+    case delete(Place)
+    /// Its value.
+    case find(Place)
+}
+
+/// How a call of Keychain Services has failed (OSStatus).
+struct ServiceStatus: Error {
+    let code: Int32
+
+    static let diskFull = ServiceStatus(code: -34)
+    static let duplicateItem = ServiceStatus(code: -25299)
+    static let itemNotFound = ServiceStatus(code: -25300)
+    static let interactionNotAllowed = ServiceStatus(code: -25308)
+}
