@@ -242,8 +242,9 @@ static void reply_value(fuse_req_t request, const char *value, size_t length, si
 
 static void on_getxattr(fuse_req_t request, fuse_ino_t inode, const char *name, size_t size) {
     (void)inode;
-    if (strcmp(name, label_name)) fuse_reply_err(request, ENODATA);
-    else reply_value(request, label, sizeof label - 1, size);
+    if (!strcmp(name, label_name)) reply_value(request, label, sizeof label - 1, size);
+    /* A file system that says so of other kinds of names is not asked again for each file by ls -l. */
+    else fuse_reply_err(request, strncmp(name, "user.", 5) ? EOPNOTSUPP : ENODATA);
 }
 
 static void on_listxattr(fuse_req_t request, fuse_ino_t inode, size_t size) {

@@ -1,8 +1,9 @@
 /* meter: times what programs do to a directory of secrets; a line of JSON for each operation, times in nanoseconds.
  *
  * meter --directory D --operation NAME,… [--items N] [--size BYTES] [--count CALLS] [--threads T] [--seed S]
- *       [--attribute NAME] [--daemon PID] [--sync] [--cold]          meter --list
- * --items: files s000000, … that are there; --sync: changes end with fsync; --cold: drops caches before (root). */
+ *       [--attribute NAME] [--daemon PID] [--sync] [--cold names|all]   meter --list
+ * --items: files s000000, … that are there; --sync: changes end with fsync; --cold: the kernel forgets names, or pages
+ * too, before (root). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <getopt.h>
@@ -27,9 +28,15 @@ static const struct option known[] = {
     {"count", required_argument, NULL, 'c'},     {"threads", required_argument, NULL, 't'},
     {"seed", required_argument, NULL, 's'},      {"daemon", required_argument, NULL, 'p'},
     {"attribute", required_argument, NULL, 'a'}, {"sync", no_argument, NULL, 'y'},
-    {"cold", no_argument, NULL, 'k'},            {"list", no_argument, NULL, 'l'},
+    {"cold", required_argument, NULL, 'k'},      {"list", no_argument, NULL, 'l'},
     {0},
 };
+
+static bool set_cold(struct run *run, const char *value) {
+    if (!strcmp(value, "names")) run->cold = COLD_NAMES;
+    else if (!strcmp(value, "all")) run->cold = COLD_ALL;
+    return run->cold != WARM;
+}
 
 static bool set_option(struct options *options, int letter, char *value) {
     struct run *run = &options->run;
@@ -44,7 +51,7 @@ static bool set_option(struct options *options, int letter, char *value) {
     case 'p': run->daemon = atoi(value); return true;
     case 'a': run->job.attribute = value; return true;
     case 'y': run->job.sync = true; return true;
-    case 'k': run->cold = true; return true;
+    case 'k': return set_cold(run, value);
     case 'l': options->list = true; return true;
     default: return false;
     }

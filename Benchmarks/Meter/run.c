@@ -61,7 +61,7 @@ static uint64_t draw(uint64_t *state) {
     return *state;
 }
 
-/* One of the files that are there for each call; if `cold` none twice. */
+/* One of the files that are there for each call; if cold none twice. */
 static long *pick_items(const struct run *run) {
     uint64_t state = run->seed * 2654435761u + 0x9E3779B97F4A7C15u;
     size_t items = (size_t)run->job.items;
@@ -81,30 +81,44 @@ static long *pick_items(const struct run *run) {
     return picked;
 }
 
-static int drop_caches(void) {
-    sync();
-    int file = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
-    if (file < 0) return errno;
-    int error = write(file, "3", 1) == 1 ? 0 : errno;
-    close(file);
-    return error;
-}
-
-/* Brings the caches into the state that is asked for. */
-static int set_caches(const struct run *run, const long *items) {
-    if (run->cold) return drop_caches();
-    if (!run->operation->reads) return 0;
-    /* Whether the calls succeed is what the timed ones tell. */
-    struct pass pass = {.run = run, .items = items, .step = run->operation->perform};
-    return go(&pass);
-}
-
 /* The processor time of another process, of threads that have ended too. */
 static double processor_seconds(pid_t process) {
     clockid_t clock;
     struct timespec time;
     if (process == 0 || clock_getcpuclockid(process, &clock) || clock_gettime(clock, &time)) return 0;
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* The kernel tells the daemon of each name that it has forgotten: not what is to be measured. */
+static void await_idleness(pid_t daemon) {
+    const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+    double used = processor_seconds(daemon), before;
+    int rounds = 0;
+    do {
+        before = used;
+        nanosleep(&pause, NULL);
+        used = processor_seconds(daemon);
+    } while (used - before > 0.001 && ++rounds < 600);
+}
+
+static int drop_caches(enum cold cold, pid_t daemon) {
+    sync();
+    int file = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+    if (file < 0) return errno;
+    /* proc(5): 2 are dentries and inodes, 3 pages as well. */
+    int error = write(file, cold == COLD_NAMES ? "2" : "3", 1) == 1 ? 0 : errno;
+    close(file);
+    if (!error) await_idleness(daemon);
+    return error;
+}
+
+/* Brings the caches into the state that is asked for. */
+static int set_caches(const struct run *run, const long *items) {
+    if (run->cold) return drop_caches(run->cold, run->daemon);
+    if (!run->operation->reads) return 0;
+    /* Whether the calls succeed is what the timed ones tell. */
+    struct pass pass = {.run = run, .items = items, .step = run->operation->perform};
+    return go(&pass);
 }
 
 /* Moves the times of what succeeded to the front. */

@@ -2,20 +2,23 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "operations.h"
 
+/* What the kernel forgets before the calls (root), so that each is the first of its file: names and attributes, or
+ * pages of files too, those of the daemon's own among them. */
+enum cold { WARM, COLD_NAMES, COLD_ALL };
+
 struct run {
     const struct operation *operation;
     struct job job;
     size_t count;
     int threads;
-    /* Caches are dropped before (root), and no file comes twice. */
-    bool cold;
+    /* If not WARM, no file comes twice. */
+    enum cold cold;
     uint64_t seed;
     /* Whose processor time is told; 0: nobody's. */
     pid_t daemon;

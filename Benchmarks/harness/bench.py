@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from . import peers
 from .keychain import Keychains
 from .limit import mount_limit
-from .meter import Meter, announce
+from .meter import Case, Meter, announce
 from .results import Results
 
 
@@ -66,6 +66,12 @@ class Bench:
 
     def placements(self):
         return [placement.name for placement in self.machine.placements]
+
+    def take_cold_turns(self, subjects, group, operation, items, places):
+        """As root only. No file is asked for twice, so there are no more calls than items."""
+        if self.machine.can_drop_caches:
+            cases = [Case(group, operation, items, place, cold=cold) for cold in ("names", "all") for place in places]
+            self.take_turns(subjects, cases, min(items, 500))
 
     def take_turns(self, subjects, cases, calls=None):
         """Each repetition measures each case of each subject; who begins changes. What drifts, drifts for all."""

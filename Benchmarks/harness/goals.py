@@ -43,8 +43,8 @@ def goals_of(results, case):
         if case.threads == 2:
             text = f"reads a second, {where}, 2 threads: of the limit's"
             return ratio(results, case, "rate", text, 1.0, at_least=True)
-    if case.group == "names" and case.operation == "ls -l":
-        return ratio(results, case, "p50", f"ls -l, {where}: of the limit", 1.5)
+    if case.group == "names" and case.operation in ("ls -l", "list-long"):
+        return ratio(results, case, "p50", f"{case.operation}, {where}: of the limit", 1.5)
     if case.group == "names" and case.operation == "stat":
         return goals_of_stat(results, case, where)
     if case.group == "start" and (ours := results.summary(case, OURS)):
@@ -57,6 +57,8 @@ def goals_of_stat(results, case, where):
     if not ours or not limit:
         return []
     text = f"stat, {where}, {PLACES[case.placement]}"
+    if case.cold == "all":
+        return []
     if case.cold:
         return [Goal(f"cold {text}: beyond the limit", ours.p50 - limit.p50, 20, unit=" µs")]
     return [Goal(f"{text}: of the daemon's processor", ours.processor, 0.01, unit=" µs")]

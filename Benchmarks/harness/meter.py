@@ -19,7 +19,8 @@ class Case:
     placement: str
     size: int = 32
     threads: int = 1
-    cold: bool = False
+    # What the kernel had forgotten before: nothing, `names` (attributes too), or `all` (pages of files too).
+    cold: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Meter:
             *self._command(subject, case.operation, case.items, count), "--size", str(case.size),
             "--threads", str(case.threads), "--seed", str(seed),
             *(["--daemon", str(subject.process)] if subject.process else []),
-            *(["--sync"] if subject.needs_sync else []), *(["--cold"] if case.cold else []),
+            *(["--sync"] if subject.needs_sync else []), *(["--cold", case.cold] if case.cold else []),
         ]
         return self._sample(command, placement)
 

@@ -1,6 +1,7 @@
 """Which pictures are drawn of the results: name of the file → SVG."""
 from . import plot
 from .machine import PLACES
+from .report import COLD
 
 
 def pictures(results):
@@ -71,7 +72,8 @@ def growth(results):
     for case in results.cases("growth"):
         value = medians(results, case).get("keychainfs")
         if value:
-            series.setdefault(case.operation + (", cold" if case.cold else ""), []).append((case.items, value))
+            name = f"{case.operation}, {COLD[case.cold]}" if case.cold else case.operation
+            series.setdefault(name, []).append((case.items, value))
     return plot.lines("Time as the keychain grows", "items", "median, µs", series) if series else None
 
 

@@ -4,6 +4,9 @@ from .machine import PLACES
 from .results import LIMIT
 
 
+COLD = {"names": "cold names", "all": "cold"}
+
+
 def duration(microseconds):
     """With a unit that fits, three digits at most before the point."""
     for unit, factor in (("µs", 1), ("ms", 1e3)):
@@ -30,7 +33,7 @@ def label(case):
     if case.threads > 1:
         words.append(f"{case.threads} threads")
     if case.cold:
-        words.append("cold")
+        words.append(COLD[case.cold])
     return ", ".join([*words, PLACES[case.placement]])
 
 

@@ -63,6 +63,12 @@ class GoalTests(unittest.TestCase):
         met = {goal.text: goal.is_met for goal in goals(results_of(READ, keychainfs=[31], limit=[100]))}
         self.assertEqual(list(met.values()), [False, True])
 
+    def test_a_cold_look_up_is_compared_where_the_store_is_in_memory(self):
+        found = []
+        for cold in ("names", "all"):
+            found += goals(results_of(Case("names", "stat", 1000, "same", cold=cold), keychainfs=[50], limit=[30]))
+        self.assertEqual([(goal.measured, goal.is_met) for goal in found], [(20, True)])
+
     def test_writers_together_are_compared_to_one(self):
         results = Results()
         for threads, rate in ((1, 100.0), (32, 801.0)):

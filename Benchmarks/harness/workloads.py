@@ -27,9 +27,7 @@ def reads(bench):
         cases = [Case("reads", operation, items, place) for operation in READS for place in places]
         cases += [Case("reads", "read", items, "free", threads=threads) for threads in (1, *bench.scale.threads)]
         bench.take_turns(subjects, cases)
-        if bench.machine.can_drop_caches:
-            bench.take_turns(subjects, [Case("reads", "read", items, place, cold=True) for place in places],
-                             min(items, 500))
+        bench.take_cold_turns(subjects, "reads", "read", items, places)
         if items <= bench.scale.peer_items:
             read_sizes(bench, subjects, items)
         bench.unmount(subjects)
@@ -59,9 +57,7 @@ def names(bench):
         places = bench.placements()
         cases = [Case("names", name, items, place) for name in NAMES for place in places]
         bench.take_turns(subjects, cases + [Case("names", name, items, "same") for name in LISTINGS])
-        if bench.machine.can_drop_caches:
-            cold = [Case("names", "stat", items, place, cold=True) for place in places]
-            bench.take_turns(subjects, cold, min(items, 500))
+        bench.take_cold_turns(subjects, "names", "stat", items, places)
         if items <= MOST_LISTED:
             list_by_commands(bench, subjects, items)
         bench.unmount(subjects)
@@ -176,6 +172,9 @@ def growth(bench):
         now, most = ours[0].memory()
         bench.results.add_figure("memory after use, MiB", items, now / 1024)
         bench.results.add_figure("memory at most, MiB", items, most / 1024)
+        for operation in ("read", "stat"):
+            bench.take_cold_turns(subjects, "growth", operation, items, bench.placements()[:1])
+        bench.results.add_figure("memory after names are forgotten, MiB", items, ours[0].memory()[0] / 1024)
         bench.unmount(subjects)
 
 
@@ -185,9 +184,6 @@ def grow(bench, subjects, ours, items):
     bench.take_turns(subjects, [Case("growth", operation, items, place) for operation in (*READS, *NAMES)], calls)
     bench.take_turns(ours, [Case("growth", operation, items, place) for operation in WRITES], calls)
     bench.take_turns(subjects, [Case("growth", operation, items, place) for operation in LISTINGS])
-    if bench.machine.can_drop_caches:
-        cold = [Case("growth", operation, items, place, cold=True) for operation in ("read", "stat")]
-        bench.take_turns(subjects, cold, min(items, calls))
 
 
 def commands(bench):
