@@ -47,6 +47,10 @@ import Testing
     private static let leftOut =
         ProcessInfo.processInfo.environment["KEYCHAINFS_CASES_LEFT_OUT"]?.split(separator: " ").map(String.init) ?? []
 
+    /// How long one may take; a sanitizer is many times slower (Tests/Proofs/sanitizer.sh).
+    private static let seconds =
+        ProcessInfo.processInfo.environment["KEYCHAINFS_CASE_SECONDS"].flatMap { Int($0) } ?? 150
+
     /// `# users: root` or `# users: user` in a case restricts who runs it.
     static let cases: [Case] = {
         let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
@@ -95,7 +99,8 @@ import Testing
         let program = try directory.add(Self.program)
         let result = try Command.run(
             try test.account.running(["bash", script]),
-            environment: ["KEYCHAINFS": program, "CASE_DIR": directory.path], directory: directory.path, seconds: 150)
+            environment: ["KEYCHAINFS": program, "CASE_DIR": directory.path], directory: directory.path,
+            seconds: Self.seconds)
         #expect(result.code == 0, "\(test.testDescription): exit code \(result.code)\n\(result.output)")
     }
 }
