@@ -21,18 +21,18 @@ extension SQLiteRecords {
     }
 
     func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
-        try rows(Self.directoriesOfParent, [parent.rawValue, after.rawValue, max(0, limit)], Self.directory)
+        try page(Self.directoriesOfParent, [parent.rawValue], after: after, limit: limit, Self.directory)
     }
 
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
-        try rows(
-            "SELECT id FROM directory WHERE parent = ? AND id > ? ORDER BY id LIMIT ?",
-            [parent.rawValue, after.rawValue, max(0, limit)]
+        try page(
+            "SELECT id FROM directory WHERE parent = ? AND id > ? ORDER BY id LIMIT ?", [parent.rawValue],
+            after: after, limit: limit
         ) { try $0.rowID(0) }
     }
 
     func directoryIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
-        try rows("SELECT id FROM directory WHERE id > ? ORDER BY id LIMIT ?", [after.rawValue, max(0, limit)]) {
+        try page("SELECT id FROM directory WHERE id > ? ORDER BY id LIMIT ?", after: after, limit: limit) {
             try $0.rowID(0)
         }
     }
@@ -49,7 +49,7 @@ extension SQLiteRecords {
     }
 
     func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead] {
-        try rows(Self.directoryHeadsInOrder, [after.rawValue, max(0, limit)], Self.directoryHead)
+        try page(Self.directoryHeadsInOrder, after: after, limit: limit, Self.directoryHead)
     }
 
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool {

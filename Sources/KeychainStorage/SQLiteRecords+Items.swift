@@ -29,22 +29,22 @@ extension SQLiteRecords {
     }
 
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
-        try rows(Self.itemsOfDirectory, [directory.rawValue, after.rawValue, max(0, limit)], Self.item)
+        try page(Self.itemsOfDirectory, [directory.rawValue], after: after, limit: limit, Self.item)
     }
 
     func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
-        try rows(
-            "SELECT id FROM item WHERE directory = ? AND id > ? ORDER BY id LIMIT ?",
-            [directory.rawValue, after.rawValue, max(0, limit)]
+        try page(
+            "SELECT id FROM item WHERE directory = ? AND id > ? ORDER BY id LIMIT ?", [directory.rawValue],
+            after: after, limit: limit
         ) { try $0.rowID(0) }
     }
 
     func items(after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
-        try rows(Self.itemsInOrder, [after.rawValue, max(0, limit)], Self.item)
+        try page(Self.itemsInOrder, after: after, limit: limit, Self.item)
     }
 
     func itemIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
-        try rows("SELECT id FROM item WHERE id > ? ORDER BY id LIMIT ?", [after.rawValue, max(0, limit)]) {
+        try page("SELECT id FROM item WHERE id > ? ORDER BY id LIMIT ?", after: after, limit: limit) {
             try $0.rowID(0)
         }
     }
@@ -71,7 +71,7 @@ extension SQLiteRecords {
     }
 
     func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead] {
-        try rows(Self.itemHeadsInOrder, [after.rawValue, max(0, limit)], Self.itemHead)
+        try page(Self.itemHeadsInOrder, after: after, limit: limit, Self.itemHead)
     }
 
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool {
@@ -93,7 +93,7 @@ extension SQLiteRecords {
     }
 
     func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
-        try rows(Self.ephemeralItems, [after.rawValue, max(0, limit)]) { try $0.rowID(0) }
+        try page(Self.ephemeralItems, after: after, limit: limit) { try $0.rowID(0) }
     }
 
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {

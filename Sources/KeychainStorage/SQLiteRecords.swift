@@ -22,7 +22,24 @@ struct SQLiteRecords: RecordWriter {
         }
     }
 
-    /// The same without rows that are not of the form of one: a damaged key costs what it seals, not the store. The digest
+    /// At most `limit` rows after one, in the order of their numbers: of a statement that gives the number first, and takes
+    /// row and limit last.
+    ///
+    /// In a damaged file they may stand in any order. Whoever goes on after the last one would miss some, or go round for
+    /// ever: that is ``KeychainError/decode``.
+    func page<Record>(
+        _ sql: String, _ arguments: StatementArguments = [], after: RowID, limit: Int, _ record: (Row) throws -> Record
+    ) throws(KeychainError) -> [Record] {
+        var last = after
+        return try rows(sql, arguments + [after.rawValue, max(0, limit)]) { row in
+            let id = try row.rowID(0)
+            guard id > last else { throw KeychainError.decode }
+            last = id
+            return try record(row)
+        }
+    }
+
+    /// The same as ``rows(_:_:_:)`` without rows that are not of the form of one: a damaged key costs what it seals, not the store. The digest
     /// tells that it is missing.
     func soundRows<Record>(_ sql: String, _ record: (Row) throws -> Record) throws(KeychainError) -> [Record] {
         let found = try rows(sql) { row -> Record? in
@@ -81,7 +98,7 @@ extension SQLiteRecords {
         of generations: Set<KeyGeneration>, after: RowID, limit: Int
     ) throws(KeychainError) -> [RowID] {
         let sql = "SELECT id FROM item WHERE id > ? AND \(Self.isOf(generations)) ORDER BY id LIMIT ?"
-        return try rows(sql, [after.rawValue, max(0, limit)]) { try $0.rowID(0) }
+        return try page(sql, after: after, limit: limit) { try $0.rowID(0) }
     }
 
     /// Numbers in the statement itself: it is used again as often as the set is.

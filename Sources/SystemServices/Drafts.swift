@@ -1,3 +1,4 @@
+import CSystemServices
 import Foundation
 import Glibc
 public import SystemPackage

@@ -8,11 +8,10 @@ import Testing
 @testable import KeychainTree
 
 /// F1 and F2, sentence by sentence: when a value counts, and what is seen until then.
-@Suite struct CommitTests {
+@Suite struct CommitTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
     private let child: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()
@@ -20,8 +19,6 @@ import Testing
         try shell.mkdir(dir)
         try shell.put(path("a"), "precious")
     }
-
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
 
     @Test("F1: a FLUSH after ftruncate commits, one after O_TRUNC alone does not")
     func truncations() throws {

@@ -7,10 +7,9 @@ import Testing
 @testable import KeychainTree
 
 /// X5: the attributes of service directories.
-@Suite struct DirectoryXattrTests {
+@Suite struct DirectoryXattrTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()

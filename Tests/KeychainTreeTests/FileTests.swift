@@ -8,18 +8,15 @@ import Testing
 @testable import KeychainTree
 
 /// Sections 1 to 3 of the contract on a tree without a kernel.
-@Suite struct FileTests {
+@Suite struct FileTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()
         shell = TreeProcess(fixture)
         try shell.mkdir(dir)
     }
-
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
 
     // MARK: F1, F2
 

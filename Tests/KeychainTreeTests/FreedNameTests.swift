@@ -8,11 +8,10 @@ import Testing
 @testable import KeychainTree
 
 /// F5: what the items are when names are freed and taken again, on a tree without a kernel.
-@Suite struct FreedNameTests {
+@Suite struct FreedNameTests: OneService {
     private let fixture: TreeFixture
     private let editor: TreeProcess
     private let other: TreeProcess
-    private let dir = "generic-passwords/s"
     private static let identity = ["kSecAttrPersistentReference", "kSecAttrCreationDate"]
     private static let attributes = ["kSecAttrLabel", "kSecAttrAccessible", "color"]
 
@@ -23,8 +22,6 @@ import Testing
         try editor.mkdir(dir)
         try make("a")
     }
-
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
 
     private func make(_ name: String, label: String = "L") throws {
         try other.put(path(name), "old")

@@ -7,10 +7,9 @@ import Testing
 @testable import KeychainTree
 
 /// A listing that is remembered shows what is there, costs nothing, and outlives no lock.
-@Suite struct ListingCacheTests {
+@Suite struct ListingCacheTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()

@@ -9,10 +9,9 @@ import Testing
 @testable import KeychainTree
 
 /// Freed names, new names and renames while the keychain is being locked.
-@Suite struct NamesAndLockTests {
+@Suite struct NamesAndLockTests: OneService {
     private let fixture: TreeFixture
     private let editor: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()
@@ -20,8 +19,6 @@ import Testing
         try editor.mkdir(dir)
         try make("a", label: "L")
     }
-
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
 
     private func make(_ name: String, label: String) throws {
         try editor.put(path(name), "old")

@@ -9,10 +9,9 @@ import Testing
 @testable import KeychainTree
 
 /// WhenUnlockedUnlessOpen: what is open goes on over a lock, and new items can be added while locked.
-@Suite struct OpenWhileLockedTests {
+@Suite struct OpenWhileLockedTests: OneService {
     private let fixture: TreeFixture
     private let editor: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()
@@ -24,7 +23,6 @@ import Testing
         try editor.mkdir("generic-passwords/other")
     }
 
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
     private func lock() { _ = fixture.tree.lock() }
     private func unlock() throws { try fixture.tree.unlock(passphrase: try TreeFixture.secret()) }
 

@@ -7,10 +7,9 @@ import Testing
 @testable import KeychainTree
 
 /// F5: rename(2) of items, but for freed names.
-@Suite struct RenameTests {
+@Suite struct RenameTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
-    private let dir = "generic-passwords/s"
     private let other = "generic-passwords/t"
 
     init() throws {

@@ -7,10 +7,9 @@ import Testing
 @testable import KeychainTree
 
 /// T4 and T5: services and groups as directories.
-@Suite struct ServiceTests {
+@Suite struct ServiceTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()

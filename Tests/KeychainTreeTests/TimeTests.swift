@@ -7,10 +7,9 @@ import Testing
 @testable import KeychainTree
 
 /// F8: mode, owner and times of an item.
-@Suite struct TimeTests {
+@Suite struct TimeTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()
@@ -19,8 +18,6 @@ import Testing
         try shell.put(path("a"), "x")
         try shell.put(path("b"), "y")
     }
-
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
 
     /// What leaves the contents as they are.
     private var changes: [(name: String, change: () throws -> Void)] {

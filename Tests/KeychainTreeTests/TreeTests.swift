@@ -9,18 +9,15 @@ import Testing
 @testable import KeychainTree
 
 /// Directories, attributes and locking on a tree without a kernel.
-@Suite struct TreeTests {
+@Suite struct TreeTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()
         shell = TreeProcess(fixture)
         try shell.mkdir(dir)
     }
-
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
 
     @Test("L2: what a lock drops is dropped for good, and only for the descriptors from before it")
     func lockWithDescriptors() throws {

@@ -3,8 +3,9 @@ import Testing
 
 /// The cases in `Cases/`: shell scripts that use a mount as people do, each as root and as an ordinary user.
 ///
-/// A case's name begins with the contract lines that it proves.
-@Suite(.serialized) struct CaseTests {
+/// A case's name begins with the contract lines that it proves. Two run at a time, one of each account: most of their time they
+/// wait.
+@Suite struct CaseTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let file: URL
         let account: Account
@@ -47,6 +48,10 @@ import Testing
     private static let leftOut =
         ProcessInfo.processInfo.environment["KEYCHAINFS_CASES_LEFT_OUT"]?.split(separator: " ").map(String.init) ?? []
 
+    /// How long one may take; a sanitizer is many times slower (Tests/Proofs/sanitizer.sh).
+    private static let seconds =
+        ProcessInfo.processInfo.environment["KEYCHAINFS_CASE_SECONDS"].flatMap { Int($0) } ?? 150
+
     /// `# users: root` or `# users: user` in a case restricts who runs it.
     static let cases: [Case] = {
         let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
@@ -69,33 +74,43 @@ import Testing
         #expect(FileManager.default.isExecutableFile(atPath: Self.program.path))
     }
 
-    @Test("Case", arguments: cases)
-    func run(_ test: Case) throws {
+    @Suite(.serialized) struct AsRoot {
+        @Test("Case", arguments: CaseTests.cases.filter { $0.account == .root })
+        func run(_ test: Case) throws { try CaseTests.run(test) }
+    }
+
+    @Suite(.serialized) struct AsUser {
+        @Test("Case", arguments: CaseTests.cases.filter { $0.account == .user })
+        func run(_ test: Case) throws { try CaseTests.run(test) }
+    }
+
+    private static func run(_ test: Case) throws {
         let directory = try WorkDirectory(for: test.account)
         defer { directory.remove() }
         let script = try directory.add(test.file)
         for helper in ["lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py"] {
-            _ = try directory.add(Self.folder.appendingPathComponent(helper))
+            _ = try directory.add(folder.appendingPathComponent(helper))
         }
-        _ = try directory.add(Self.lockingPage)
+        _ = try directory.add(lockingPage)
         if test.needsStoreFormat {
-            _ = try directory.add(Self.folder.appendingPathComponent("../../StoreFormat").standardizedFileURL)
+            _ = try directory.add(folder.appendingPathComponent("../../StoreFormat").standardizedFileURL)
         }
         if test.needsPosixProbe {
-            _ = try directory.add(Self.folder.appendingPathComponent("../../PosixProbe").standardizedFileURL)
+            _ = try directory.add(folder.appendingPathComponent("../../PosixProbe").standardizedFileURL)
         }
         if test.needsShare {
-            _ = try directory.add(Self.folder.appendingPathComponent("../../../share").standardizedFileURL)
+            _ = try directory.add(folder.appendingPathComponent("../../../share").standardizedFileURL)
         }
-        if test.needsExamples { for example in Self.examples { _ = try directory.add(example) } }
+        if test.needsExamples { for example in examples { _ = try directory.add(example) } }
         if test.needsSecItemProgram {
-            let built = Self.program.deletingLastPathComponent().appendingPathComponent("SecItemProgram")
+            let built = program.deletingLastPathComponent().appendingPathComponent("SecItemProgram")
             _ = try directory.add(built)
         }
-        let program = try directory.add(Self.program)
+        let copy = try directory.add(program)
         let result = try Command.run(
             try test.account.running(["bash", script]),
-            environment: ["KEYCHAINFS": program, "CASE_DIR": directory.path], directory: directory.path, seconds: 150)
+            environment: ["KEYCHAINFS": copy, "CASE_DIR": directory.path], directory: directory.path,
+            seconds: seconds)
         #expect(result.code == 0, "\(test.testDescription): exit code \(result.code)\n\(result.output)")
     }
 }

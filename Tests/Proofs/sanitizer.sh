@@ -22,6 +22,7 @@ skipped=()
 while read -r line; do skipped+=(--skip "$line"); done < <(listed Tests/Sanitizers/left-out)
 options="halt_on_error=0:exitcode=66:log_path=$reports/report:suppressions=$ROOT/Tests/Sanitizers/suppressions"
 export TSAN_OPTIONS=$options ASAN_OPTIONS=$options:detect_leaks=0:allocator_may_return_null=1
+export KEYCHAINFS_CASE_SECONDS=900
 export KEYCHAINFS_CASES_LEFT_OUT=$(listed Tests/Sanitizers/left-out-cases | paste -sd ' ')
 "$build"/debug/keychainfsPackageTests.xctest --testing-library swift-testing "${skipped[@]}" "$@" >"$WORK/log" 2>&1 ||
     status=$?

@@ -10,7 +10,6 @@ package struct BackupContents: Hashable, Sendable {
 extension Keychain {
     /// The class that is in no backup (contract, section 4).
     private static let staying = Protection.whenPasscodeSetThisDeviceOnly
-    private static let pageSize = 512
 
     /// Removes from a copy of this store what may not leave it: items of WhenPasscodeSetThisDeviceOnly and the keys of
     /// that class. All in one transaction of the copy; the store itself is not touched.
@@ -23,13 +22,7 @@ extension Keychain {
         let old = try copy.store()
         var header = try digest.header(of: old)
         let writer = DigestingWriter(copy, digest: digest)
-        var leftOut = 0
-        while true {
-            let rows = try writer.itemIDs(of: Self.staying, limit: Self.pageSize)
-            for row in rows { try writer.deleteItem(row) }
-            leftOut += rows.count
-            guard rows.count == Self.pageSize else { break }
-        }
+        let leftOut = try writer.deleteItems(of: Self.staying)
         for key in try writer.classKeys() where key.purpose == .protection(Self.staying) {
             try writer.deleteClassKey(key)
         }

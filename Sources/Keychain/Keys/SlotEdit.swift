@@ -84,15 +84,9 @@ struct SlotEdit: ~Copyable {
 
     /// Deletes the items of WhenPasscodeSetThisDeviceOnly and all keys of that class; returns how many items.
     func deletePasscodeItems(isAllowed: Bool) throws(KeychainError) -> Int {
-        let pageSize = 512
-        var count = 0
-        while true {
-            let rows = try writer.itemIDs(of: .whenPasscodeSetThisDeviceOnly, limit: pageSize)
-            guard rows.isEmpty || isAllowed else { throw .slotRefused(.passcodeItems) }
-            for row in rows { try writer.deleteItem(row) }
-            count += rows.count
-            guard rows.count == pageSize else { break }
-        }
+        let first = try writer.itemIDs(of: .whenPasscodeSetThisDeviceOnly, limit: 1)
+        guard first.isEmpty || isAllowed else { throw .slotRefused(.passcodeItems) }
+        let count = try writer.deleteItems(of: .whenPasscodeSetThisDeviceOnly)
         for key in try writer.classKeys() where key.purpose == .protection(.whenPasscodeSetThisDeviceOnly) {
             try writer.deleteClassKey(key)
         }

@@ -51,3 +51,13 @@ package enum KeychainError: Error, Hashable, Sendable {
     /// errSecIO: the store failed with this SQLite result code (or errno, negative).
     case io(Int32)
 }
+
+/// What `body` returns; nil for what is not what was written (``KeychainError/decode``).
+func unlessDamaged<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result? {
+    do throws(KeychainError) {
+        return try body()
+    } catch {
+        guard error == .decode else { throw error }
+        return nil
+    }
+}

@@ -143,3 +143,23 @@ extension RecordStore {
         try write(ending: nil, body)
     }
 }
+
+extension RecordWriter {
+    /// Deletes all items of a class; returns how many.
+    ///
+    /// In a damaged file a row may be listed under a number that nothing is found by: ``KeychainError/decode``, or this would
+    /// go on for ever.
+    func deleteItems(of protection: Protection) throws(KeychainError) -> Int {
+        let pageSize = 512
+        var count = 0
+        while true {
+            let rows = try itemIDs(of: protection, limit: pageSize)
+            for row in rows {
+                guard try itemHead(id: row) != nil else { throw .decode }
+                try deleteItem(row)
+            }
+            count += rows.count
+            guard rows.count == pageSize else { return count }
+        }
+    }
+}

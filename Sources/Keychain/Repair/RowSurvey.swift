@@ -71,17 +71,13 @@ struct RowSurvey {
         _ id: RowID, _ reader: any RecordReader, _ envelope: DirectoryEnvelope
     ) throws(KeychainError) -> Row? {
         guard ids.contains(id) else { return nil }
-        do throws(KeychainError) {
-            guard let record = try reader.directory(id: id) else { return nil }
-            if let directory = try sound({ () throws(KeychainError) in try envelope.open(record) }) {
-                let isWhole = try sound { () throws(KeychainError) in try envelope.verify(record) } != nil
+        return try unlessDamaged { () throws(KeychainError) in
+            guard let record = try reader.directory(id: id) else { throw .decode }
+            if let directory = try unlessDamaged({ () throws(KeychainError) in try envelope.open(record) }) {
+                let isWhole = try unlessDamaged { () throws(KeychainError) in try envelope.verify(record) } != nil
                 return Row(record: record, directory: directory, isWhole: isWhole)
             }
-            let always = try sound { () throws(KeychainError) in try envelope.openAlways(record) }
-            return always.map { Row(record: record, directory: $0, isWhole: false) }
-        } catch {
-            guard error == .decode else { throw error }
-            return nil
+            return Row(record: record, directory: try envelope.openAlways(record), isWhole: false)
         }
     }
 
@@ -135,17 +131,5 @@ struct RowSurvey {
     private mutating func count(_ id: RowID) {
         rowCount += 1
         if id < .lastUsual { highestRow = max(highestRow, id) }
-    }
-
-    /// Nil for what is not what was sealed.
-    private static func sound<Result>(
-        _ body: () throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result? {
-        do throws(KeychainError) {
-            return try body()
-        } catch {
-            guard error == .decode else { throw error }
-            return nil
-        }
     }
 }

@@ -26,12 +26,7 @@ extension Keychain {
     private func readable<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result? {
-        do throws(KeychainError) {
-            return try store.read(body)
-        } catch {
-            guard error == .decode else { throw error }
-            return nil
-        }
+        try unlessDamaged { () throws(KeychainError) in try store.read(body) }
     }
 
     /// At most so many: rows of keys may be among them.
@@ -57,7 +52,7 @@ extension Keychain {
         var after = RowID.none
         while true {
             guard
-                let page = try Self.unlessDamaged({ () throws(KeychainError) in
+                let page = try unlessDamaged({ () throws(KeychainError) in
                     try directories(in: parent, after: after, limit: Self.pageSize)
                 })
             else { return report.addUnreadable(.directories, in: path) }
@@ -101,7 +96,7 @@ extension Keychain {
         var after = RowID.none
         while true {
             guard
-                let page = try Self.unlessDamaged({ () throws(KeychainError) in
+                let page = try unlessDamaged({ () throws(KeychainError) in
                     try items(in: directory, after: after, limit: Self.pageSize)
                 })
             else { return report.addUnreadable(.items, in: path) }
@@ -138,32 +133,15 @@ extension Keychain {
             report.addItem(item.id, path + name, isNamed: true)
         }
     }
-
-    /// Nil for a page that does not read.
-    private static func unlessDamaged<Result>(
-        _ body: () throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result? {
-        do throws(KeychainError) {
-            return try body()
-        } catch {
-            guard error == .decode else { throw error }
-            return nil
-        }
-    }
 }
 
 extension Keychain {
     /// Whether also that of a directory is what was sealed that only a mount before its first unlock opens.
     private func isSound(_ directory: Directory) throws(KeychainError) -> Bool {
-        do throws(KeychainError) {
-            try store.read { (reader) throws(KeychainError) in
-                guard let record = try reader.directory(id: directory.id) else { return }
-                try directoryEnvelope.verify(record)
-            }
-            return true
-        } catch .decode {
-            return false
-        }
+        try readable { (reader) throws(KeychainError) in
+            guard let record = try reader.directory(id: directory.id) else { return }
+            try directoryEnvelope.verify(record)
+        } != nil
     }
 }
 

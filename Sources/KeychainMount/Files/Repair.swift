@@ -27,15 +27,10 @@ package struct Repair: Sendable {
         unlocking source: UnlockSource, say: (String) -> Void, confirm: (RepairAnswer) throws(Failure) -> Void
     ) throws(Failure) -> RepairAnswer {
         try checkPlace()
-        var aside = try writing { () throws(Errno) in try FileAside(of: path) }
+        var aside = try copiedAside()
         var store = try opened()
         defer { store?.close() }
-        if !aside.isCurrent {
-            // Opening has brought into order what a repair has left that was cut off. Whoever closes the file gives up its locks.
-            store?.close()
-            aside = try writing { () throws(Errno) in try FileAside(of: path) }
-            store = try opened()
-        }
+        if !aside.isCurrent { try openAgain(&store, &aside) }
         guard aside.isCurrent else { throw Failure(.inUse, "\(file.path) was in use a moment ago. Try again.") }
         let structureFaults = try reading { () throws(KeychainError) in try store?.verifyStructure() ?? 1 }
         let salvage = structureFaults == 0 ? nil : try SalvagedStore(aside, beside: path)
@@ -76,6 +71,18 @@ package struct Repair: Sendable {
             guard error == .damaged || error == .notAKeychain else { throw Failure(error, keychain: file.path) }
             return nil
         }
+    }
+
+    private func copiedAside() throws(Failure) -> FileAside {
+        try writing { () throws(Errno) in try FileAside(of: path) }
+    }
+
+    /// Opening has brought into order what a repair that was cut off had left: the copy is to be of that. It is made of a
+    /// closed file, since whoever closes a file gives up all locks on it.
+    private func openAgain(_ store: inout SQLiteRecordStore?, _ aside: inout FileAside) throws(Failure) {
+        store?.close()
+        aside = try copiedAside()
+        store = try opened()
     }
 
     private var tooDamaged: Failure {

@@ -9,21 +9,14 @@ import Testing
 @testable import KeychainTree
 
 /// F10: what Keychain Services changes is a change of the tree, at once and for everybody who has it open.
-@Suite struct ChangeTests {
+@Suite struct ChangeTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
     private var api: API
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()
         (shell, api) = (TreeProcess(fixture, 1), API(fixture))
-    }
-
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
-
-    private func key(_ account: String, _ more: [String: String] = [:]) -> [String: String] {
-        ["svce": "s", "acct": account].merging(more) { $1 }
     }
 
     /// What the kernel was to be told before the last answer.

@@ -9,21 +9,14 @@ import Testing
 @testable import KeychainTree
 
 /// F5, F10: what Keychain Services add under a name that somebody is just making, or has just freed.
-@Suite struct NameChangeTests {
+@Suite struct NameChangeTests: OneService {
     private let fixture: TreeFixture
     private let shell: TreeProcess
     private var api: API
-    private let dir = "generic-passwords/s"
 
     init() throws {
         fixture = try TreeFixture()
         (shell, api) = (TreeProcess(fixture, 1), API(fixture))
-    }
-
-    private func path(_ name: String) -> String { "\(dir)/\(name)" }
-
-    private func key(_ account: String, _ more: [String: String] = [:]) -> [String: String] {
-        ["svce": "s", "acct": account].merging(more) { $1 }
     }
 
     /// `a` is being made by a shell, which has written `text` and set something.

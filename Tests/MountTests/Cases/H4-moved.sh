@@ -9,7 +9,7 @@ MNT="$CASE_DIR/elsewhere/mnt"
 is_mounted || fail "the mount did not move along"
 kill -9 "$pid"
 wait_until 15 eval '! is_mounted'
-wait_until 10 eval '! pgrep -f "guard .*parent/mnt" > /dev/null'
+wait_until 10 eval '! pgrep -f "guard .*$CASE_DIR/parent/mnt" > /dev/null'
 ls -A "$MNT" > /dev/null || fail "the mount point is dead"
 # A mount that somebody else makes at the old path meanwhile is left alone.
 mkdir -p "$CASE_DIR/parent/mnt"; MNT="$CASE_DIR/parent/mnt"

@@ -78,7 +78,13 @@ for sql in "protection = 99" "secret_seals = x'0102'" "metadata = x''" "director
     unmount_keychain
 done
 damage "UPDATE directory SET parent = id WHERE parent <> 0"; expect_code 21 "$KEYCHAINFS" check > /dev/null
-damage "UPDATE store SET highest_row = 9223372036854775807"; expect_code 12 "$KEYCHAINFS" mount "$MNT" > /dev/null
+# A number that was never given out hurts nothing else: new items get theirs, and a repair writes it anew.
+damage "UPDATE store SET highest_row = 9223372036854775807"; expect_code 21 "$KEYCHAINFS" check > /dev/null
+cp -a "$XDG_STATE_HOME/keychainfs" "$CASE_DIR/state"
+mount_keychain; printf new > "$MNT/generic-passwords/CANARYSERVICE/new"; unmount_keychain
+mount_keychain; expect new "$(cat "$MNT/generic-passwords/CANARYSERVICE/new")" "a new item beside a damaged number"; unmount_keychain
+# The copy that follows is older than what this device has seen since.
+rm -r "$XDG_STATE_HOME/keychainfs"; mv "$CASE_DIR/state" "$XDG_STATE_HOME/keychainfs"
 cp "$CASE_DIR/sound" "$KEYCHAIN"
 # A file that is moved away under the daemon takes no more, and its log is not given to another keychain.
 mount_keychain; printf x > "$MNT/generic-passwords/CANARYSERVICE/y"; mv "$KEYCHAIN" "$KEYCHAIN.moved"
