@@ -23,11 +23,9 @@ class Programs:
 
 def build(scratch, skip_release=False):
     """A release by SwiftPM, and the C programs into the scratch directory."""
-    release = ["swift", "build", "--package-path", ROOT, "-c", "release"]
     if not skip_release:
-        for product in ("keychainfs", "QueryBenchmark"):
-            scratch.run_aloud(*release, "--product", product)
-    binaries = output(*release, "--show-bin-path")
+        scratch.run_aloud(os.path.join(ROOT, "scripts", "build-release"), "keychainfs", "QueryBenchmark")
+    binaries = output("swift", "build", "--package-path", ROOT, "-c", "release", "--show-bin-path")
     programs = Programs(
         keychainfs=os.path.join(binaries, "keychainfs"), filler=os.path.join(binaries, "QueryBenchmark"),
         limit=_compile(scratch, "limitfs", "Limit", ["limitfs", "requests", "table"], _fuse_flags()),
