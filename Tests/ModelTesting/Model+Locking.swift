@@ -57,8 +57,7 @@ extension Model {
     }
 
     private func goesOn(_ file: File) -> Bool {
-        // Of an item that came to a name in the making what is stored counts, too, for as long as it is.
-        if file.brought != nil, file.place != nil, !file.item.itemClass.opensWhileLocked { return false }
+        if file.brought != nil, !file.item.itemClass.opensWhileLocked { return false }
         return classes(file).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && file.isOpen }
     }
 
