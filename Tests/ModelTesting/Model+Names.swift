@@ -49,6 +49,8 @@ extension Model {
         guard let place = files[id]?.place else { return }
         if names[place.directory]?[place.name] == id { names[place.directory]?[place.name] = nil }
         files[id]?.place = nil
+        // Nothing is stored any more but what it shows.
+        keepBrought(id)
     }
 
     // MARK: Renaming

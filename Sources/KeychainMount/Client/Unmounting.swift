@@ -28,9 +28,7 @@ package struct Unmounting: Sendable {
         do throws(FuseError) {
             try unmount()
         } catch .busy {
-            throw Failure(
-                .failure,
-                "\(mountPoint) is in use: a program has a file or its working directory there. Close it first.")
+            throw inUse
         } catch .notMounted {
             throw notMounted
         } catch {
@@ -67,6 +65,14 @@ package struct Unmounting: Sendable {
         (try? MountTable.current())?.entries.first {
             $0.deviceMinor == connection && $0.type.hasPrefix("fuse.")
         }?.path
+    }
+
+    private var inUse: Failure {
+        let path = (try? MountTable.current())?.mount(at: mountPoint)?.path ?? mountPoint
+        let users = MountUsers(of: path).text.map { " by \($0)" } ?? ""
+        return Failure(
+            .failure,
+            "\(mountPoint) is in use\(users): a program has a file or its working directory there. Close it first.")
     }
 
     private var notMounted: Failure {

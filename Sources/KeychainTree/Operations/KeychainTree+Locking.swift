@@ -69,7 +69,7 @@ extension KeychainTree {
             return state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
         }
         // Of an item that has come to a name in the making what is stored counts, too.
-        let isLocked = state.adopted != nil && (try? keychain.item(id: state.row)) == nil
+        let isLocked = state.adopted != nil && !state.isDetached && (try? keychain.item(id: state.row)) == nil
         let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || goesOn(state, item)
         guard isLocked || !isAvailable else { return false }
         state.keptValue = nil

@@ -114,6 +114,7 @@ extension KeychainTree {
         (state.row, state.isPending, state.freed) = (item.id, false, nil)
         state.adopted = draft
         state.item = shown(item, state)
+        moveStaging(&state)
     }
 
     /// Whether the name that a file was to get in the store belongs to an item that has come meanwhile, and is this file's now.

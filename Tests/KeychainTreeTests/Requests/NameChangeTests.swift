@@ -92,6 +92,32 @@ import Testing
         try expectTakenOver("api")
     }
 
+    @Test("F6, L2: what is written to a file whose item the API made and deleted outlives a lock as its class does")
+    func deletedUnderPending() throws {
+        try shell.mkdir(dir)
+        try shell.setxattr(dir, "kSecAttrAccessible", "AfterFirstUnlock")
+        let file = try making("shell")
+        try api.add(key("a"), "longer than that")
+        try api.delete(key("a"))
+        _ = fixture.tree.lock()
+        #expect(try shell.fstat(file).attributes.size == 5)
+        try shell.write(file, " and more", at: 5)
+        #expect(try shell.fstat(file).attributes.size == 14)
+    }
+
+    @Test("F10, L2: what is staged goes over to the class of the item that comes to its name")
+    func stagedUnderTheItemsClass() throws {
+        let file = try making("shell")
+        try shell.mkdir("generic-passwords/t")
+        try shell.setxattr("generic-passwords/t", "kSecAttrAccessible", "AfterFirstUnlock")
+        try api.add(["svce": "t", "acct": "x"], "moved")
+        try api.update(["svce": "t", "acct": "x"], to: key("a"))
+        _ = fixture.tree.lock()
+        try shell.write(file, " more", at: 5)
+        try shell.close(file)
+        #expect(try shell.cat(path("a")) == "shell more")
+    }
+
     @Test("F10: a new file that comes to nothing leaves the item that came to its name") func abandoned() throws {
         let file = try making("shell")
         try api.add(key("a"), "api")

@@ -94,7 +94,7 @@ code 10 unlock "${W[@]}" "$MNT"; code 10 rekey "${W[@]}" "$MNT"; code 10 slot ad
 code 25 slot remove 1 "$MNT"; code 25 slot change 7 --new-passphrase-file "$CASE_DIR/new" "$MNT"
 code 18 unlock --passphrase-file "$N" "$MNT"; code 18 rekey --key-file "$N" "$MNT"
 code 0 check; code 0 rekey "$MNT"; code 0 slot list "$MNT"; code 0 doctor "$MNT"
-(cd "$MNT"; code 1 unmount "$MNT"; grep -q 'in use' "$ERR" || fail "busy: $(cat "$ERR")")
+(cd "$MNT"; code 1 unmount "$MNT"; grep -q "in use by .*bash (process $BASHPID)" "$ERR" || fail "busy: $(cat "$ERR")")
 for command in "status $MNT" "search --mount $MNT" "slot list $MNT" check; do
     got=0; "$KEYCHAINFS" $command > /dev/full 2> "$ERR" || got=$?; expect 1 "$got" "'$command' to a full device"
 done

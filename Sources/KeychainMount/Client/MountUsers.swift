@@ -1,0 +1,54 @@
+import Foundation
+
+/// The processes that keep a mount from being unmounted: they have a file or a directory of it open or mapped, or work in one.
+///
+/// Only those that /proc shows to the caller (proc(5)): root sees all, others see their own.
+struct MountUsers {
+    private struct User {
+        let process: Int32
+        /// What the kernel calls its program.
+        let name: String
+    }
+
+    /// So many are told by name.
+    private static let shown = 5
+
+    private let users: [User]
+
+    init(of mountPoint: String) {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        users = processes.compactMap { Int32($0) }.sorted().compactMap { process in
+            guard Self.uses(mountPoint, process) else { return nil }
+            let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
+            return User(process: process, name: name.map { $0.trimmingCharacters(in: .newlines) } ?? "?")
+        }
+    }
+
+    /// As a part of a sentence; nil if none is seen.
+    var text: String? {
+        guard !users.isEmpty else { return nil }
+        let names = users.prefix(Self.shown).map { "\($0.name) (process \($0.process))" }.joined(separator: ", ")
+        return users.count > Self.shown ? "\(names) and \(users.count - Self.shown) more" : names
+    }
+
+    private static func uses(_ mountPoint: String, _ process: Int32) -> Bool {
+        let folder = "/proc/\(process)"
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")) ?? []
+        let links = ["cwd", "root", "exe"] + descriptors.map { "fd/\($0)" }
+        if links.contains(where: { lies(link("\(folder)/\($0)"), in: mountPoint) }) { return true }
+        // A mapped file outlives its descriptor.
+        guard let maps = try? String(contentsOfFile: "\(folder)/maps", encoding: .utf8) else { return false }
+        return maps.split(separator: "\n").contains { line in
+            guard let slash = line.firstIndex(of: "/") else { return false }
+            return lies(String(line[slash...]), in: mountPoint)
+        }
+    }
+
+    private static func link(_ path: String) -> String {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) ?? ""
+    }
+
+    private static func lies(_ path: String, in mountPoint: String) -> Bool {
+        path == mountPoint || path.hasPrefix(mountPoint + "/")
+    }
+}
