@@ -79,11 +79,8 @@ extension SQLiteRecords {
         try row("SELECT count(*) FROM item") { try $0.decode(Int.self, atIndex: 0) } ?? 0
     }
 
-    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
-        try row(
-            "SELECT count(*) FROM item WHERE protection = ? AND generation = ?",
-            [Int64(protection.rawValue), generation]
-        ) { try $0.decode(Int.self, atIndex: 0) } ?? 0
+    func directoryCount() throws(KeychainError) -> Int {
+        try row("SELECT count(*) FROM directory") { try $0.decode(Int.self, atIndex: 0) } ?? 0
     }
 
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {

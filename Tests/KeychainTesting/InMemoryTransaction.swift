@@ -117,10 +117,7 @@ final class InMemoryTransaction: RecordWriter {
         return records.secrets[item] ?? []
     }
     func itemCount() throws(KeychainError) -> Int { records.itemRecords.count }
-
-    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
-        records.itemRecords.values.count { $0.protection == protection && $0.generation == generation }
-    }
+    func directoryCount() throws(KeychainError) -> Int { records.directoryRecords.count }
 
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {
         let keys = records.itemRecords.values.map { KeyGeneration($0.protection, $0.generation) }

@@ -41,19 +41,4 @@ extension Keychain {
         let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
         return try keys.header(of: record).commit
     }
-
-    /// How many items are bound to another device, and so to be opened nowhere but there (contract, L6).
-    ///
-    /// Costs nothing in a store that no other device has ever unlocked.
-    package func foreignItemCount() throws(KeychainError) -> Int {
-        let foreign = keys.foreignGenerations()
-        guard !foreign.isEmpty else { return 0 }
-        return try store.read { (reader) throws(KeychainError) in
-            var count = 0
-            for (protection, generation) in foreign {
-                count += try reader.itemCount(of: protection, generation: generation)
-            }
-            return count
-        }
-    }
 }

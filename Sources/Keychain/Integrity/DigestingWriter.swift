@@ -206,10 +206,6 @@ extension DigestingWriter {
         try base.itemWithSecret(id: id)
     }
 
-    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int {
-        try base.itemCount(of: protection, generation: generation)
-    }
-
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {
         try base.itemCounts(of: generations)
     }
@@ -225,6 +221,7 @@ extension DigestingWriter {
     }
 
     func itemCount() throws(KeychainError) -> Int { try base.itemCount() }
+    func directoryCount() throws(KeychainError) -> Int { try base.directoryCount() }
     func newestRowID() throws(KeychainError) -> RowID { try base.newestRowID() }
 }
 

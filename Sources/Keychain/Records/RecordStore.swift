@@ -52,9 +52,9 @@ package protocol RecordReader {
     /// The ciphertext of the item's secret, all chunks in order; empty if it has none.
     func secret(of item: RowID) throws(KeychainError) -> [UInt8]
 
-    func itemCount() throws(KeychainError) -> Int
     /// Looks at every item: O(n).
-    func itemCount(of protection: Protection, generation: Int64) throws(KeychainError) -> Int
+    func itemCount() throws(KeychainError) -> Int
+    func directoryCount() throws(KeychainError) -> Int
     /// Items under those keys, by keys; without those that no item is under. Looks at every item: O(n).
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int]
     /// The ids of items under those keys that are greater than `after`, in the order of ids, at most `limit`; also of rows that do

@@ -40,9 +40,7 @@ struct RowSurvey {
         let store = try reader.store()
         highestRow = store.highestRow < .lastUsual ? max(.none, store.highestRow) : .none
         damagedKeys = try reader.damagedKeys().total
-        rowCount += 1 + Int64(damagedKeys)
-        rowCount += Int64(try reader.slots().count + reader.devices().count)
-        rowCount += Int64(try reader.classKeys().count + reader.userKeys().count)
+        rowCount += Int64(try reader.keyRowCount() + damagedKeys)
         try surveyDirectories(reader)
         try surveyItems(reader)
     }

@@ -17,7 +17,7 @@ extension Keychain {
         if report.hasUnreadablePages {
             report.unreadableRows = try unreadableRows(report)
         } else {
-            report.structureFaults += abs(try itemCount() - report.visitedItems)
+            report.structureFaults += abs(try countedItems() - report.visitedItems)
         }
         return report
     }
@@ -34,11 +34,7 @@ extension Keychain {
         guard keys.state.isAfterFirstUnlock else { return 0 }
         let digest = try keys.ledger.digest()
         let committed = try readable { (reader) throws(KeychainError) in
-            let rows = try digest.header(of: reader.store()).rows.count
-            let keys =
-                try 1 + reader.slots().count + reader.devices().count + reader.classKeys().count
-                + reader.userKeys().count
-            return rows - Int64(keys)
+            try digest.header(of: reader.store()).rows.count - Int64(reader.keyRowCount())
         }
         return max(0, (committed ?? 0) - Int64(report.visitedRows))
     }

@@ -69,11 +69,6 @@ package final class Keychain: Sendable {
         RowID(rawValue: lastRowID.add(1, ordering: .relaxed).newValue)
     }
 
-    /// How many items the store holds, whatever their class.
-    package func itemCount() throws(KeychainError) -> Int {
-        try store.read { (reader) throws(KeychainError) in try reader.itemCount() }
-    }
-
     /// How many changes have been committed through this object.
     package var commitCount: Int { commits.load(ordering: .acquiring) }
 
