@@ -87,7 +87,7 @@ struct TablePagesTests {
         #expect(try found([leaf(rows: 500, count: count, next: 3), overflow(next: 3)]) == (0, 0))
     }
 
-    @Test("rows that all go on in the same pages cost a few times the file", .timeLimit(.minutes(1)))
+    @Test("rows that all go on in the same pages cost a few times the file")
     func shared() throws {
         let pages = 300
         let leaves = 60
@@ -98,7 +98,7 @@ struct TablePagesTests {
         #expect(found.bytes <= 8 * (1 + leaves + pages) * Self.pageSize)
     }
 
-    @Test("cells that lie over one another cost a few times the page", .timeLimit(.minutes(1)))
+    @Test("cells that lie over one another cost a few times the page")
     func overlapping() throws {
         let count = 3000
         let header = header(ofRecord: count)

@@ -27,7 +27,7 @@ struct DraftsTests {
         try Data().write(to: URL(fileURLWithPath: directory.appending(name).string))
     }
 
-    @Test("S1: however often leftovers are removed meanwhile, a draft keeps its name", .timeLimit(.minutes(2)))
+    @Test("S1: however often leftovers are removed meanwhile, a draft keeps its name")
     func fresh() throws {
         defer { remove() }
         let isOver = Atomic(false)
@@ -52,7 +52,7 @@ struct DraftsTests {
         #expect(lost == 0)
     }
 
-    @Test("S1: who removes one lets go of its lock when its name is gone, and not before", .timeLimit(.minutes(2)))
+    @Test("S1: who removes one lets go of its lock when its name is gone, and not before")
     func held() throws {
         defer { remove() }
         let path = directory.appending(".keychainfs-new-1")
