@@ -31,10 +31,10 @@ package struct ReplacedKeychain {
             try FileNames.link(path, kept)
         } catch .notPermitted {
             try FileNames.moveToFree(path, kept)
-            if Self.exists(log(path)) { try FileNames.moveToFree(log(path), log(kept)) }
+            if hasLog { try FileNames.moveToFree(log(path), log(kept)) }
             return try synchronize()
         }
-        guard Self.exists(log(path)) else { return }
+        guard hasLog else { return }
         try FileNames.link(log(path), log(kept))
         try synchronize()
         try? FileManager.default.removeItem(atPath: log(path))
@@ -71,6 +71,12 @@ package struct ReplacedKeychain {
     }
 
     private func log(_ path: String) -> String { path + "-wal" }
+
+    /// An empty one holds nothing, and whoever opens the new keychain goes on with it.
+    private var hasLog: Bool {
+        let facts = try? FileManager.default.attributesOfItem(atPath: log(path))
+        return facts?[.size] as? Int ?? 0 > 0
+    }
 
     private func synchronize() throws(Errno) {
         try FileNames.synchronize(directory: FilePath(path).removingLastComponent().string)
