@@ -57,10 +57,10 @@ extension Model {
     }
 
     private func goesOn(_ file: File) -> Bool {
-        if file.brought != nil, !file.item.itemClass.opensWhileLocked { return false }
         // What is not of that class itself, and only goes on with an item that was, ends with its keys.
         let isOpenOver = file.isOpen && shownItem(file).itemClass == .unlessOpen
-        return classes(file).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && isOpenOver }
+        let stored = file.brought == nil ? [] : [file.item.itemClass]
+        return (classes(file) + stored).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && isOpenOver }
     }
 
     /// L2: what is staged of items that are not available is dropped, and descriptors answer ENOKEY.
