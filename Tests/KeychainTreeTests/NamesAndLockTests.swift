@@ -109,6 +109,21 @@ import Testing
         #expect(throws: KeychainError.interactionNotAllowed) { try former.item() }
     }
 
+    @Test("L2: a name that is made while a lock is under way is not there, and no later close commits it")
+    func madeDuringLock() throws {
+        let (host, tree) = (fixture.host, fixture.tree)
+        // Whoever makes a name that was freed is asked for.
+        try editor.put(path("b"), "old")
+        try editor.unlink(path("b"))
+        host.meanwhile.withLock { $0 = { _ = tree.lock() } }
+        #expect(throws: Errno.noKey) { try editor.open(path("b"), [.writeOnly, .create]) }
+        host.meanwhile.withLock { $0 = nil }
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try editor.list(dir) == ["a"])
+        try editor.put(path("b"), "new")
+        #expect(try editor.list(dir) == ["a", "b"])
+    }
+
     @Test("H1, F5: a name freed while a lock is under way is not remembered")
     func freedWhileLocking() throws {
         let (node, name) = try editor.parent(path("a"))

@@ -112,6 +112,12 @@ extension KeychainTree {
             forget(node, count: 1)
             throw .fileExists
         }
+        // A lock that came since this was asked before did not see the file, and has taken nothing away from it.
+        guard keychain.canAdd(draft.protection) else {
+            directory.removePending(name, draft.id)
+            forget(node, count: 1)
+            throw .noKey
+        }
         return file
     }
 
