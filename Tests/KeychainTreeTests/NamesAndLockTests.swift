@@ -124,6 +124,17 @@ import Testing
         #expect(try editor.list(dir) == ["a", "b"])
     }
 
+    @Test("L2, F5: what was to go on with a stricter item and is replaced outlives a lock as its own class does")
+    func replacedBeforeCommit() throws {
+        try editor.rename(path("a"), path("b"))
+        let file = try editor.open(path("a"), [.readWrite, .create])
+        try editor.setxattr(path("a"), "kSecAttrAccessible", "AfterFirstUnlock")
+        try editor.write(file, "staged")
+        try editor.rename(path("b"), path("a"))
+        _ = fixture.tree.lock()
+        #expect(try editor.read(file) == Array("staged".utf8))
+    }
+
     @Test("H1, F5: a name freed while a lock is under way is not remembered")
     func freedWhileLocking() throws {
         let (node, name) = try editor.parent(path("a"))

@@ -193,6 +193,8 @@ extension KeychainTree {
         state.directory.removePending(CanonicalName(account: item.account), state.row)
         (state.isPending, state.isNeverCommitted) = (false, true)
         detach(&state, keeping: DetachedValue(isKnown: state.openCount > 0))
+        // Nothing of what its name stood for goes on with it: its own class alone counts.
+        moveStaging(&state)
         defer { state.freed = nil }
         return state.freed
     }
