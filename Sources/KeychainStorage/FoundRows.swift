@@ -38,10 +38,28 @@ struct FoundRows {
         let insert = "INSERT OR REPLACE INTO \(table) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
         for id in try Int64.fetchAll(copy, sql: "SELECT \(key) FROM \(table)") {
             guard budget > 0 else { return }
-            guard let row = try? Row.fetchOne(source, sql: select, arguments: [id]) else { continue }
-            budget -= row.databaseValues.reduce(0) { $0 + (Data.fromDatabaseValue($1)?.count ?? 8) }
-            // One that the table refuses is none.
-            try? copy.execute(sql: insert, arguments: StatementArguments(row.databaseValues))
+            guard let row = try found(id, select) else { continue }
+            budget -= row.reduce(0) { $0 + (Data.fromDatabaseValue($1)?.count ?? 8) }
+            try put(row, insert, in: copy)
+        }
+    }
+
+    /// Nil for a row that does not read. A disk that fails is told.
+    private func found(_ id: Int64, _ select: String) throws -> [DatabaseValue]? {
+        do {
+            let row = try Row.fetchOne(source.cachedStatement(sql: select), arguments: [id])
+            return row.map { Array($0.databaseValues) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return nil
+        }
+    }
+
+    /// One that the table refuses is none. A full disk is told.
+    private func put(_ row: [DatabaseValue], _ insert: String, in copy: Database) throws {
+        do {
+            try copy.cachedStatement(sql: insert).execute(arguments: StatementArguments(row))
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return
         }
     }
 }
