@@ -88,7 +88,7 @@ extension Keychain {
 
     /// The class of the item of that row, which can be told while it is locked; nil if there is none.
     package func protection(of id: RowID) throws(KeychainError) -> Protection? {
-        try store.read { (reader) throws(KeychainError) in try reader.item(id: id)?.protection }
+        try store.read { (reader) throws(KeychainError) in try reader.itemHead(id: id)?.protection }
     }
 
     /// The items of a directory that follow `after`, in the order of their rows.

@@ -85,8 +85,8 @@ extension KeychainTree {
     private func losesAdopted(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
         guard state.adopted != nil, !state.isDetached else { return false }
         guard let stored = try? keychain.protection(of: state.row) else { return true }
-        if stored == .whenUnlockedUnlessOpen { return !goesOn(state, item) }
-        return !keychain.keys.isAvailable(stored)
+        if keychain.keys.isAvailable(stored) { return false }
+        return stored == .whenUnlockedUnlessOpen ? !goesOn(state, item) : true
     }
 
     /// Of an item that a detached file alone has there stays what fstat(2) shows after the next unlock: no name, no value.
