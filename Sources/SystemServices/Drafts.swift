@@ -1,3 +1,4 @@
+// Has timespec, too: which module that belongs to depends on the order in which the compiler meets them.
 import CSystemServices
 import Foundation
 import Glibc
