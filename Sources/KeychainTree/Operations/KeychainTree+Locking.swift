@@ -91,7 +91,7 @@ extension KeychainTree {
 
     /// Of an item that a detached file alone has there stays what fstat(2) shows after the next unlock: no name, no value.
     private func loseValue(of item: Item, _ state: inout ItemFile.State) {
-        (state.detachedSecret, state.hasDetachedValue) = (nil, false)
+        state.detachedValue = .lost
         state.item = item.withoutAttributes
     }
 
