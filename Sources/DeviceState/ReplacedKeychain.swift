@@ -31,13 +31,13 @@ package struct ReplacedKeychain {
             try FileNames.link(path, kept)
         } catch .notPermitted {
             try FileNames.moveToFree(path, kept)
-            if Self.exists(log(path)) { try FileNames.moveToFree(log(path), log(kept)) }
+            if DatabaseFiles.hasLog(path) { try FileNames.moveToFree(log(path), log(kept)) }
             return try synchronize()
         }
-        guard Self.exists(log(path)) else { return }
+        guard DatabaseFiles.hasLog(path) else { return }
         try FileNames.link(log(path), log(kept))
         try synchronize()
-        try? FileManager.default.removeItem(atPath: log(path))
+        DatabaseFiles.removeLog(of: path)
     }
 
     /// Gives back what ``keep()`` has taken, as far as it came.
@@ -70,7 +70,7 @@ package struct ReplacedKeychain {
             .map { ReplacedKeychain(of: path, kept: $0) }
     }
 
-    private func log(_ path: String) -> String { path + "-wal" }
+    private func log(_ path: String) -> String { DatabaseFiles.log(of: path) }
 
     private func synchronize() throws(Errno) {
         try FileNames.synchronize(directory: FilePath(path).removingLastComponent().string)

@@ -4,6 +4,7 @@ internal import Glibc
 internal import Keychain
 internal import Synchronization
 internal import SystemPackage
+internal import SystemServices
 
 /// One open database: the only connection to it, used by one thread at a time.
 final class Connection: Sendable {
@@ -63,7 +64,7 @@ final class Connection: Sendable {
         }
     }
 
-    private static func logPath(of path: FilePath) -> FilePath { FilePath(path.string + "-wal") }
+    private static func logPath(of path: FilePath) -> FilePath { FilePath(DatabaseFiles.log(of: path.string)) }
 
     private static func identity(ofLogOf path: FilePath) -> FileIdentity? {
         (try? PlainFiles.stat(logPath(of: path))).map { FileIdentity($0) }

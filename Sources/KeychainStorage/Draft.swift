@@ -15,7 +15,7 @@ final class Draft {
     init(for path: String) throws(StoreOpenError) {
         target = FilePath(URL(fileURLWithPath: path).path)
         guard !PlainFiles.exists(target) else { throw .alreadyExists }
-        for suffix in ["-wal", "-shm", "-journal"] where PlainFiles.exists(FilePath(target.string + suffix)) {
+        for suffix in DatabaseFiles.suffixes where PlainFiles.exists(FilePath(target.string + suffix)) {
             throw .foreignLog
         }
         let directory = target.removingLastComponent()
@@ -61,9 +61,8 @@ final class Draft {
 
     /// Removes what is left under the old name; nothing of it is needed any more.
     func remove() {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            try? FileManager.default.removeItem(atPath: path.string + suffix)
-        }
+        try? FileManager.default.removeItem(atPath: path.string)
+        DatabaseFiles.removeAll(of: path.string)
         try? descriptor?.close()
         descriptor = nil
     }

@@ -16,7 +16,9 @@ extension SQLiteRecordStore {
     /// - Parameter source: a copy that nobody uses, with its log beside it; it may be changed.
     package static func salvage(fileAt source: String, to path: String) throws(KeychainError) -> SQLiteRecordStore {
         // What the log holds belongs to the pages, if SQLite can still tell.
-        try? SQLiteRecordStore.open(path: source).close()
+        let readable = try? SQLiteRecordStore.open(path: source)
+        try? readable?.checkpoint()
+        defer { readable?.close() }
         let copy: SQLiteRecordStore
         do throws(StoreOpenError) {
             copy = try create(inEmptyFile: path)
@@ -26,6 +28,13 @@ extension SQLiteRecordStore {
         do throws(KeychainError) {
             try copy.current().perform { db throws(KeychainError) in
                 try KeychainError.mapping { try Salvage(from: TablePages(path: source), to: db).run() }
+                guard let readable else { return }
+                try readable.current().perform { source throws(KeychainError) in
+                    try KeychainError.mapping {
+                        var found = try FoundRows(in: source)
+                        try found.replace(in: db)
+                    }
+                }
             }
             return copy
         } catch {

@@ -39,8 +39,8 @@ struct SQLiteRecords: RecordWriter {
         }
     }
 
-    /// The same as ``rows(_:_:_:)`` without rows that are not of the form of one: a damaged key costs what it seals, not the store. The digest
-    /// tells that it is missing.
+    /// The same as ``rows(_:_:_:)`` without rows that are not of the form of one: a damaged key costs what it seals, not the
+    /// store. The digest tells that it is missing.
     func soundRows<Record>(_ sql: String, _ record: (Row) throws -> Record) throws(KeychainError) -> [Record] {
         let found = try rows(sql) { row -> Record? in
             do throws(KeychainError) {

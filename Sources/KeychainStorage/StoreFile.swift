@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import SystemPackage
+internal import SystemServices
 
 /// A keychain file on its way to being opened: exists, is a regular file and has a keychain's header.
 ///
@@ -36,10 +37,9 @@ struct StoreFile {
         return descriptor
     }
 
-    /// Whether the write-ahead log holds anything, which only an opening for writing can bring in.
+    /// See ``DatabaseFiles/hasLog(_:)``.
     var hasLog: Bool {
-        guard let stat = try? PlainFiles.stat(FilePath(path.string + "-wal")) else { return false }
-        return stat.size > 0
+        DatabaseFiles.hasLog(path.string)
     }
 
     /// The log lies beside one name: whoever opens the file by another one misses what is in the log, and what he writes

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import SystemPackage
 
-/// One row as it lies in a page: a value per column. Columns hold no text and no floating point numbers.
+/// One row as it lies in a page: a value per column. Columns hold no text and no floating point numbers; what claims to be
+/// text is one bit away from the bytes that it was.
 struct RawRow {
     enum Value: Equatable {
         case null
@@ -147,10 +148,11 @@ final class TablePages {
             guard let type = header.varint(), let value = value(type, &body) else { return nil }
             values.append(value)
         }
-        return body.isAtEnd ? values : nil
+        return values.isEmpty ? nil : values
     }
 
-    /// Whether the columns that a record says to have are as long as all of it: told before its pages are read.
+    /// Whether the columns that a record says to have are as long as all of it: told before its pages are read. Within a
+    /// page more may follow them, as SQLite has it.
     private static func promises(_ head: [UInt8], _ count: Int) -> Bool {
         var header = ByteCursor(head, at: 0)
         guard let headerCount = header.varint(), headerCount <= 64 else { return false }
@@ -168,7 +170,7 @@ final class TablePages {
         case 1...4: Int(type)
         case 5: 6
         case 6: 8
-        case 12...: type.isMultiple(of: 2) ? Int((type - 12) / 2) : nil
+        case 12...: Int((type - 12) / 2)
         default: nil
         }
     }
@@ -180,7 +182,7 @@ final class TablePages {
         case 5: return body.integer(6).map { .integer($0) }
         case 6: return body.integer(8).map { .integer($0) }
         case 8, 9: return .integer(type - 8)
-        case 12...: return type.isMultiple(of: 2) ? body.bytes(Int((type - 12) / 2)).map { .bytes($0) } : nil
+        case 12...: return body.bytes(Int((type - 12) / 2)).map { .bytes($0) }
         default: return nil
         }
     }

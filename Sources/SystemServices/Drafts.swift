@@ -1,3 +1,4 @@
+// Has timespec, too: which module that belongs to depends on the order in which the compiler meets them.
 import CSystemServices
 import Foundation
 import Glibc
@@ -11,8 +12,6 @@ public import SystemPackage
 public struct Drafts: Sendable {
     /// What all of their names begin with.
     public static let prefix = ".keychainfs-new-"
-    /// What SQLite keeps beside a file.
-    private static let companions = ["-wal", "-shm", "-journal"]
     /// On a file system without flock(2): nobody writes to one for so long, in seconds.
     private static let patience = 3600
     private static let attempts = 100
@@ -21,7 +20,7 @@ public struct Drafts: Sendable {
     private enum Claim {
         /// Nobody else gets it until the descriptor is closed.
         case granted(FileDescriptor)
-        /// Gone already; it may have left its companions.
+        /// Gone already; what SQLite keeps beside it may be left.
         case gone
         case inUse
         /// Something else that has such a name.
@@ -64,7 +63,9 @@ public struct Drafts: Sendable {
             case .inUse, .noDraft: continue
             case .granted, .gone: break
             }
-            for end in Self.companions where names.contains(draft + end) { remove(directory.appending(draft + end)) }
+            for end in DatabaseFiles.suffixes where names.contains(draft + end) {
+                remove(directory.appending(draft + end))
+            }
             guard case .granted(let file) = claim else { continue }
             if Self.isSame(file, path) { remove(path) }
             try? file.close()
@@ -92,7 +93,7 @@ public struct Drafts: Sendable {
     private func drafts(_ names: Set<String>) -> Set<String> {
         Set(
             names.map { name in
-                Self.companions.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name
+                DatabaseFiles.suffixes.first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } ?? name
             })
     }
 

@@ -65,6 +65,15 @@ struct LeftoversTests {
         #expect(text("login.keychain") == "old" && text("login.keychain-wal") == "log")
     }
 
+    @Test("S1: a log that holds nothing, which could not be removed, gets no second name")
+    func replacedWithEmptyLog() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try make("login.keychain", "old")
+        try make("login.keychain-wal", "")
+        try ReplacedKeychain(of: directory + "/login.keychain", time: "20261121T054408Z").keep()
+        #expect(try names == ["login.keychain", "login.keychain-wal", "login.keychain.replaced-20261121T054408Z"])
+    }
+
     @Test("S1: what a finished restore has kept, or one that is at work, is left alone")
     func finished() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -161,8 +161,7 @@ struct DamagedFixture {
         let scratch = try Scratch()
         let stored = keychain?.store as? SQLiteRecordStore
         let isBroken = try stored.map { try $0.verifyStructure() > 0 } ?? true
-        if isBroken { try Data().write(to: URL(fileURLWithPath: scratch.keychain)) }
-        let salvage = isBroken ? try SQLiteRecordStore.salvage(fileAt: fixture.path, to: scratch.keychain) : nil
+        let salvage = isBroken ? try salvaged(to: scratch.keychain) : nil
         defer { salvage?.close() }
         guard let source = salvage ?? stored else { return ["no store"] }
         let repaired = InMemoryRecordStore()
@@ -189,6 +188,16 @@ struct DamagedFixture {
             }
         }
         return complaints
+    }
+
+    /// From a copy, as a repair does it: the file itself is in use.
+    private func salvaged(to path: String) throws -> SQLiteRecordStore {
+        try Data().write(to: URL(fileURLWithPath: path))
+        let source = path + ".damaged"
+        for end in ["", "-wal"] where FileManager.default.fileExists(atPath: fixture.path + end) {
+            try FileManager.default.copyItem(atPath: fixture.path + end, toPath: source + end)
+        }
+        return try SQLiteRecordStore.salvage(fileAt: source, to: path)
     }
 
     /// Whether a directory is listed, and those that it lies in.

@@ -41,6 +41,37 @@ struct EveryByteTests {
         length.tell("flips", cases: cases)
     }
 
+    @Test("S4: what reads in spite of a flipped bit is there after the repair")
+    func readable() throws {
+        var cases = 0
+        for (number, (byte, bit)) in places().enumerated() where number.isMultiple(of: 3) {
+            var bytes = small.bytes
+            bytes[byte] ^= bit
+            let found = try complaints(bytes, pages: [byte / Self.pageSize])
+            #expect(found == [], "byte \(byte)")
+            cases += 1
+        }
+        #expect(cases > 10)
+    }
+
+    /// Of rows of items: the types of their columns of bytes, which one bit makes text of, and the lengths and the numbers of
+    /// the rows.
+    private func places() -> [(byte: Int, bit: UInt8)] {
+        var places: [(byte: Int, bit: UInt8)] = []
+        for page in small.itemPages {
+            let start = page * Self.pageSize
+            for index in 0..<number(at: start + 3) {
+                let cell = start + number(at: start + 8 + 2 * index)
+                for byte in cell..<cell + 20 where [44, 92].contains(small.bytes[byte]) { places.append((byte, 1)) }
+                for byte in cell + 1...cell + 3 { places += [(byte, 1), (byte, 2)] }
+            }
+        }
+        return places
+    }
+
+    /// Of two bytes, the first one counting more.
+    private func number(at byte: Int) -> Int { Int(small.bytes[byte]) << 8 | Int(small.bytes[byte + 1]) }
+
     @Test("S4: pages that are swapped, doubled or cut off")
     func pages() throws {
         let length = ProofLength(short: 6)

@@ -6,7 +6,7 @@ import Testing
 @testable import KeychainStorage
 
 /// Rows that stand in their page in another order than that of their numbers, as after a flipped bit of a number.
-@Suite("S4: rows out of order", .timeLimit(.minutes(1)))
+@Suite("S4: rows out of order")
 struct RowOrderTests {
     private let scratch: Scratch
     private let directory: RowID

@@ -14,6 +14,8 @@ struct SmallFixture {
     let places: [RowID: Set<Int>]
     /// Those that rows of keys lie in.
     let keyPages: Set<Int>
+    /// The leaves of the table of items.
+    let itemPages: Set<Int>
 
     static let made: Result<SmallFixture, any Error> = Result { try SmallFixture() }
 
@@ -28,7 +30,7 @@ struct SmallFixture {
         try #require(Set(truth.items.keys) == kept)
         try fixture.execute(["VACUUM"])
         bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.path))
-        (places, keyPages) = try Self.places(fixture.path)
+        (places, keyPages, itemPages) = try Self.places(fixture.path)
     }
 
     private static func kept(_ truth: FixtureTruth) throws -> Set<RowID> {
@@ -55,17 +57,19 @@ struct SmallFixture {
         }
     }
 
-    private static func places(_ path: String) throws -> ([RowID: Set<Int>], Set<Int>) {
+    private static func places(_ path: String) throws -> ([RowID: Set<Int>], Set<Int>, Set<Int>) {
         var places: [RowID: Set<Int>] = [:]
-        var keyPages: Set<Int> = []
+        var (keyPages, itemPages): (Set<Int>, Set<Int>) = ([], [])
         try TablePages(path: path).forEachRow { row in
             let pages = row.pages.map { $0 - 1 }
             switch row.table {
-            case "item", "secret": places[RowID(rawValue: row.rowID ?? 0), default: []].formUnion(pages)
+            case "item", "secret":
+                if row.table == "item", let first = pages.first { itemPages.insert(first) }
+                places[RowID(rawValue: row.rowID ?? 0), default: []].formUnion(pages)
             case "slot", "device", "class_key", "user_key", "store": keyPages.formUnion(pages)
             default: break
             }
         }
-        return (places, keyPages)
+        return (places, keyPages, itemPages)
     }
 }

@@ -323,20 +323,6 @@ import Testing
         #expect(try shell.cat(path("a")).dropFirst() == "recious")
     }
 
-    @Test("F6: a file that was gone before it was opened is ESTALE, not empty")
-    func staleOpen() throws {
-        try shell.put(path("a"), "secret")
-        let node = try shell.entry(path("a")).node
-        try shell.unlink(path("a"))
-        for flags in [OpenFlags(), .writeOnly, .readWrite] {
-            #expect(throws: Errno.staleNFSFileHandle) {
-                try shell.ask { (request) throws(Errno) in
-                    try shell.tree.open(&request, node: node, flags: flags)
-                }
-            }
-        }
-    }
-
     @Test("F6, F8: the times of a file without a name do not go back when what was written to it is closed")
     func timesOfUnlinked() throws {
         try shell.put(path("a"), "old")
@@ -348,24 +334,6 @@ import Testing
         let after = try shell.fstat(file).attributes
         #expect(after.changeTime == before.changeTime && after.modificationTime == before.modificationTime)
         try shell.close(file)
-    }
-
-    @Test("F5: who has looked a name up before it is renamed over gets the old value, and writes to the new file only")
-    func openOfReplaced() throws {
-        try shell.put(path("a"), "old")
-        let node = try shell.entry(path("a")).node
-        try shell.put(path("draft"), "new")
-        try shell.rename(path("draft"), path("a"))
-        #expect(throws: Errno.staleNFSFileHandle) {
-            try shell.ask { (request) throws(Errno) in
-                try shell.tree.open(&request, node: node, flags: .writeOnly)
-            }
-        }
-        let opened = try shell.ask { (request) throws(Errno) in try shell.tree.open(&request, node: node, flags: []) }
-        let file = TreeProcess.Descriptor(node: node, opened: opened, flags: [])
-        #expect(try shell.read(file) == Array("old".utf8))
-        try shell.close(file)
-        #expect(try shell.cat(path("a")) == "new")
     }
 
     @Test("F1: the flags of each write count: O_APPEND taken back, one write with O_DSYNC")

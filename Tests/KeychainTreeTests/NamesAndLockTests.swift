@@ -109,6 +109,32 @@ import Testing
         #expect(throws: KeychainError.interactionNotAllowed) { try former.item() }
     }
 
+    @Test("L2: a name that is made while a lock is under way is not there, and no later close commits it")
+    func madeDuringLock() throws {
+        let (host, tree) = (fixture.host, fixture.tree)
+        // Whoever makes a name that was freed is asked for.
+        try editor.put(path("b"), "old")
+        try editor.unlink(path("b"))
+        host.meanwhile.withLock { $0 = { _ = tree.lock() } }
+        #expect(throws: Errno.noKey) { try editor.open(path("b"), [.writeOnly, .create]) }
+        host.meanwhile.withLock { $0 = nil }
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        #expect(try editor.list(dir) == ["a"])
+        try editor.put(path("b"), "new")
+        #expect(try editor.list(dir) == ["a", "b"])
+    }
+
+    @Test("L2, F5: what was to go on with a stricter item and is replaced outlives a lock as its own class does")
+    func replacedBeforeCommit() throws {
+        try editor.rename(path("a"), path("b"))
+        let file = try editor.open(path("a"), [.readWrite, .create])
+        try editor.setxattr(path("a"), "kSecAttrAccessible", "AfterFirstUnlock")
+        try editor.write(file, "staged")
+        try editor.rename(path("b"), path("a"))
+        _ = fixture.tree.lock()
+        #expect(try editor.read(file) == Array("staged".utf8))
+    }
+
     @Test("H1, F5: a name freed while a lock is under way is not remembered")
     func freedWhileLocking() throws {
         let (node, name) = try editor.parent(path("a"))

@@ -104,15 +104,18 @@ final class TreeProcess {
         }
     }
 
+    /// What the kernel asks after it has looked the name up.
+    func open(_ node: NodeID, _ flags: OpenFlags) throws(Errno) -> Descriptor {
+        let opened = try ask { (request) throws(Errno) in try tree.open(&request, node: node, flags: flags) }
+        return Descriptor(node: node, opened: opened, flags: flags)
+    }
+
     /// open(2), with O_CREAT as the kernel does it: a lookup first.
     func open(_ path: String, _ flags: OpenFlags = []) throws(Errno) -> Descriptor {
         do throws(Errno) {
             let entry = try entry(path)
             guard !flags.contains([.create, .exclusive]) else { throw .fileExists }
-            let opened = try ask { (request) throws(Errno) in
-                try tree.open(&request, node: entry.node, flags: flags)
-            }
-            return Descriptor(node: entry.node, opened: opened, flags: flags)
+            return try open(entry.node, flags)
         } catch .noSuchFileOrDirectory where flags.contains(.create) {
             let (node, name) = try parent(path)
             let (entry, opened) = try ask { (request) throws(Errno) in

@@ -91,11 +91,14 @@ final class FakeHost: TreeHost {
     /// Threads of processes other than their own.
     let groups = Mutex<[Int32: ProcessIdentity]>([:])
     let clock = Mutex<Duration>(.seconds(1000))
+    /// What happens while somebody asks for a process.
+    let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
 
     func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
 
     /// Numbers below 1 are those of threads that cannot be looked at.
     func process(ofThread threadID: Int32) -> ProcessIdentity? {
+        meanwhile.withLock { $0 }?()
         if let process = groups.withLock({ $0[threadID] }) { return process }
         return threadID > 0 ? ProcessIdentity(group: threadID, startTime: 1) : nil
     }

@@ -57,8 +57,10 @@ extension Model {
     }
 
     private func goesOn(_ file: File) -> Bool {
-        if file.brought != nil, !file.item.itemClass.opensWhileLocked { return false }
-        return classes(file).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && file.isOpen }
+        // What is not of that class itself, and only goes on with an item that was, ends with its keys.
+        let isOpenOver = file.isOpen && shownItem(file).itemClass == .unlessOpen
+        let stored = file.brought == nil ? [] : [file.item.itemClass]
+        return (classes(file) + stored).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && isOpenOver }
     }
 
     /// L2: what is staged of items that are not available is dropped, and descriptors answer ENOKEY.

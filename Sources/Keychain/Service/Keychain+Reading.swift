@@ -86,6 +86,11 @@ extension Keychain {
         }
     }
 
+    /// The class of the item of that row, which can be told while it is locked; nil if there is none.
+    package func protection(of id: RowID) throws(KeychainError) -> Protection? {
+        try store.read { (reader) throws(KeychainError) in try reader.itemHead(id: id)?.protection }
+    }
+
     /// The items of a directory that follow `after`, in the order of their rows.
     package func items(
         in directory: RowID, after: RowID, limit: Int

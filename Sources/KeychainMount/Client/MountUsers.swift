@@ -18,9 +18,8 @@ struct MountUsers {
     init(of mountPoint: String) {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         users = processes.compactMap { Int32($0) }.sorted().compactMap { process in
-            guard Self.uses(mountPoint, process) else { return nil }
-            let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
-            return User(process: process, name: name.map { $0.trimmingCharacters(in: .newlines) } ?? "?")
+            guard process != getpid(), Self.uses(mountPoint, process) else { return nil }
+            return User(process: process, name: Self.name(of: process))
         }
     }
 
@@ -29,6 +28,15 @@ struct MountUsers {
         guard !users.isEmpty else { return nil }
         let names = users.prefix(Self.shown).map { "\($0.name) (process \($0.process))" }.joined(separator: ", ")
         return users.count > Self.shown ? "\(names) and \(users.count - Self.shown) more" : names
+    }
+
+    /// A program may call itself anything: what a terminal would act on is not shown.
+    private static func name(of process: Int32) -> String {
+        let name = (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) ?? ""
+        let shown = name.trimmingCharacters(in: .newlines).unicodeScalars.map { scalar in
+            CharacterSet.controlCharacters.contains(scalar) ? "?" : String(scalar)
+        }
+        return shown.isEmpty ? "?" : shown.joined()
     }
 
     private static func uses(_ mountPoint: String, _ process: Int32) -> Bool {

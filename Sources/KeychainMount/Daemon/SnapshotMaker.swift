@@ -5,6 +5,7 @@ import Fuse
 import Keychain
 import Synchronization
 import SystemPackage
+import SystemServices
 
 /// What a daemon answers to `backup`: a copy that lies beside the keychain, for the client to take away.
 package struct SnapshotAnswer: JSONText, Sendable {
@@ -87,7 +88,8 @@ final class SnapshotMaker: Sendable {
     }
 
     private func remove(_ path: String) {
-        for suffix in ["", "-wal", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        try? FileManager.default.removeItem(atPath: path)
+        DatabaseFiles.removeAll(of: path)
     }
 
     /// Of fixed length, whatever the name's.

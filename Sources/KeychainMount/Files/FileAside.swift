@@ -1,6 +1,7 @@
 import DeviceState
 import Foundation
 import SystemPackage
+import SystemServices
 
 /// Every byte of a keychain that nobody uses, its log included, copied beside it: under a name that nothing had.
 ///
@@ -32,7 +33,8 @@ struct FileAside: ~Copyable {
         path = source + ".damaged-" + FileNameDate.free(after: source + ".damaged-")
         facts = Self.facts(of: source)
         let file = try Self.copied(source, to: path)
-        log = try Self.hasLog(source) ? Self.copied(source + "-wal", to: path + "-wal") : nil
+        let names = (DatabaseFiles.log(of: source), DatabaseFiles.log(of: path))
+        log = try DatabaseFiles.hasLog(source) ? Self.copied(names.0, to: names.1) : nil
         self.file = file
     }
 
@@ -51,7 +53,7 @@ struct FileAside: ~Copyable {
         if let file = Self.place(of: file) { try draft.copy(fileAt: file) }
         guard let log = Self.place(of: log) else { return }
         do {
-            try FileManager.default.copyItem(atPath: log, toPath: draft.path + "-wal")
+            try FileManager.default.copyItem(atPath: log, toPath: DatabaseFiles.log(of: draft.path))
         } catch {
             throw Errno(within: error)
         }
@@ -67,10 +69,10 @@ struct FileAside: ~Copyable {
     /// Durable when it returns. The owner is that of the keychain.
     consuming func publish() throws(Errno) {
         let (path, source) = (path, source)
-        let hasLog = log != nil
+        let names = [path] + (log == nil ? [] : [DatabaseFiles.log(of: path)])
         try log?.publish()
         try file?.publish()
-        for name in [path] + (hasLog ? [path + "-wal"] : []) { Self.giveOwner(of: source, to: name) }
+        for name in names { Self.giveOwner(of: source, to: name) }
     }
 
     /// What root makes beside another user's keychain is that user's.
@@ -82,7 +84,5 @@ struct FileAside: ~Copyable {
         try? manager.setAttributes([.ownerAccountID: user, .groupOwnerAccountID: group], ofItemAtPath: path)
     }
 
-    static func hasLog(_ path: String) -> Bool { Facts(path + "-wal").size > 0 }
-
-    private static func facts(of path: String) -> [Facts] { [Facts(path), Facts(path + "-wal")] }
+    private static func facts(of path: String) -> [Facts] { [Facts(path), Facts(DatabaseFiles.log(of: path))] }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SystemServices
 
 /// Dates in the names of files that are kept aside: `20261121T054408Z`.
 enum FileNameDate {
@@ -7,7 +8,9 @@ enum FileNameDate {
         let date = now
         let names = [date] + (2...999).map { "\(date)-\($0)" }
         return names.first { name in
-            ["", "-wal"].allSatisfy { (try? FileManager.default.attributesOfItem(atPath: prefix + name + $0)) == nil }
+            [prefix + name, DatabaseFiles.log(of: prefix + name)].allSatisfy {
+                (try? FileManager.default.attributesOfItem(atPath: $0)) == nil
+            }
         } ?? date
     }
 

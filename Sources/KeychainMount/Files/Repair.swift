@@ -5,6 +5,7 @@ import Keychain
 import KeychainStorage
 import SecretCrypto
 import SystemPackage
+import SystemServices
 
 /// Puts a sound keychain in the place of a damaged one: with every row that verifies, and no other (S4).
 ///
@@ -167,7 +168,7 @@ package struct Repair: Sendable {
             let store = try SQLiteRecordStore.create(inEmptyFile: draft.path)
             defer {
                 store.close()
-                try? FileManager.default.removeItem(atPath: draft.path + "-wal")
+                DatabaseFiles.removeLog(of: draft.path)
             }
             do throws(KeychainError) {
                 try fill(store)
@@ -205,7 +206,7 @@ package struct Repair: Sendable {
         let isCurrent: Bool
         if let store {
             try reading { () throws(KeychainError) in try store.checkpoint() }
-            isCurrent = store.isInPlace && !FileAside.hasLog(path)
+            isCurrent = store.isInPlace && !DatabaseFiles.hasLog(path)
         } else {
             isCurrent = aside.isCurrent
         }
@@ -218,7 +219,7 @@ package struct Repair: Sendable {
         if let store {
             try reading { () throws(KeychainError) in try store.removeLog() }
         } else {
-            try? FileManager.default.removeItem(atPath: path + "-wal")
+            DatabaseFiles.removeLog(of: path)
         }
         do throws(Errno) { try draft.replace() } catch { throw Failure(error, writing: file.path) }
     }
@@ -255,7 +256,7 @@ private final class SalvagedStore {
     init(_ aside: borrowing FileAside, beside path: String) throws(Failure) {
         do throws(Errno) {
             let source = try DraftFile(for: path)
-            defer { try? FileManager.default.removeItem(atPath: source.path + "-wal") }
+            defer { DatabaseFiles.removeLog(of: source.path) }
             try aside.copy(to: source)
             let draft = try DraftFile(for: path)
             do throws(KeychainError) {
@@ -271,6 +272,6 @@ private final class SalvagedStore {
 
     deinit {
         store.close()
-        try? FileManager.default.removeItem(atPath: draft.path + "-wal")
+        DatabaseFiles.removeLog(of: draft.path)
     }
 }

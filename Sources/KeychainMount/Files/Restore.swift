@@ -60,7 +60,9 @@ package struct Restore: Sendable {
             throw Failure(.usage, "\(target.path) lies in a mounted keychain. Name a file on a disk.")
         }
         guard target.exists else {
-            guard !hasLog(target.path) else { throw Failure(StoreOpenError.foreignLog, keychain: target.path) }
+            guard !DatabaseFiles.hasLog(target.path) else {
+                throw Failure(StoreOpenError.foreignLog, keychain: target.path)
+            }
             return
         }
         guard replaces else { throw Self.exists(target.path) }
@@ -74,11 +76,6 @@ package struct Restore: Sendable {
         Failure(
             .exists,
             "\(path) is there already. Replace it with --replace (it is kept aside), or name another with --keychain.")
-    }
-
-    private func hasLog(_ path: String) -> Bool {
-        let size = (try? FileManager.default.attributesOfItem(atPath: path + "-wal"))?[.size] as? Int
-        return (size ?? 0) > 0
     }
 
     // MARK: The copy

@@ -32,11 +32,11 @@ final class ItemFile: Sendable {
         /// Nothing of it has been committed yet (F2).
         var isPending: Bool
         /// Unlinked or replaced: lives on through its descriptors only (F6).
-        var isDetached = false
+        var isDetached: Bool { detachedValue != nil }
         /// It was detached before its first commit.
         var isNeverCommitted = false
-        /// The committed value of a detached file, if ``hasDetachedValue``; nil for an item without a secret.
-        var detachedSecret: SealedSecret?
+        /// The committed value of a detached file; nil for one that has a name.
+        var detachedValue: DetachedValue?
         /// The committed value, as long as some descriptor has it: they all have the same one.
         weak var openedSecret: SealedSecret?
         /// The committed value that descriptors for writing with nothing staged have open: the API may delete the item at any
@@ -45,8 +45,6 @@ final class ItemFile: Sendable {
         /// What was set on a name that nothing had been committed of when an item came to it: goes over to that item with the
         /// next commit, as if the file had been renamed over it.
         var adopted: Item?
-        /// Whether the value was kept when the file was detached: it was open then.
-        var hasDetachedValue = false
         var staging: Staging? {
             didSet { if staging == nil, oldValue?.state.isUncommitted == true { cuts += 1 } }
         }
@@ -107,6 +105,14 @@ final class ItemFile: Sendable {
             State(
                 node: node, row: row, directory: directory, item: item, isPending: isPending, staleness: staleness))
     }
+}
+
+/// The committed value of a file whose row is gone.
+enum DetachedValue {
+    /// Nil for an item without a secret.
+    case kept(SealedSecret?)
+    /// Gone with the row, taken by a lock, or that of a creation that was dropped.
+    case lost
 }
 
 /// Whether an item has been changed through another file than its own.

@@ -59,8 +59,7 @@ extension KeychainTree {
             if let staging = state.staging {
                 return try mapped { () throws(KeychainError) in try staging.read(at: offset, size: size) }
             }
-            if state.isDetached { try checkValueKept(state) }
-            let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
+            let secret = try openSecret(&state)
             guard let secret else {
                 _ = try item(of: &state)
                 return try Self.slab([])
@@ -174,8 +173,7 @@ extension KeychainTree {
             return staging
         }
         let item = try item(of: &state)
-        if state.isDetached { try checkValueKept(state) }
-        let secret = state.isDetached ? state.detachedSecret : try committedSecret(&state)
+        let secret = try openSecret(&state)
         let staging = try staging(for: item, state)
         if let secret { try mapped { () throws(KeychainError) in try staging.load(secret) } }
         state.staging = staging

@@ -68,8 +68,7 @@ extension KeychainTree {
             state.keptValue = nil
             return state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
         }
-        // Of an item that has come to a name in the making what is stored counts, too.
-        let isLocked = state.adopted != nil && !state.isDetached && (try? keychain.item(id: state.row)) == nil
+        let isLocked = losesAdopted(state, item)
         let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || goesOn(state, item)
         guard isLocked || !isAvailable else { return false }
         state.keptValue = nil
@@ -82,9 +81,17 @@ extension KeychainTree {
         return true
     }
 
+    /// Of an item that has come to a name in the making what is stored counts, too.
+    private func losesAdopted(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
+        guard state.adopted != nil, !state.isDetached else { return false }
+        guard let stored = try? keychain.protection(of: state.row) else { return true }
+        if keychain.keys.isAvailable(stored) { return false }
+        return stored == .whenUnlockedUnlessOpen ? !goesOn(state, item) : true
+    }
+
     /// Of an item that a detached file alone has there stays what fstat(2) shows after the next unlock: no name, no value.
     private func loseValue(of item: Item, _ state: inout ItemFile.State) {
-        (state.detachedSecret, state.hasDetachedValue) = (nil, false)
+        state.detachedValue = .lost
         state.item = item.withoutAttributes
     }
 

@@ -3,14 +3,6 @@ import Keychain
 import Synchronization
 package import SystemPackage
 
-/// The committed value that a file keeps whose row goes.
-struct DetachedValue {
-    /// Nil for an item without a secret.
-    var secret: SealedSecret?
-    /// Whether there was anything to keep it for, and it could be read.
-    var isKnown = false
-}
-
 extension KeychainTree {
     package func mkdir(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32
@@ -156,28 +148,21 @@ extension KeychainTree {
         }
     }
 
-    /// What a file that is about to be detached needs to live on: its item, and for its descriptors its committed value
-    /// (F6).
-    ///
-    /// One that `isReplaced` keeps its value for as long as the kernel knows it: somebody may be about to open it, and
-    /// would get ESTALE where a reader is always to get the old value or the new one.
-    func detachable(_ state: inout ItemFile.State, isReplaced: Bool = false) throws(Errno) -> DetachedValue {
+    /// What a file that is about to be detached needs to live on: its item, and its committed value (F6). Also if nobody has
+    /// it open: somebody may have looked its name up and be about to.
+    func detachable(_ state: inout ItemFile.State) throws(Errno) -> DetachedValue {
         _ = try? item(of: &state)
-        let row = state.row
-        let isWanted = state.openCount > 0 || isReplaced && table.withLock { $0.item(row) != nil }
-        guard isWanted else { return DetachedValue() }
         do {
-            return DetachedValue(secret: try committedSecret(&state), isKnown: true)
-        } catch .corrupt {
-            return DetachedValue()
+            return .kept(try committedSecret(&state))
+        } catch {
+            guard error == .corrupt || state.openCount == 0 else { throw error }
+            return .lost
         }
     }
 
     /// The item's row is gone from the store: the file lives on through its descriptors only.
     func detach(_ state: inout ItemFile.State, keeping value: DetachedValue) {
-        state.isDetached = true
-        state.detachedSecret = value.secret
-        state.hasDetachedValue = value.isKnown
+        state.detachedValue = value
         // The change of its link count, which its descriptors can see.
         if state.openCount > 0, var item = state.item {
             item.modificationDate = keychain.now().after(item.modificationDate)
@@ -192,7 +177,9 @@ extension KeychainTree {
         guard let item = state.item else { return nil }
         state.directory.removePending(CanonicalName(account: item.account), state.row)
         (state.isPending, state.isNeverCommitted) = (false, true)
-        detach(&state, keeping: DetachedValue(isKnown: state.openCount > 0))
+        detach(&state, keeping: .kept(nil))
+        // Nothing of what its name stood for goes on with it: its own class alone counts.
+        moveStaging(&state)
         defer { state.freed = nil }
         return state.freed
     }

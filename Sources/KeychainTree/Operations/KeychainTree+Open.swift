@@ -112,6 +112,12 @@ extension KeychainTree {
             forget(node, count: 1)
             throw .fileExists
         }
+        // A lock that came since this was asked before did not see the file, and has taken nothing away from it.
+        guard keychain.canAdd(draft.protection) else {
+            directory.removePending(name, draft.id)
+            forget(node, count: 1)
+            throw .noKey
+        }
         return file
     }
 
@@ -141,9 +147,17 @@ extension KeychainTree {
         case .controlFile(let file):
             try checkOwner(request.caller)
             return file == .rpc ? try openExchange(flags) : try open(file)
-        case .item(let file):
-            let changes = flags.isWritable || flags.contains(.truncate)
-            return changes ? try openForWriting(file, flags, request.caller) : try openForReading(file, flags)
+        case .item(let file): return try open(file, flags, request.caller)
+        }
+    }
+
+    /// ESTALE where its name stands for it no more and it cannot be opened: the kernel looks its path up again, once.
+    private func open(_ file: ItemFile, _ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenedFile {
+        let changes = flags.isWritable || flags.contains(.truncate)
+        do {
+            return changes ? try openForWriting(file, flags, caller) : try openForReading(file, flags)
+        } catch .noSuchFileOrDirectory {
+            throw .staleNFSFileHandle
         }
     }
 
@@ -155,12 +169,9 @@ extension KeychainTree {
             if state.readsStaged, let staging = state.staging {
                 _ = try item(of: &state)
                 handle = .snapshotReader(file, try snapshot(of: staging), past)
-            } else if state.isDetached {
-                _ = try item(of: &state)
-                try checkValueKept(state)
-                handle = .reader(file, state.detachedSecret, past)
             } else {
-                handle = .reader(file, try committedSecret(&state), past)
+                if state.isDetached { _ = try item(of: &state) }
+                handle = .reader(file, try openSecret(&state), past)
             }
             state.openCount += 1
             return handle
@@ -176,11 +187,8 @@ extension KeychainTree {
         try checkWritable()
         let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
-            if state.isDetached && state.staging == nil {
-                try checkValueKept(state)
-                // What would be written to it now would be lost: the name stands for another one.
-                if state.openCount == 0 { throw .staleNFSFileHandle }
-            }
+            // Whoever has looked the name up before it was taken away writes to what has none, as on any file system.
+            if state.staging == nil, case .lost? = state.detachedValue { throw .staleNFSFileHandle }
             if flags.contains(.truncate) {
                 try dropPrivileges(&state, writtenBy: caller)
                 try truncateByOpen(&state, item)
@@ -201,9 +209,13 @@ extension KeychainTree {
         do { state.openValue = try committedSecret(&state) } catch {}
     }
 
-    /// ESTALE for a file that is gone and was not open then: the kernel looks its path up again.
-    func checkValueKept(_ state: borrowing ItemFile.State) throws(Errno) {
-        guard state.hasDetachedValue else { throw .staleNFSFileHandle }
+    /// The committed value, in the store or kept by a file that has no name any more.
+    func openSecret(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
+        switch state.detachedValue {
+        case nil: return try committedSecret(&state)
+        case .kept(let secret): return secret
+        case .lost: throw .staleNFSFileHandle
+        }
     }
 
     /// O_TRUNC: the staged value is empty from now on; the committed one stays until the commit (F2).
@@ -317,7 +329,7 @@ extension KeychainTree {
         let name = CanonicalName(account: item.account)
         state.directory.removePending(name, state.row)
         (state.isPending, state.isNeverCommitted) = (false, true)
-        state.isDetached = true
+        state.detachedValue = .lost
         state.freed = nil
         let row = state.row
         table.withLock { $0.detachItem(row) }

@@ -65,7 +65,7 @@ extension KeychainTree {
         file.state.withLock { state in
             // A value that no descriptor for writing has is not to be taken for none.
             let isKnown = state.openValue != nil || state.openCount > 0 && state.item?.secretCount == nil
-            detach(&state, keeping: DetachedValue(secret: state.openValue, isKnown: isKnown))
+            detach(&state, keeping: isKnown ? .kept(state.openValue) : .lost)
             stalePages.add(&state)
         }
     }
@@ -96,7 +96,7 @@ extension KeychainTree {
             withBoth(file, other) { state, otherState in
                 guard state.isPending else { return }
                 let isOpen = otherState.openCount > 0
-                detach(&otherState, keeping: DetachedValue(secret: otherState.openValue, isKnown: isOpen))
+                detach(&otherState, keeping: isOpen ? .kept(otherState.openValue) : .lost)
                 adopt(item, &state)
             }
         } else {

@@ -105,6 +105,34 @@ import Testing
         #expect(try shell.fstat(file).attributes.size == 14)
     }
 
+    @Test("F10, L2: an item of UnlessOpen that comes to an open name goes on with what is staged for it")
+    func openUnderPending() throws {
+        try shell.mkdir(dir)
+        try shell.setxattr(dir, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
+        let file = try making("shell")
+        try api.add(key("a"), "api")
+        _ = fixture.tree.lock()
+        #expect(try shell.fstat(file).attributes.size == 5)
+        try shell.write(file, " more", at: 5)
+        try shell.close(file)
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        try expectTakenOver("shell more")
+        #expect(try shell.getxattr(path("a"), "kSecAttrComment") == "C")
+    }
+
+    @Test("F10: what is staged with another class over an item of UnlessOpen stays when a slot goes while unlocked")
+    func forgottenWhileUnlocked() throws {
+        try shell.mkdir(dir)
+        try shell.setxattr(dir, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
+        let file = try making("shell")
+        try shell.setxattr(path("a"), "kSecAttrAccessible", "AfterFirstUnlock")
+        try api.add(key("a"), "api")
+        _ = fixture.tree.forgetUnavailable()
+        #expect(try shell.fstat(file).attributes.size == 5)
+        try shell.close(file)
+        try expectTakenOver("shell")
+    }
+
     @Test("F10, L2: what is staged goes over to the class of the item that comes to its name")
     func stagedUnderTheItemsClass() throws {
         let file = try making("shell")
