@@ -2,8 +2,10 @@ extension Keychain {
     /// How many items the store holds, whatever their class: from the first unlock on what its header says, which no look at
     /// the items is needed for (contract, S5).
     package func itemCount() throws(KeychainError) -> Int {
-        let committed = keys.state.isAfterFirstUnlock ? try unlessDamaged(committedItemCount) : nil
-        return try committed ?? countedItems()
+        guard keys.state.isAfterFirstUnlock,
+            let count = try unlessDamaged({ () throws(KeychainError) in try committedItemCount() })
+        else { return try countedItems() }
+        return count
     }
 
     private func committedItemCount() throws(KeychainError) -> Int {
