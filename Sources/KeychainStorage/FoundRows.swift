@@ -31,9 +31,11 @@ struct FoundRows {
     }
 
     private mutating func replace(_ table: String, _ key: String, in copy: Database) throws {
-        let columns = try copy.columns(in: table).map(\.name)
+        let columns = try copy.columns(in: table)
         // One bit makes text of bytes.
-        let values = columns.map { "CASE typeof(\($0)) WHEN 'text' THEN CAST(\($0) AS BLOB) ELSE \($0) END" }
+        let values = columns.map {
+            $0.asRead("CASE typeof(\($0.name)) WHEN 'text' THEN CAST(\($0.name) AS BLOB) ELSE \($0.name) END")
+        }
         let select = "SELECT \(values.joined(separator: ", ")) FROM \(table) WHERE \(key) = ?"
         let insert = "INSERT OR REPLACE INTO \(table) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
         for id in try Int64.fetchAll(copy, sql: "SELECT \(key) FROM \(table)") {

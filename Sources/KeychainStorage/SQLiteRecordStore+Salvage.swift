@@ -50,10 +50,18 @@ private struct Salvage {
 
     private let pages: TablePages
     private let db: Database
+    /// What puts a row into each table.
+    private let inserts: [String: String]
 
-    init(from pages: TablePages, to db: Database) {
+    init(from pages: TablePages, to db: Database) throws {
         self.pages = pages
         self.db = db
+        var inserts: [String: String] = [:]
+        for table in RawRow.tables {
+            let values = try db.columns(in: table).map { $0.asRead("?") }.joined(separator: ", ")
+            inserts[table] = "INSERT OR IGNORE INTO \(table) VALUES (\(values))"
+        }
+        self.inserts = inserts
     }
 
     func run() throws {
@@ -76,16 +84,22 @@ private struct Salvage {
                 try db.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ? AND version < ?")
                     .execute(arguments: [values[0], values[2]])
             }
-            let places = values.map { _ in "?" }.joined(separator: ", ")
-            try db.cachedStatement(sql: "INSERT OR IGNORE INTO \(table) VALUES (\(places))")
-                .execute(arguments: StatementArguments(values))
+            guard let insert = inserts[table] else { return }
+            try db.cachedStatement(sql: insert).execute(arguments: StatementArguments(values))
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             return
         }
     }
 }
 
+extension ColumnInfo {
+    /// A number as readers take it: one bit makes bytes of it, which read as 0 and which the table refuses.
+    func asRead(_ value: String) -> String { type == "INTEGER" ? "CAST(\(value) AS INTEGER)" : value }
+}
+
 extension RawRow {
+    static let tables = ["store", "slot", "device", "class_key", "user_key", "directory", "item", "secret"]
+
     /// Where rows like this one belong; nil for what is no row of a keychain.
     var table: String? {
         guard rowID != nil else { return values.count == 7 && byteCount(5) == 40 ? "class_key" : nil }

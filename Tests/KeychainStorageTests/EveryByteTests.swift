@@ -69,6 +69,25 @@ struct EveryByteTests {
         return places
     }
 
+    @Test("S4: a number 0 of which one bit has made bytes without length reads as 0, and is there after the repair")
+    func zeros() throws {
+        var cases = 0
+        for page in small.itemPages.union(small.keyPages).sorted() {
+            let start = page * Self.pageSize
+            for index in 0..<number(at: start + 3) {
+                let cell = start + number(at: start + 8 + 2 * index)
+                for byte in cell + 2..<cell + 16 where small.bytes[byte] == 8 {
+                    var bytes = small.bytes
+                    bytes[byte] = 12
+                    let found = try complaints(bytes, pages: [page])
+                    #expect(found == [], "byte \(byte)")
+                    cases += 1
+                }
+            }
+        }
+        #expect(cases > 10)
+    }
+
     /// Of two bytes, the first one counting more.
     private func number(at byte: Int) -> Int { Int(small.bytes[byte]) << 8 | Int(small.bytes[byte + 1]) }
 
