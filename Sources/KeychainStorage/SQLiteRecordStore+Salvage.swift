@@ -10,8 +10,8 @@ extension SQLiteRecordStore {
 
     /// Whatever rows still lie in the pages of a damaged file, in a new store in the empty file at `path`.
     ///
-    /// No row is looked into, and trees and indexes are not asked. What comes of it serves to be read: it lacks the indexes
-    /// that say that tags are unique, which rows of a damaged file may not be.
+    /// No row is looked into, and trees and indexes are not asked. What comes of it serves to be read: it lacks what says that
+    /// tags and the keys of classes are unique, which those of damaged rows may not be.
     ///
     /// - Parameter source: a copy that nobody uses, with its log beside it; it may be changed.
     package static func salvage(fileAt source: String, to path: String) throws(KeychainError) -> SQLiteRecordStore {
@@ -65,7 +65,7 @@ private struct Salvage {
     }
 
     func run() throws {
-        for index in Self.uniqueIndexes { try db.execute(sql: "DROP INDEX \(index)") }
+        try allowDuplicates()
         try db.inTransaction {
             try pages.forEachRow { row in
                 guard let table = row.table else { return }
@@ -73,6 +73,16 @@ private struct Salvage {
             }
             return .commit
         }
+    }
+
+    private func allowDuplicates() throws {
+        for index in Self.uniqueIndexes { try db.execute(sql: "DROP INDEX \(index)") }
+        try db.execute(
+            sql: """
+                CREATE TABLE any_class_key AS SELECT * FROM class_key;
+                DROP TABLE class_key;
+                ALTER TABLE any_class_key RENAME TO class_key
+                """)
     }
 
     /// Of two rows of one number the newer one stays. One that the table refuses is none.
@@ -93,8 +103,8 @@ private struct Salvage {
 }
 
 extension ColumnInfo {
-    /// A number as readers take it: one bit makes bytes of it, which read as 0 and which the table refuses.
-    func asRead(_ value: String) -> String { type == "INTEGER" ? "CAST(\(value) AS INTEGER)" : value }
+    /// A value as readers take it: one bit makes bytes of a number, or text of bytes, and the table refuses either.
+    func asRead(_ value: String) -> String { "CAST(\(value) AS \(type))" }
 }
 
 extension RawRow {

@@ -97,9 +97,43 @@ struct EveryByteTests {
         #expect(cases > 10)
     }
 
+    /// One bit makes a second row for the same purpose of a row of a class key.
+    @Test("S4: of two rows of class keys for one purpose the one that opens is there after the repair")
+    func twins() throws {
+        var cases = 0
+        // A table without row numbers.
+        for cell in cells(of: small.keyPages.filter { small.bytes[$0 * Self.pageSize] == 10 }) {
+            // One byte says how long the row is if it is short.
+            let header = small.bytes[cell] < 128 ? cell + 1 : cell + 2
+            let purpose = header + Int(small.bytes[header])
+            for bit in 0..<3 {
+                try flip(bit, of: purpose)
+                cases += 1
+            }
+        }
+        #expect(cases > 10)
+    }
+
+    @Test("S4: a slot that SQLite reads in spite of a changed number or type of columns is there after the repair")
+    func slots() throws {
+        var cases = 0
+        for cell in cells(of: small.keyPages.filter { small.bytes[$0 * Self.pageSize] == 13 }) {
+            let header = small.bytes[cell] < 128 ? cell + 2 : cell + 3
+            // The longest of the rows of keys.
+            guard small.bytes[header] >= 10 else { continue }
+            for byte in header..<header + Int(small.bytes[header]) {
+                for bit in 0..<8 { try flip(bit, of: byte) }
+                cases += 1
+            }
+        }
+        #expect(cases > 10)
+    }
+
     /// Where the rows of items and keys begin.
-    private func cells() -> [Int] {
-        small.itemPages.union(small.keyPages).sorted().flatMap { page in
+    private func cells() -> [Int] { cells(of: small.itemPages.union(small.keyPages)) }
+
+    private func cells(of pages: Set<Int>) -> [Int] {
+        pages.sorted().flatMap { page in
             let start = page * Self.pageSize
             return (0..<number(at: start + 3)).map { start + number(at: start + 8 + 2 * $0) }
         }
