@@ -10,8 +10,8 @@ extension SQLiteRecordStore {
 
     /// Whatever rows still lie in the pages of a damaged file, in a new store in the empty file at `path`.
     ///
-    /// No row is looked into, and trees and indexes are not asked. What comes of it serves to be read: it lacks the indexes
-    /// that say that tags are unique, which rows of a damaged file may not be.
+    /// No row is looked into, and trees and indexes are not asked. What comes of it serves to be read: it lacks what says that
+    /// tags and the keys of classes are unique, which those of damaged rows may not be.
     ///
     /// - Parameter source: a copy that nobody uses, with its log beside it; it may be changed.
     package static func salvage(fileAt source: String, to path: String) throws(KeychainError) -> SQLiteRecordStore {
@@ -50,14 +50,22 @@ private struct Salvage {
 
     private let pages: TablePages
     private let db: Database
+    /// What puts a row into each table.
+    private let inserts: [String: String]
 
-    init(from pages: TablePages, to db: Database) {
+    init(from pages: TablePages, to db: Database) throws {
         self.pages = pages
         self.db = db
+        var inserts: [String: String] = [:]
+        for table in RawRow.tables {
+            let values = try db.columns(in: table).map { $0.asRead("?") }.joined(separator: ", ")
+            inserts[table] = "INSERT OR IGNORE INTO \(table) VALUES (\(values))"
+        }
+        self.inserts = inserts
     }
 
     func run() throws {
-        for index in Self.uniqueIndexes { try db.execute(sql: "DROP INDEX \(index)") }
+        try allowDuplicates()
         try db.inTransaction {
             try pages.forEachRow { row in
                 guard let table = row.table else { return }
@@ -65,6 +73,16 @@ private struct Salvage {
             }
             return .commit
         }
+    }
+
+    private func allowDuplicates() throws {
+        for index in Self.uniqueIndexes { try db.execute(sql: "DROP INDEX \(index)") }
+        try db.execute(
+            sql: """
+                CREATE TABLE any_class_key AS SELECT * FROM class_key;
+                DROP TABLE class_key;
+                ALTER TABLE any_class_key RENAME TO class_key
+                """)
     }
 
     /// Of two rows of one number the newer one stays. One that the table refuses is none.
@@ -76,16 +94,22 @@ private struct Salvage {
                 try db.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ? AND version < ?")
                     .execute(arguments: [values[0], values[2]])
             }
-            let places = values.map { _ in "?" }.joined(separator: ", ")
-            try db.cachedStatement(sql: "INSERT OR IGNORE INTO \(table) VALUES (\(places))")
-                .execute(arguments: StatementArguments(values))
+            guard let insert = inserts[table] else { return }
+            try db.cachedStatement(sql: insert).execute(arguments: StatementArguments(values))
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             return
         }
     }
 }
 
+extension ColumnInfo {
+    /// A value as readers take it: one bit makes bytes of a number, or text of bytes, and the table refuses either.
+    func asRead(_ value: String) -> String { "CAST(\(value) AS \(type))" }
+}
+
 extension RawRow {
+    static let tables = ["store", "slot", "device", "class_key", "user_key", "directory", "item", "secret"]
+
     /// Where rows like this one belong; nil for what is no row of a keychain.
     var table: String? {
         guard rowID != nil else { return values.count == 7 && byteCount(5) == 40 ? "class_key" : nil }

@@ -20,25 +20,43 @@ struct EveryByteTests {
             .complaints(hurt: Set(hurt), hurtsKeys: !small.keyPages.isDisjoint(with: pages))
     }
 
-    @Test("S4: no flipped byte yields a wrong value; what is sound is saved")
-    func flips() throws {
+    /// Two halves, side by side.
+    @Test("S4: no flipped byte yields a wrong value; what is sound is saved", arguments: [0, 1])
+    func flips(half: Int) throws {
         let length = ProofLength(short: 8)
         let count = small.bytes.count
         var cases = 0
-        for (number, byte) in length.spread(count, rounds: 8).enumerated() {
+        for (number, byte) in length.spread(count, rounds: 8).enumerated() where byte % 2 == half {
             // A long run sees every byte, however long that takes.
             if length.isOver, !length.isLong || number >= count { break }
             // Free space is not used: what is zero stays out of the short run.
             if !length.isLong, small.bytes[byte] == 0 { continue }
-            let bit = (byte + number / count) % 8
-            var bytes = small.bytes
-            bytes[byte] ^= 1 << UInt8(bit)
-            let found = try complaints(bytes, pages: [byte / Self.pageSize])
-            #expect(found == [], "KEYCHAINFS_PROOF_SEED=\(byte): bit \(bit)")
+            try flip((byte + number / count) % 8, of: byte)
             cases += 1
         }
         #expect(cases > 0)
         length.tell("flips", cases: cases)
+    }
+
+    private func flip(_ bit: Int, of byte: Int) throws {
+        var bytes = small.bytes
+        bytes[byte] ^= 1 << UInt8(bit)
+        let found = try complaints(bytes, pages: [byte / Self.pageSize])
+        #expect(found == [], "KEYCHAINFS_PROOF_SEED=\(byte): bit \(bit)")
+    }
+
+    @Test("S4: every bit of where rows begin, which says what they consist of") func heads() throws {
+        let length = ProofLength(short: 1)
+        let places = cells().flatMap { cell in (cell..<cell + 24).flatMap { byte in (0..<8).map { (byte, $0) } } }
+        var cases = 0
+        for number in length.spread(places.count) {
+            if length.isOver, !length.isLong { break }
+            let (byte, bit) = places[number]
+            try flip(bit, of: byte)
+            cases += 1
+        }
+        #expect(cases > 0)
+        length.tell("heads", cases: cases)
     }
 
     @Test("S4: what reads in spite of a flipped bit is there after the repair")
@@ -67,6 +85,58 @@ struct EveryByteTests {
             }
         }
         return places
+    }
+
+    @Test("S4: a number 0 of which one bit has made bytes without length reads as 0, and is there after the repair")
+    func zeros() throws {
+        var cases = 0
+        for byte in cells().flatMap({ $0 + 2..<$0 + 16 }) where small.bytes[byte] == 8 {
+            try flip(2, of: byte)
+            cases += 1
+        }
+        #expect(cases > 10)
+    }
+
+    /// One bit makes a second row for the same purpose of a row of a class key.
+    @Test("S4: of two rows of class keys for one purpose the one that opens is there after the repair")
+    func twins() throws {
+        var cases = 0
+        // A table without row numbers.
+        for cell in cells(of: small.keyPages.filter { small.bytes[$0 * Self.pageSize] == 10 }) {
+            // One byte says how long the row is if it is short.
+            let header = small.bytes[cell] < 128 ? cell + 1 : cell + 2
+            let purpose = header + Int(small.bytes[header])
+            for bit in 0..<3 {
+                try flip(bit, of: purpose)
+                cases += 1
+            }
+        }
+        #expect(cases > 10)
+    }
+
+    @Test("S4: a slot that SQLite reads in spite of a changed number or type of columns is there after the repair")
+    func slots() throws {
+        var cases = 0
+        for cell in cells(of: small.keyPages.filter { small.bytes[$0 * Self.pageSize] == 13 }) {
+            let header = small.bytes[cell] < 128 ? cell + 2 : cell + 3
+            // The longest of the rows of keys.
+            guard small.bytes[header] >= 10 else { continue }
+            for byte in header..<header + Int(small.bytes[header]) {
+                for bit in 0..<8 { try flip(bit, of: byte) }
+                cases += 1
+            }
+        }
+        #expect(cases > 10)
+    }
+
+    /// Where the rows of items and keys begin.
+    private func cells() -> [Int] { cells(of: small.itemPages.union(small.keyPages)) }
+
+    private func cells(of pages: Set<Int>) -> [Int] {
+        pages.sorted().flatMap { page in
+            let start = page * Self.pageSize
+            return (0..<number(at: start + 3)).map { start + number(at: start + 8 + 2 * $0) }
+        }
     }
 
     /// Of two bytes, the first one counting more.

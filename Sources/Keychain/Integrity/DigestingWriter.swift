@@ -37,7 +37,7 @@ final class DigestingWriter: RecordWriter {
     }
 
     func put(_ key: ClassKeyRecord) throws(KeychainError) {
-        let old = try classKeys().first { $0.isSameWrapping(as: key) }
+        let old = try classKeys().first { $0.place == key.place }
         try base.put(key)
         try note(.classKey, old: old.map(digest.sum), new: digest.sum(key))
     }
@@ -67,7 +67,7 @@ final class DigestingWriter: RecordWriter {
     }
 
     func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError) {
-        let old = try classKeys().first { $0.isSameWrapping(as: key) }
+        let old = try classKeys().first { $0.place == key.place }
         try base.deleteClassKey(key)
         try note(.classKey, old: old.map(digest.sum), new: nil)
     }
@@ -223,12 +223,4 @@ extension DigestingWriter {
     func itemCount() throws(KeychainError) -> Int { try base.itemCount() }
     func directoryCount() throws(KeychainError) -> Int { try base.directoryCount() }
     func newestRowID() throws(KeychainError) -> RowID { try base.newestRowID() }
-}
-
-extension ClassKeyRecord {
-    /// Whether both stand in the same row.
-    func isSameWrapping(as other: ClassKeyRecord) -> Bool {
-        purpose == other.purpose && generation == other.generation && device == other.device
-            && wrapping == other.wrapping
-    }
 }

@@ -31,6 +31,9 @@ extension KeyRing {
         current.withLock { $0.table.foreign }
     }
 
+    /// Records of class keys that are not what was written, while another one for the same place is.
+    var impostors: Set<ClassKeyRecord> { current.withLock { $0.table.impostors } }
+
     /// The keys of an existing row, usable at this moment.
     ///
     /// - Throws: `interactionNotAllowed` if they are locked or another device's, `decode` if they are damaged or

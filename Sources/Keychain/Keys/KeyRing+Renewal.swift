@@ -49,7 +49,7 @@ extension StoredKeys {
     func replacing(_ records: [ClassKeyRecord]) -> StoredKeys {
         var replaced = self
         for record in records {
-            replaced.classKeys = replaced.classKeys.map { $0.isSameWrapping(as: record) ? record : $0 }
+            replaced.classKeys = replaced.classKeys.map { $0.place == record.place ? record : $0 }
         }
         return replaced
     }

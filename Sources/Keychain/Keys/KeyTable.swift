@@ -25,6 +25,9 @@ struct KeyTable {
     /// A new user key comes with a new generation of every class that it wraps: where the newest is older than this, somebody
     /// has taken rows of keys out of the store, and whoever had a slot once may know what is left.
     var oldestCurrent: Int64 = 1
+    /// Records that do not open, while another one of the same place does: one changed byte makes such. Only a store whose
+    /// rows were salvaged has two of a place.
+    private(set) var impostors: Set<ClassKeyRecord> = []
 
     subscript(purpose: KeyPurpose, generation: Int64) -> Entry? { entries[purpose]?[generation] }
 
@@ -100,6 +103,7 @@ struct KeyTable {
     /// But not if they are others: what only the device key vouches for gives way.
     mutating func merge(_ other: KeyTable) {
         oldestCurrent = max(oldestCurrent, other.oldestCurrent)
+        impostors.formUnion(other.impostors)
         for (purpose, generations) in other.entries {
             for (generation, entry) in generations {
                 if case .opened(let new) = entry, case .opened(let old) = entries[purpose]?[generation],
@@ -140,6 +144,22 @@ extension KeyTable {
                 put(try Self.open(record, keys: keys), record.purpose, record.generation)
             }
         }
+        impostors = try Self.impostors(among: records, keys: keys)
+    }
+
+    private static func impostors(
+        among records: [ClassKeyRecord], keys: borrowing WrappingKeys
+    ) throws(KeychainError) -> Set<ClassKeyRecord> {
+        guard Set(records.map(\.place)).count < records.count else { return [] }
+        var impostors: Set<ClassKeyRecord> = []
+        for (place, twins) in Dictionary(grouping: records, by: \.place) where keys.has(place.wrapping) {
+            var closed: [ClassKeyRecord] = []
+            for record in twins {
+                if case .damaged = try open(record, keys: keys) { closed.append(record) }
+            }
+            if closed.count < twins.count { impostors.formUnion(closed) }
+        }
+        return impostors
     }
 
     private func isOpened(_ record: ClassKeyRecord) -> Bool {

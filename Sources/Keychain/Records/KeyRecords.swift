@@ -120,6 +120,14 @@ package enum KeyPurpose: Hashable, Sendable {
 
 /// One wrapping of one generation of a class's keys.
 package struct ClassKeyRecord: Hashable, Sendable {
+    /// What there is one record for.
+    struct Place: Hashable {
+        let purpose: KeyPurpose
+        let generation: Int64
+        let device: Int64
+        let wrapping: Wrapping
+    }
+
     package var purpose: KeyPurpose
     /// From 1; new rows use the highest. Unique per purpose over all devices.
     package var generation: Int64
@@ -142,6 +150,8 @@ package struct ClassKeyRecord: Hashable, Sendable {
         self.userKeyGeneration = userKeyGeneration
         self.keys = keys
     }
+
+    var place: Place { Place(purpose: purpose, generation: generation, device: device, wrapping: wrapping) }
 }
 
 /// A user key of the past, under the present one: what a device still needs for its own keys when another device has

@@ -84,11 +84,11 @@ package struct KeychainRepair: Sendable {
         return last + 1
     }
 
-    /// As they are: what a key is worth is for those to say who can open it.
+    /// As they are: what a key is worth is for those to say who can open it. Of two for one place the one that opens.
     private func copyKeys(from reader: any RecordReader, to writer: DigestingWriter) throws(KeychainError) {
         for slot in try reader.slots() { try writer.put(slot) }
         for device in try reader.devices() { try writer.put(device) }
-        for key in try reader.classKeys() { try writer.put(key) }
+        for key in try reader.classKeys() where !keys.impostors.contains(key) { try writer.put(key) }
         for key in try reader.userKeys() { try writer.put(key) }
     }
 

@@ -19,7 +19,7 @@ package struct RepairFindings: Sendable {
     package var restoredDirectories: [RowID] { plan.restored }
     /// Directories whose place or name is lost, and where what lies in them will be found.
     package var displacedDirectories: [RowID] { plan.displaced }
-    /// Rows of keys that are not of the form of one.
+    /// Rows of keys that are not of the form of one, or stand in the place of one.
     package var damagedKeys: Int { survey.damagedKeys }
     /// As many rows as were committed, but older or changed ones that verify all the same.
     package var areRowsReplaced: Bool {

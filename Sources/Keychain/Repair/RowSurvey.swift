@@ -26,7 +26,7 @@ struct RowSurvey {
     private(set) var population: [RowID: Int] = [:]
     /// Directories of Always items.
     private(set) var alwaysDirectories: Set<RowID> = []
-    /// Rows of keys that are not of the form of one.
+    /// Rows of keys that are not of the form of one, or stand in the place of one.
     private(set) var damagedKeys = 0
     /// Rows of all tables, whatever they are worth.
     private(set) var rowCount: Int64 = 0
@@ -41,6 +41,7 @@ struct RowSurvey {
         highestRow = store.highestRow < .lastUsual ? max(.none, store.highestRow) : .none
         damagedKeys = try reader.damagedKeys().total
         rowCount += Int64(try reader.keyRowCount() + damagedKeys)
+        damagedKeys += keys.impostors.count
         try surveyDirectories(reader)
         try surveyItems(reader)
     }
