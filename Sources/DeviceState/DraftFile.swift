@@ -5,7 +5,7 @@ import SystemServices
 
 /// A file that is being written beside the place where it will be: it gets its name when it is whole and durable.
 ///
-/// Mode 0600 from the first moment. What has not got its name is removed at the end.
+/// Mode 0600 from the first moment. What has not got its name is removed at the end, with what SQLite has left beside it.
 package struct DraftFile: ~Copyable {
     package let file: FileDescriptor
     package let path: String
@@ -20,8 +20,9 @@ package struct DraftFile: ~Copyable {
     }
 
     deinit {
-        try? file.close()
+        DatabaseFiles.removeAll(of: path)
         try? FileManager.default.removeItem(atPath: path)
+        try? file.close()
     }
 
     /// In bytes, as it is now.

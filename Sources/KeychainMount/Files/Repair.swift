@@ -256,7 +256,6 @@ private final class SalvagedStore {
     init(_ aside: borrowing FileAside, beside path: String) throws(Failure) {
         do throws(Errno) {
             let source = try DraftFile(for: path)
-            defer { DatabaseFiles.removeLog(of: source.path) }
             try aside.copy(to: source)
             let draft = try DraftFile(for: path)
             do throws(KeychainError) {
@@ -270,8 +269,5 @@ private final class SalvagedStore {
         }
     }
 
-    deinit {
-        store.close()
-        DatabaseFiles.removeLog(of: draft.path)
-    }
+    deinit { store.close() }
 }
