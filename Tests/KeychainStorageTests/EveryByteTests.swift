@@ -101,10 +101,7 @@ struct EveryByteTests {
     @Test("S4: of two rows of class keys for one purpose the one that opens is there after the repair")
     func twins() throws {
         var cases = 0
-        // A table without row numbers.
-        for cell in cells(of: small.keyPages.filter { small.bytes[$0 * Self.pageSize] == 10 }) {
-            // One byte says how long the row is if it is short.
-            let header = small.bytes[cell] < 128 ? cell + 1 : cell + 2
+        for header in keyHeaders(hasNumbers: false) {
             let purpose = header + Int(small.bytes[header])
             for bit in 0..<3 {
                 try flip(bit, of: purpose)
@@ -117,16 +114,24 @@ struct EveryByteTests {
     @Test("S4: a slot that SQLite reads in spite of a changed number or type of columns is there after the repair")
     func slots() throws {
         var cases = 0
-        for cell in cells(of: small.keyPages.filter { small.bytes[$0 * Self.pageSize] == 13 }) {
-            let header = small.bytes[cell] < 128 ? cell + 2 : cell + 3
-            // The longest of the rows of keys.
-            guard small.bytes[header] >= 10 else { continue }
+        // The longest of the rows of keys.
+        for header in keyHeaders(hasNumbers: true) where small.bytes[header] >= 10 {
             for byte in header..<header + Int(small.bytes[header]) {
                 for bit in 0..<8 { try flip(bit, of: byte) }
                 cases += 1
             }
         }
         #expect(cases > 10)
+    }
+
+    /// Where the headers of rows of keys begin, the first byte of which says how long they are: of tables whose rows have
+    /// numbers, or of the others (sqlite.org/fileformat2.html).
+    private func keyHeaders(hasNumbers: Bool) -> [Int] {
+        let leaf: UInt8 = hasNumbers ? 13 : 10
+        return cells(of: small.keyPages.filter { small.bytes[$0 * Self.pageSize] == leaf }).map { cell in
+            // How long the row is, in one byte or two, and its number.
+            cell + (small.bytes[cell] < 128 ? 1 : 2) + (hasNumbers ? 1 : 0)
+        }
     }
 
     /// Where the rows of items and keys begin.
