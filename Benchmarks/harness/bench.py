@@ -1,4 +1,5 @@
 """What every group of measurements is given, and how subjects take turns."""
+import time
 from dataclasses import dataclass
 
 from . import peers
@@ -23,6 +24,10 @@ class Scale:
     peer_items: int = 1000
 
 
+# After polls that did not pay keychainfs makes none for a second: what was measured on one processor must not decide
+# about the next case on two.
+SETTLING_SECONDS = 1.1
+
 QUICK = Scale(items=(1000,), repetitions=2, calls=300, threads=(2, 4), writers=(2, 8), sizes=(1024, 65536),
               growth=(1, 100, 10_000))
 FULL = Scale(items=(1000, 100_000, 1_000_000), repetitions=5, calls=2000, threads=(2, 4, 8, 16), writers=(2, 8, 32),
@@ -39,6 +44,7 @@ class Bench:
         self.results = Results()
         self.keychains = Keychains(self)
         self._wanted = wanted
+        self._settled_for = None
 
     def wants(self, name):
         """Whether a subject was asked for; without a choice all are."""
@@ -76,7 +82,8 @@ class Bench:
     def take_turns(self, subjects, cases, calls=None):
         """Each repetition measures each case of each subject; who begins changes. What drifts, drifts for all."""
         for repetition in range(self.scale.repetitions):
-            for case in cases:
+            for case in sorted(cases, key=lambda case: case.placement):
+                self._settle(case.placement)
                 able = [subject for subject in subjects if case.operation not in subject.lacks]
                 first = repetition % len(able)
                 for subject in able[first:] + able[:first]:
@@ -84,6 +91,11 @@ class Bench:
                         subject, case, self.calls_of(case, calls), self.placement(case.placement), repetition + 3)
                     self.results.add(case, subject.name, sample)
             announce(f"  {cases[0].group}, {cases[0].items:,} items: {repetition + 1} of {self.scale.repetitions}")
+
+    def _settle(self, placement):
+        if placement != self._settled_for:
+            time.sleep(SETTLING_SECONDS)
+            self._settled_for = placement
 
     def calls_of(self, case, calls):
         """Of one repetition. A listing is a call: of many entries few are enough."""
