@@ -74,12 +74,6 @@ static inline int cfuse3_receive_descriptor(int socket)
     return descriptor;
 }
 
-/* fcntl(2) is variadic, and this command is declared with _GNU_SOURCE only: F_SETPIPE_SZ. */
-static inline int cfuse3_set_pipe_size(int descriptor, int size)
-{
-    return fcntl(descriptor, 1031, size);
-}
-
 /* prctl(2) is variadic. */
 static inline void cfuse3_signal_at_parents_end(int number)
 {

@@ -69,17 +69,3 @@ struct Show: ParsableCommand {
         }
     }
 }
-
-/// Not for people: the process that asks a daemon, which may not answer; ``ControlExchange``.
-struct Ask: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: ControlExchange.command, shouldDisplay: false)
-
-    @Option var file: ControlExchange.File
-    @Argument var mountPoint: String
-
-    func run() throws {
-        try reporting(hasSecrets: true) { ControlExchange.perform(file, at: mountPoint) }
-    }
-}
-
-extension ControlExchange.File: ExpressibleByArgument {}

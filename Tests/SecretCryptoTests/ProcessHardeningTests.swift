@@ -49,6 +49,21 @@ import Testing
         }
     }
 
+    @Test("H1: the runtime's handlers are taken away, and signals that are ignored stay so", arguments: [SIGSEGV, SIGTRAP])
+    func crashReports(_ number: Int32) async {
+        await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in
+            unsetenv("SWIFT_BACKTRACE")
+            signal(number) { _ in }
+            signal(SIGQUIT, SIG_IGN)
+            CrashReports.disable()
+            guard ProcessHardening.apply().crashReportsOff else { exit(1) }
+            guard let setting = getenv("SWIFT_BACKTRACE"), strcmp(setting, "enable=no") == 0 else { exit(2) }
+            guard raise(SIGQUIT) == 0 else { exit(3) }
+            var action = sigaction()
+            exit(sigaction(number, nil, &action) == 0 && action.__sigaction_handler.sa_handler == nil ? 0 : 4)
+        }
+    }
+
     @Test("S2, H1: a forked child has no secret of its parent's and no nonce that the parent will take")
     func forking() async {
         await #expect(processExitsWith: .exitCode(0)) {

@@ -18,6 +18,16 @@ int renameat2(int old_directory, const char *old_path, int new_directory, const 
    Asks no file system. */
 int mount_identity_of(int directory, const char *path, uint64_t *mount, uint64_t *device);
 
+/* The most that a message and its answer have, in bytes, and what ps(1) calls the process. */
+#define FILE_EXCHANGE_LIMIT (1 << 20)
+#define FILE_EXCHANGE_NAME "keychainfs-ask"
+
+/* Forks a child that reads a message from `peer` up to its end, opens `path`, writes the message if `is_written`, reads the file
+   up to its end and closes it. Then it sends a status, an int32_t, and what it has read, and ends. The status is 0, a negative
+   errno of open(2), or a positive one of anything else. It ends with the thread that has started it.
+   Returns its process id, or a negative errno. The caller closes `peer`, a socket, and waits for the child. */
+int file_exchange_start(const char *path, bool is_written, int *peer);
+
 /* A connection to the system bus, for one thread. Functions return a negative errno when they fail. */
 typedef struct login_bus login_bus;
 

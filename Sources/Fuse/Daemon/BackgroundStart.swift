@@ -48,8 +48,8 @@ public enum BackgroundStart {
     }
 
     /// There is no reader yet, and so no SIGPIPE: all of it has to fit.
-    static func send(_ secret: RawSpan, into descriptor: Int32, limit: Int = maximumSecret) throws(Errno) {
-        guard secret.byteCount <= limit else { throw Errno(rawValue: EMSGSIZE) }
+    static func send(_ secret: RawSpan, into descriptor: Int32) throws(Errno) {
+        guard secret.byteCount <= maximumSecret else { throw Errno(rawValue: EMSGSIZE) }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         let count = unsafe secret.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else { throw Errno(rawValue: errno) }

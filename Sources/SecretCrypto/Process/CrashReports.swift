@@ -2,22 +2,25 @@ import Glibc
 
 /// Swift's crash handler prints registers and memory: it is off in every process that holds keys (contract, H1).
 package enum CrashReports {
-    private static let name = "SWIFT_BACKTRACE"
-    /// What the runtime reads when a process starts.
-    private static let value = "enable=no"
+    /// What the runtime handles (CrashHandlerLinux.cpp).
+    private static let signals = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
+    /// What the runtime reads when a process starts, and the value that turns it off.
+    private static let setting = (name: "SWIFT_BACKTRACE", value: "enable=no")
 
     /// Off in this process and all that it starts.
     ///
-    /// The runtime looks only at its start, so a process that was started otherwise starts itself once more, as the
-    /// same process and with the same arguments. Called before there is anything to lose. If that fails, it goes on.
+    /// The runtime looks at its setting only when a process starts, and sets up its handlers then: those are taken away.
     package static func disable() {
-        if let setting = unsafe getenv(name), unsafe strcmp(setting, value) == 0 { return }
-        unsafe setenv(name, value, 1)
-        // By its own name, so that ps(1) shows it, unless that is gone.
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        if unsafe readlink("/proc/self/exe", &path, Int(PATH_MAX)) > 0 {
-            _ = unsafe execv(path, CommandLine.unsafeArgv)
-        }
-        _ = unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
+        if let value = unsafe getenv(setting.name), unsafe strcmp(value, setting.value) == 0 { return }
+        unsafe setenv(setting.name, setting.value, 1)
+        for signal in signals where isHandled(signal) { _ = Glibc.signal(signal, SIG_DFL) }
+    }
+
+    /// Not one that is ignored: that came from whoever has started this process.
+    private static func isHandled(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
+        let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        return handler != 0 && handler != 1
     }
 }

@@ -13,7 +13,10 @@ bounded() {
     [ $((SECONDS - start)) -le 35 ] || fail "'$*' took $((SECONDS - start)) s"
     [[ $said == *"does not answer"*"kill -CONT"* ]] || fail "'$*' said: $said"
 }
-no_helpers() { ! pgrep -u "$(id -u)" -f "keychainfs ask .*$MNT" > /dev/null; }
+no_helpers() {
+    local helper
+    for helper in $(pgrep -u "$(id -u)" -x keychainfs-ask); do ! grep -q "$MNT" "/proc/$helper/cmdline" || return 1; done
+}
 kill -STOP "$pid"
 # At the same time: they do not wait for each other.
 for command in "status" "status --json" "lock" "unlock" "unmount"; do
