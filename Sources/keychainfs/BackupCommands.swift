@@ -4,7 +4,7 @@ import KeychainMount
 
 struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Copy a keychain, still encrypted, to a new file; or verify such a copy.",
+        commandName: "backup", abstract: "Copy a keychain, still encrypted, to a new file; or verify such a copy.",
         discussion: """
             A mounted keychain is copied by its daemon while it is in use, locked or not, but not before its first \
             unlock; that needs as much free room beside the keychain as the keychain takes. Of one that is not mounted \
@@ -65,7 +65,7 @@ struct Backup: ParsableCommand {
 
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Put a backup in the place of a keychain.",
+        commandName: "restore", abstract: "Put a backup in the place of a keychain.",
         discussion: """
             Asks for the passphrase of BACKUP, and verifies its structure first ('backup --verify' verifies every row). \
             A mounted keychain is never replaced: unmount it. An existing one is replaced only with --replace, in one \

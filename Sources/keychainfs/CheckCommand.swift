@@ -4,6 +4,7 @@ import KeychainMount
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check",
         abstract: "Verify every row of a keychain; with --repair save what is sound of a damaged one.",
         discussion: """
             A mounted keychain is checked by its daemon. Also lists files that editors left behind.

@@ -3,7 +3,7 @@ import KeychainMount
 
 struct Unmount: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Unmount a keychain and wait until its daemon has ended.")
+        commandName: "unmount", abstract: "Unmount a keychain and wait until its daemon has ended.")
 
     @OptionGroup var mountPoint: MountPointArgument
 
@@ -14,7 +14,7 @@ struct Unmount: ParsableCommand {
 
 struct Lock: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lock a mounted keychain: its items answer 'Required key not available'.")
+        commandName: "lock", abstract: "Lock a mounted keychain: its items answer 'Required key not available'.")
 
     @OptionGroup var mountPoint: MountPointArgument
 
@@ -24,7 +24,8 @@ struct Lock: ParsableCommand {
 }
 
 struct Unlock: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Unlock a mounted keychain.")
+    static let configuration = CommandConfiguration(
+        commandName: "unlock", abstract: "Unlock a mounted keychain.")
 
     @OptionGroup var mountPoint: MountPointArgument
     @OptionGroup var unlocking: UnlockOptions
@@ -42,7 +43,8 @@ struct Unlock: ParsableCommand {
 }
 
 struct Status: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the state of a mounted keychain.")
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show the state of a mounted keychain.")
 
     @OptionGroup var mountPoint: MountPointArgument
     @Flag(help: "As JSON, for scripts.")
@@ -58,7 +60,7 @@ struct Status: ParsableCommand {
 
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show all attributes of an item, never its secret.")
+        commandName: "show", abstract: "Show all attributes of an item, never its secret.")
 
     @Argument(help: "The item's file in a mount.")
     var file: String

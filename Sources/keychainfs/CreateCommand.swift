@@ -3,7 +3,7 @@ import KeychainMount
 
 struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a new, empty keychain.",
+        commandName: "create", abstract: "Make a new, empty keychain.",
         discussion:
             "Asks twice for a passphrase. There is no way to it without the passphrase: keep it well, or add a recovery key with 'keychainfs slot add --kind recovery'."
     )

@@ -27,8 +27,9 @@ struct KeychainFS: ParsableCommand {
     /// mount(8) does not name a command.
     static func main() {
         ProgramMemory.prepare()
-        let commands = configuration.subcommands.compactMap { $0._commandName } + ["help"]
-        main(HelperCommandLine(CommandLine.arguments, commands: commands).arguments)
+        let helper = HelperCommandLine(
+            CommandLine.arguments, commands: configuration.subcommands.map { $0._commandName } + ["help"])
+        main(helper.arguments)
     }
 }
 

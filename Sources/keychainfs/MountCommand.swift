@@ -4,7 +4,7 @@ import KeychainMount
 
 struct Mount: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Mount a keychain as a directory.",
+        commandName: "mount", abstract: "Mount a keychain as a directory.",
         discussion: "Goes to the background when the mount is ready. Only the mounting user can reach it.")
 
     @OptionGroup var keychain: KeychainOption

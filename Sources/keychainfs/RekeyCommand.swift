@@ -4,7 +4,7 @@ import KeychainMount
 
 struct Rekey: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give a mounted keychain new keys, and seal every item anew under them.",
+        commandName: "rekey", abstract: "Give a mounted keychain new keys, and seal every item anew under them.",
         discussion: """
             Who has an older copy of the keychain and a slot that was removed or changed since has old keys. After a rekey \
             they open no item of the keychain, old or new; the older copy they open as ever.

@@ -5,7 +5,7 @@ import KeychainMount
 
 struct Search: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find the items that have certain attributes, and print their paths.",
+        commandName: "search", abstract: "Find the items that have certain attributes, and print their paths.",
         discussion: """
             Without a term: all items. ATTRIBUTE is a name as in 'getfattr -d', without 'user.': kSecAttrLabel, or its end \
             in any case (label), or its four characters (labl). VALUE is what the extended attribute would be; bytes that \

@@ -5,7 +5,7 @@ import KeychainMount
 
 struct Slot: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List, add, change and remove the ways to unlock a keychain.",
+        commandName: "slot", abstract: "List, add, change and remove the ways to unlock a keychain.",
         discussion: """
             A keychain has key slots: passphrases, recovery keys (36 characters to write down), key files. Any one of them \
             unlocks it. Each change asks for one that is there, also if the keychain is mounted and unlocked; none writes an \

@@ -6,8 +6,8 @@ package struct HelperCommandLine: Sendable {
     /// What follows the program's name; nil if mount(8) has not called.
     package let arguments: [String]?
 
-    /// `words`: all of the command line; `commands`: the names of this program's own commands.
-    package init(_ words: [String], commands: [String]) {
+    /// `words`: all of the command line; `commands`: the names of this program's own commands, asked for where it matters.
+    package init(_ words: [String], commands: @autoclosure () -> [String]) {
         let name = words.first?.split(separator: "/").last.map(String.init) ?? ""
         let rest = Array(words.dropFirst())
         let isHelper = name.hasPrefix("mount.")
@@ -15,10 +15,10 @@ package struct HelperCommandLine: Sendable {
     }
 
     /// SOURCE MOUNTPOINT -o OPTIONS: a keychain that is called like a command is named by its path.
-    private static func isFromMountFuse(_ words: [String], _ commands: [String]) -> Bool {
+    private static func isFromMountFuse(_ words: [String], _ commands: () -> [String]) -> Bool {
         guard words.count == 4, words[2] == "-o", !words[0].hasPrefix("-"), !words[1].hasPrefix("-") else {
             return false
         }
-        return !commands.contains(words[0])
+        return !commands().contains(words[0])
     }
 }
