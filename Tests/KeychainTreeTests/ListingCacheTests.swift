@@ -97,6 +97,78 @@ import Testing
         #expect(fixture.tree.listings.listing(of: try row(), since: fixture.keychain.commitCount) == nil)
     }
 
+    /// Lists by small steps; before each `between` is told how many entries there were. Leaves the directory open.
+    private func listInSteps(_ between: (Int) throws -> Void = { _ in }) throws -> (node: NodeID, handle: HandleID) {
+        let node = try shell.entry(dir).node
+        let handle = try shell.ask { (request) throws(Errno) in try fixture.tree.opendir(&request, node: node) }
+        var sink = StepSink()
+        repeat {
+            try between(sink.total)
+            sink.room = 7
+            try shell.ask { (request) throws(Errno) in
+                try fixture.tree.readdir(&request, node: node, handle: handle, offset: sink.last, into: &sink)
+            }
+        } while sink.room < 7
+        return (node, handle)
+    }
+
+    private func close(_ listing: (node: NodeID, handle: HandleID)) throws {
+        try shell.ask { (request) throws(Errno) in
+            fixture.tree.releasedir(&request, node: listing.node, handle: listing.handle)
+        }
+        fixture.tree.forget(listing.node, count: 1)
+    }
+
+    private func isKept() throws -> Bool {
+        fixture.tree.listings.listing(of: try row(), since: fixture.keychain.commitCount)?.count == 20
+    }
+
+    @Test("S5: a listing that takes several calls is remembered at its end, and not before")
+    func steps() throws {
+        try close(listInSteps { if $0 < 22 { try #expect(!isKept()) } })
+        try #expect(isKept())
+    }
+
+    @Test("T6: nothing is remembered of a listing during which something was committed")
+    func committedMeanwhile() throws {
+        try close(listInSteps { if $0 == 14 { try shell.put("\(dir)/n1", "changed") } })
+        try #expect(!isKept())
+        try close(listInSteps())
+        try #expect(isKept())
+    }
+
+    @Test("H2, L1: a lock forgets what was gathered of a listing that is under way")
+    func lockedMeanwhile() throws {
+        try close(
+            listInSteps {
+                guard $0 == 14 else { return }
+                _ = fixture.tree.lock()
+                #expect(fixture.tree.listings.gatheredCount == 0)
+                try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+            })
+        try #expect(!isKept())
+    }
+
+    @Test("S5: what listings have gathered that nobody ends is bounded, and gone with their descriptors")
+    func unfinished() throws {
+        let node = try shell.entry(dir).node
+        defer { fixture.tree.forget(node, count: 1) }
+        let entries = [ListingCache.Entry](
+            repeating: ListingCache.Entry(
+                row: RowID(rawValue: 7), name: try #require(EntryName("n")), attributes: try shell.stat(dir)),
+            count: ListingCache.limit / 3)
+        let cache = ListingCache()
+        for number in 1...9 {
+            let part = ListingCache.Part(
+                handle: HandleID(rawValue: UInt64(number)), directory: try row(), after: .none, commit: 1,
+                entries: entries)
+            cache.gather(part, isLast: false) { true }
+            #expect(cache.gatheredCount <= ListingCache.limit && cache.gatheredCount > 0)
+        }
+        for number in 1...9 { cache.giveUp(HandleID(rawValue: UInt64(number))) }
+        #expect(cache.gatheredCount == 0)
+    }
+
     private func row() throws -> RowID {
         let entry = try shell.entry(dir)
         defer { fixture.tree.forget(entry.node, count: 1) }
@@ -117,4 +189,20 @@ private struct EntrySink: DirectorySink {
         entries[name.text] = entry
         return true
     }
+}
+
+/// Takes so many names a call, and no entries.
+private struct StepSink: DirectorySink {
+    var room = 0
+    var total = 0
+    var last: UInt64 = 0
+    let wantsEntries = false
+
+    mutating func add(_ name: EntryName, inode: InodeNumber, type: FileSystemCore.FileType, offset: UInt64) -> Bool {
+        guard room > 0 else { return false }
+        (room, total, last) = (room - 1, total + 1, offset)
+        return true
+    }
+
+    mutating func add(_ name: EntryName, entry: Entry, offset: UInt64) -> Bool { false }
 }

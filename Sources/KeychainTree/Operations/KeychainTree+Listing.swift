@@ -22,6 +22,7 @@ extension KeychainTree {
     }
 
     package func releasedir(_ request: inout Request, node: NodeID, handle: HandleID) {
+        listings.giveUp(handle)
         _ = table.withLock { $0.close(handle) }
     }
 
@@ -51,7 +52,11 @@ extension KeychainTree {
         case .folder(.classDirectory(let place)):
             try listDirectories(of: place, after: RowID(rawValue: Int64(clamping: after)), listing, &sink)
         case .service(let directory):
-            try listItems(of: directory, after: RowID(rawValue: Int64(clamping: after)), listing, &sink)
+            let after = RowID(rawValue: Int64(clamping: after))
+            if let known = knownListing(of: directory) {
+                return try listKnown(known.following(after), of: directory, listing, &sink)
+            }
+            try listItems(of: directory, after: after, handle, listing, &sink)
         case .item, .controlFile: throw .notDirectory
         }
     }
@@ -140,75 +145,81 @@ extension KeychainTree {
 
     /// Rows and uncommitted names in one order, that of rows: a name keeps its place when it is committed (T6).
     private func listItems(
-        of directory: ServiceDirectory, after: RowID, _ listing: ListingHandle, _ sink: inout some DirectorySink
+        of directory: ServiceDirectory, after: RowID, _ handle: HandleID, _ listing: ListingHandle,
+        _ sink: inout some DirectorySink
     ) throws(Errno) {
-        if let known = try knownListing(of: directory, after: after) {
-            return try listKnown(known.following(after), of: directory, &sink)
-        }
+        var part = beginPart(of: directory, after: after, handle)
         var after = after
-        while true {
+        var isLast = false
+        while !isLast {
             // First what is uncommitted: a name that is committed in between is then in both, never in neither.
             let pending = directory.pendingFiles(after: after)
             let page = try mapped { () throws(KeychainError) in
                 try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
             }
-            let end = page.count < Self.pageSize ? RowID(rawValue: .max) : page.last?.id ?? .none
+            isLast = page.count < Self.pageSize
+            let end = isLast ? RowID(rawValue: .max) : page.last?.id ?? .none
             let entries = merge(page, pending.filter { $0.row <= end })
-            for entry in entries {
-                switch entry {
-                case .committed(.available(let item)): guard add(item, in: directory, &sink) else { return }
-                // L6: another device's is left out of a listing that ends cleanly.
-                case .committed(.foreign): continue
-                case .committed(let listed): listing.leaveOut(listed.isDamaged)
-                case .pending(let row, let file):
-                    guard let item = item(of: file, stillIn: row) else { continue }
-                    if keychain.keys.isAvailable(item.protection) {
-                        guard try add(item, file, row, &sink) else { return }
-                    } else {
-                        listing.leaveOut(false)
-                    }
-                }
-            }
-            guard page.count == Self.pageSize else { break }
+            guard try add(entries, of: directory, listing, &part, &sink) else { return endPart(part, isLast: false) }
             after = end
         }
+        endPart(part, isLast: true)
         try listing.end()
     }
 
-    /// The whole listing, from memory or read now; nil where that is not worth while, or shows less than there is.
-    private func knownListing(
-        of directory: ServiceDirectory, after: RowID
-    ) throws(Errno) -> [ListingCache.Entry]? {
-        guard keychain.keys.state == .unlocked, !directory.hasPending else { return nil }
-        let commit = keychain.commitCount
-        if let known = listings.listing(of: directory.row, since: commit) { return known }
-        guard after == .none, listings.isSmall(directory.row) else { return nil }
-        let made = try mapped { () throws(KeychainError) in try completeListing(of: directory.row) }
-        guard let made else { return nil }
-        listings.keep(made, of: directory.row, since: commit) { keychain.keys.state == .unlocked }
-        return made
+    /// False if the sink is full.
+    private func add(
+        _ entries: [ListedItem], of directory: ServiceDirectory, _ listing: ListingHandle,
+        _ part: inout ListingCache.Part?, _ sink: inout some DirectorySink
+    ) throws(Errno) -> Bool {
+        for entry in entries {
+            if case .committed(.available(let item)) = entry {
+                guard add(item, in: directory, &part, &sink) else { return false }
+                continue
+            }
+            // It does not show all that is committed, or shows more.
+            if let given = part { listings.giveUp(given.handle) }
+            part = nil
+            switch entry {
+            // L6: another device's is left out of a listing that ends cleanly.
+            case .committed(.available), .committed(.foreign): continue
+            case .committed(let listed): listing.leaveOut(listed.isDamaged)
+            case .pending(let row, let file):
+                guard let item = item(of: file, stillIn: row) else { continue }
+                if keychain.keys.isAvailable(item.protection) {
+                    guard try add(item, file, row, &sink) else { return false }
+                } else {
+                    listing.leaveOut(false)
+                }
+            }
+        }
+        return true
     }
 
-    /// Nil if it is long, or an entry of it cannot be shown.
-    private func completeListing(of directory: RowID) throws(KeychainError) -> [ListingCache.Entry]? {
-        var entries: [ListingCache.Entry] = []
-        while entries.count <= ListingCache.limit {
-            let after = entries.last?.row ?? .none
-            let page = try keychain.items(in: directory, after: after, limit: Self.pageSize)
-            for listed in page {
-                guard case .available(let item) = listed,
-                    let name = EntryName(CanonicalName(account: item.account).bytes)
-                else { return nil }
-                entries.append(ListingCache.Entry(row: item.id, name: name, attributes: attributes(of: item)))
-            }
-            if page.count < Self.pageSize { return entries }
+    // MARK: Listings that are remembered
+
+    private func knownListing(of directory: ServiceDirectory) -> [ListingCache.Entry]? {
+        guard keychain.keys.state == .unlocked, !directory.hasPending else { return nil }
+        return listings.listing(of: directory.row, since: keychain.commitCount)
+    }
+
+    /// Nil where nothing is to be remembered.
+    private func beginPart(of directory: ServiceDirectory, after: RowID, _ handle: HandleID) -> ListingCache.Part? {
+        guard keychain.keys.state == .unlocked, !directory.hasPending, listings.isSmall(directory.row) else {
+            return nil
         }
-        listings.noteLarge(directory)
-        return nil
+        return ListingCache.Part(
+            handle: handle, directory: directory.row, after: after, commit: keychain.commitCount)
+    }
+
+    private func endPart(_ part: ListingCache.Part?, isLast: Bool) {
+        guard let part else { return }
+        listings.gather(part, isLast: isLast) { keychain.keys.state == .unlocked }
     }
 
     private func listKnown(
-        _ entries: ArraySlice<ListingCache.Entry>, of directory: ServiceDirectory, _ sink: inout some DirectorySink
+        _ entries: ArraySlice<ListingCache.Entry>, of directory: ServiceDirectory, _ listing: ListingHandle,
+        _ sink: inout some DirectorySink
     ) throws(Errno) {
         for known in entries {
             let offset = UInt64(known.row.rawValue) + Self.offsetBase
@@ -220,6 +231,8 @@ extension KeychainTree {
             let entry = try entry(of: known, in: directory)
             guard addEntry(&sink, known.name, offset, entry.node, { entry }) else { return }
         }
+        // What was left out before it was known.
+        try listing.end()
     }
 
     private enum ListedItem {
@@ -267,8 +280,18 @@ extension KeychainTree {
         return addEntry(&sink, name, offset, entry.node) { entry }
     }
 
-    private func add(_ item: Item, in directory: ServiceDirectory, _ sink: inout some DirectorySink) -> Bool {
+    private func add(
+        _ item: Item, in directory: ServiceDirectory, _ part: inout ListingCache.Part?, _ sink: inout some DirectorySink
+    ) -> Bool {
         guard let name = EntryName(CanonicalName(account: item.account).bytes) else { return true }
+        guard add(item, name, in: directory, &sink) else { return false }
+        part?.entries.append(ListingCache.Entry(row: item.id, name: name, attributes: attributes(of: item)))
+        return true
+    }
+
+    private func add(
+        _ item: Item, _ name: EntryName, in directory: ServiceDirectory, _ sink: inout some DirectorySink
+    ) -> Bool {
         let offset = UInt64(item.id.rawValue) + Self.offsetBase
         let inode = InodeNumber(rawValue: item.file.inode)
         guard sink.wantsEntries else {
