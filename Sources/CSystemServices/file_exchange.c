@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 
 /* Where a message lies on its way, in both directions. */
@@ -66,12 +67,19 @@ static int32_t exchange(const char *path, bool is_written, int peer, struct room
     return error;
 }
 
+static void close_from(int first) {
+    if (close_range((unsigned)first, UINT_MAX, 0) == 0) return;
+    /* Before Linux 5.9. */
+    for (int file = first; file < FD_SETSIZE; file++) close(file);
+}
+
 /* Nothing of the parent's is held open: a child that hangs would keep its output from ending. Returns the peer, or -1. */
 static int keep_only(int peer) {
     int null = open("/dev/null", O_RDWR), kept = fcntl(peer, F_DUPFD, 3);
     if (null < 0 || kept < 0) return -1;
     for (int standard = 0; standard < 3; standard++) dup2(null, standard);
-    if (dup2(kept, 3) != 3 || close_range(4, UINT_MAX, 0) != 0) return -1;
+    if (dup2(kept, 3) != 3) return -1;
+    close_from(4);
     return 3;
 }
 
