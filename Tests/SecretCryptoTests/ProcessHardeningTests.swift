@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("H1: the runtime's handlers are taken away, and signals that are ignored stay so", arguments: [SIGSEGV, SIGTRAP])
+    @Test("H1: the runtime's handlers are taken away, ignored signals stay ignored", arguments: [SIGSEGV, SIGTRAP])
     func crashReports(_ number: Int32) async {
         await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in
             unsetenv("SWIFT_BACKTRACE")
