@@ -97,8 +97,13 @@ let package = Package(
             swiftSettings: strict),
         // Sealed records in SQLite.
         .target(
-            name: "KeychainStorage", dependencies: ["SystemServices", "Keychain", "SecretCrypto", grdb, system],
+            name: "KeychainStorage",
+            dependencies: ["SQLiteRows", "SystemServices", "Keychain", "SecretCrypto", grdb, system],
             swiftSettings: strict),
+        // Rows and arguments of SQLite's statements; knows no keychain word.
+        .target(
+            name: "SQLiteRows",
+            dependencies: [grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")], swiftSettings: adapter),
         // What the system tells a daemon and hears from it: clocks, services, names of files; knows no keychain word.
         .target(name: "SystemServices", dependencies: ["CSystemServices", system], swiftSettings: adapter),
         .target(name: "CSystemServices"),

@@ -1,96 +1,83 @@
 internal import GRDB
 internal import Keychain
-internal import Synchronization
+internal import SystemServices
 
-/// Group commit (contract, F4): callers that come while another one's part is under way join its transaction, each in
-/// a savepoint, and the last one of them commits for all. One wait for the disk then serves them all.
+/// Group commit (contract, F4): callers that come while a transaction is under way leave their parts with whoever has the
+/// connection. That one runs them in its own transaction as long as it is open, or the first of them does in the next one:
+/// each in a savepoint, all by one thread, so that none is woken before its part is durable. One wait for the disk then
+/// serves them all.
 extension Connection {
-    /// So many share a transaction at most: readers wait for its end.
-    private static let memberLimit = 64
-
-    /// What became of one caller's part.
-    private enum Part<Result> {
-        /// The transaction is at an end, with the part or without.
-        case ended(Swift.Result<Result, KeychainError>)
-        /// Others can join.
-        case joined(SharedTransaction, Swift.Result<Result, KeychainError>)
-    }
+    /// So many share a transaction at most.
+    private static let partLimit = 64
 
     /// What `body` throws is thrown as it is; nothing of its part is left then.
     func write<Result>(
         ending: (any TransactionEnding)?, _ body: (SQLiteRecords) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        do throws(KeychainError) {
-            return try writeInTurn(ending: ending, body)
-        } catch {
-            throw explained(error)
-        }
-    }
-
-    private func writeInTurn<Result>(
-        ending: (any TransactionEnding)?, _ body: (SQLiteRecords) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
         // A part of another one's transaction on the same thread: its failure could not be told apart.
-        guard !gate.isMine else { throw .io(ResultCode.SQLITE_MISUSE.rawValue) }
-        gate.enter(.write)
-        let part: Part<Result>
-        do throws(KeychainError) {
-            part = try use { db throws(KeychainError) in run(body, ending, db) }
-        } catch {
-            gate.leave()
-            throw error
+        guard !gate.isMine, !snapshots.isMine else { throw .io(ResultCode.SQLITE_MISUSE.rawValue) }
+        var result: Result?
+        let failure = TransactionPart.Call.lend { records in
+            Swift.Result { () throws(KeychainError) in result = try body(records) }
+        } to: { call in
+            let part = TransactionPart(call, ending: ending)
+            if case .lead = gate.enter(with: part) { lead(part) }
+            return part.failure
         }
-        switch part {
-        case .ended(let result): return try result.get()
-        case .joined(let shared, let result):
-            let value = try result.get()
-            try shared.wait()
-            return value
-        }
+        if let failure { throw explained(failure) }
+        guard let result else { throw .notAvailable }
+        return result
     }
 
-    /// One caller's part, and the end of the transaction if nobody is there to join it. Gives up the gate.
-    private func run<Result>(
-        _ body: (SQLiteRecords) throws(KeychainError) -> Result, _ ending: (any TransactionEnding)?, _ db: Database
-    ) -> Part<Result> {
-        let joining = shared.withLock { $0 }
-        let transaction = joining ?? SharedTransaction(ending: ending)
-        let records = SQLiteRecords(db: db, erasures: Erasures())
-        let result = Swift.Result { () throws(KeychainError) in
-            try attempt(db, isFirst: joining == nil) { () throws(KeychainError) in try body(records) }
+    /// Runs the caller's part and those of others, commits, tells them, and lets the next ones in.
+    private func lead(_ first: TransactionPart) {
+        var parts = [first]
+        do throws(KeychainError) {
+            try use { db throws(KeychainError) in runAll(&parts, db) }
+        } catch {
+            first.fail(with: error)
         }
-        if case .success = result { transaction.join(erases: records.erasures?.happened ?? false) }
-        guard db.isInsideTransaction else {
-            // SQLite has rolled back everything: nobody's part is left.
-            return .ended(end(transaction, with: result.failure ?? .io(ResultCode.SQLITE_ABORT.rawValue), result))
-        }
-        shared.withLock { $0 = transaction }
-        if transaction.members < Self.memberLimit, gate.handOn() { return .joined(transaction, result) }
-        return .ended(commit(transaction, db, result))
+        gate.leave(afterWrite: true)
+        for part in parts.dropFirst() { part.give(.ended) }
     }
 
-    /// Runs `body` in a savepoint, or as the first part of a new transaction; takes it back if it throws.
-    private func attempt<Result>(
-        _ db: Database, isFirst: Bool, _ body: () throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
-        try Self.execute(isFirst ? "BEGIN IMMEDIATE TRANSACTION" : "SAVEPOINT part", db)
-        let result: Result
-        do throws(KeychainError) {
-            result = try body()
-        } catch {
-            takeBack(db, isFirst: isFirst)
-            throw error
+    /// `parts`: the first one, and in the end all of the transaction.
+    private func runAll(_ parts: inout [TransactionPart], _ db: Database) {
+        var next = parts.first
+        while let part = next {
+            run(part, isFirst: parts.count == 1, db)
+            guard db.isInsideTransaction, parts.count < Self.partLimit else { break }
+            next = gate.takePart()
+            if let next { parts.append(next) }
         }
-        guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
-        guard !isFirst else { return result }
+        let failure = end(parts, db)
+        parts.first { $0.ending != nil }?.ending?.didEnd(isCommitted: failure == nil)
+        // A part that failed by itself keeps its own error.
+        if let failure { for part in parts { part.fail(with: failure) } }
+    }
+
+    /// Runs a part in a savepoint, or as the first one of a new transaction; takes it back if it fails.
+    private func run(_ part: TransactionPart, isFirst: Bool, _ db: Database) {
+        do throws(KeychainError) {
+            try Self.execute(isFirst ? "BEGIN IMMEDIATE TRANSACTION" : "SAVEPOINT part", db)
+        } catch {
+            return part.fail(with: error)
+        }
+        do throws(KeychainError) {
+            try part.run(SQLiteRecords(db: db, erasures: Erasures()))
+        } catch {
+            part.fail(with: error)
+            return takeBack(db, isFirst: isFirst)
+        }
+        guard db.isInsideTransaction else { return part.fail(with: .io(ResultCode.SQLITE_ABORT.rawValue)) }
+        guard !isFirst else { return }
         do throws(KeychainError) {
             try Self.execute("RELEASE SAVEPOINT part", db)
         } catch {
             // Its part of the digest is noted already: none of them can stay.
+            part.fail(with: error)
             Self.rollBack(db)
-            throw error
         }
-        return result
     }
 
     /// Takes back one part; where that fails, everything: what stays behind would be half of it.
@@ -104,31 +91,22 @@ extension Connection {
         }
     }
 
-    private func commit<Result>(
-        _ transaction: SharedTransaction, _ db: Database, _ result: Swift.Result<Result, KeychainError>
-    ) -> Swift.Result<Result, KeychainError> {
+    /// Commits; returns why nothing of any part is left, if so.
+    private func end(_ parts: [TransactionPart], _ db: Database) -> KeychainError? {
+        guard db.isInsideTransaction else {
+            // The last part has failed so that SQLite, or we, rolled back everything.
+            return parts.last?.failure ?? .io(ResultCode.SQLITE_ABORT.rawValue)
+        }
         do throws(KeychainError) {
-            try transaction.ending?.willCommit(SQLiteRecords(db: db))
+            try parts.first { $0.ending != nil }?.ending?.willCommit(SQLiteRecords(db: db))
             try Self.execute("COMMIT TRANSACTION", db)
         } catch {
             Self.rollBack(db)
-            return end(transaction, with: error, result)
+            return error
         }
         renewLogRoom()
-        eraser.committed(erasing: transaction.erases)
-        return end(transaction, with: nil, result)
-    }
-
-    /// Tells everybody, and lets the next ones in. A part that failed by itself keeps its own error.
-    private func end<Result>(
-        _ transaction: SharedTransaction, with failure: KeychainError?, _ result: Swift.Result<Result, KeychainError>
-    ) -> Swift.Result<Result, KeychainError> {
-        shared.withLock { $0 = nil }
-        transaction.ending?.didEnd(isCommitted: failure == nil)
-        transaction.finish(failure.map { .failure($0) } ?? .success(()))
-        gate.leave(afterWrite: true)
-        guard let failure, case .success = result else { return result }
-        return .failure(failure)
+        eraser.committed(erasing: parts.contains { $0.failure == nil && $0.isErasing })
+        return nil
     }
 
     /// Ends the transaction if there is one: the connection has to be usable again.
@@ -139,11 +117,5 @@ extension Connection {
 
     private static func execute(_ sql: String, _ db: Database) throws(KeychainError) {
         try KeychainError.mapping { try db.cachedStatement(sql: sql).execute() }
-    }
-}
-
-extension Result {
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
     }
 }

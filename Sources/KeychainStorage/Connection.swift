@@ -12,8 +12,8 @@ final class Connection: Sendable {
     private let isOpen = Atomic(true)
     /// Who may use it. Taken before `queue`, never within.
     let gate = Gate()
-    /// The transaction that is open and waits for the next caller's part. Touched by the gate's owner only.
-    let shared = Mutex<SharedTransaction?>(nil)
+    /// For reads beside a transaction. Closed for a store that nobody writes.
+    let snapshots: SnapshotReader
     let eraser = Eraser()
     private let logRoom: Mutex<LogRoom>
     private let file: FileIdentity
@@ -31,22 +31,39 @@ final class Connection: Sendable {
         log = Mutex(Self.identity(ofLogOf: file.path))
         logRoom = Mutex(LogRoom(path: Self.logPath(of: file.path)))
         self.reader = reader
+        snapshots = SnapshotReader()
+        if reader == nil {
+            snapshots.begin { [weak self] in self?.openBeside(file) }
+        }
         eraser.begin { [weak self] () throws(KeychainError) in try self?.erase() }
     }
 
     deinit { close(checkpoint: nil) }
 
-    /// The one that was closed last stays until the next one is: Dispatch, which GRDB's queue is made of, waits for ever for
-    /// a thread to free it on where the system gives none, and a daemon that ends for want of threads has to end.
-    private static func keep(_ queue: DatabaseQueue) {
+    /// Another connection to the same file and log, if both can still be found by name.
+    private func openBeside(_ file: StoreFile) -> DatabaseQueue? {
+        guard isInPlace, let queue = try? Self.connect(file, .beside, prepare: { try Schema.verify($0) }) else {
+            return nil
+        }
+        guard isInPlace else {
+            Self.close(queue)
+            return nil
+        }
+        return queue
+    }
+
+    /// Those that were closed last stay until others are: Dispatch, which GRDB's queue is made of, waits for ever for a thread
+    /// to free one on where the system gives none, and a daemon that ends for want of threads has to end.
+    static func close(_ queue: DatabaseQueue) {
+        try? queue.close()
         let previous = lastClosed.withLock { last in
-            defer { last = queue }
+            defer { last = [queue] + last.prefix(1) }
             return last
         }
         withExtendedLifetime(previous) {}
     }
 
-    private static let lastClosed = Mutex<DatabaseQueue?>(nil)
+    private static let lastClosed = Mutex<[DatabaseQueue]>([])
 
     /// Whether the path still names the open file, and its log lies beside it. What is written to others, or to none, nobody
     /// finds again.
@@ -85,7 +102,21 @@ final class Connection: Sendable {
         _ body: (Database) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         guard !gate.isMine else { return try use(body) }
-        gate.enter(.read)
+        gate.enter()
+        defer { gate.leave() }
+        return try use(body)
+    }
+
+    /// Runs `body` on what is durable, at once also while a transaction is under way: it sees nothing of that. Within a `body`
+    /// of the same thread, as a part of it.
+    func read<Result>(
+        _ body: (Database) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        if gate.isMine { return try use(body) }
+        guard !snapshots.isMine, gate.tryEnter() else {
+            if let result = try snapshots.read(body) { return result }
+            return try perform(body)
+        }
         defer { gate.leave() }
         return try use(body)
     }
@@ -112,7 +143,10 @@ final class Connection: Sendable {
     /// Moves everything from the write-ahead log into the database and empties the log.
     func erase() throws(KeychainError) {
         try perform { db throws(KeychainError) in
-            try KeychainError.mapping { _ = try db.checkpoint(.truncate) }
+            // The log cannot be emptied under somebody who reads it.
+            try snapshots.keepingOut { () throws(KeychainError) in
+                try KeychainError.mapping { _ = try db.checkpoint(.truncate) }
+            }
         }
     }
 
@@ -121,7 +155,9 @@ final class Connection: Sendable {
     /// Waits for the calls that are running; so never from within the body of one.
     func close(checkpoint: ((Database) -> Void)?) {
         eraser.close()
-        gate.enter(.read)
+        gate.enter()
+        // First: whoever closes the last connection moves the log into the database, and takes it away.
+        snapshots.close()
         let wasOpen = queue.unsafeReentrantRead { db in
             guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return false }
             checkpoint?(db)
@@ -129,8 +165,7 @@ final class Connection: Sendable {
         }
         gate.leave()
         guard wasOpen else { return }
-        try? queue.close()
-        Self.keep(queue)
+        Self.close(queue)
         if let reader { Self.unlock(reader) }
         OpenFiles.shared.release(file)
     }
@@ -148,7 +183,7 @@ extension Connection {
             }
             let queue: DatabaseQueue
             do throws(StoreOpenError) {
-                queue = try connect(file, query: "mode=rw", readOnly: false) { try Schema.verify($0) }
+                queue = try connect(file, .writer) { try Schema.verify($0) }
             } catch .inUse {
                 throw .inUse(processID: LockHolder.processID(of: .sqlite, on: locked) ?? 0)
             }
@@ -173,7 +208,7 @@ extension Connection {
                 guard isFree, holder == nil else { throw .inUse(processID: holder ?? 0) }
                 guard !file.hasLog else { throw .needsRecovery }
                 // Nobody writes and there is no log: SQLite needs neither locks nor shared memory.
-                let queue = try connect(file, query: "mode=ro&immutable=1", readOnly: true) { try Schema.verify($0) }
+                let queue = try connect(file, .reader) { try Schema.verify($0) }
                 return Connection(queue: queue, file: file, reader: descriptor)
             } catch {
                 unlock(descriptor)
@@ -202,7 +237,7 @@ extension Connection {
     /// Makes a keychain without records of `file`, which is empty.
     static func create(_ file: StoreFile) throws(StoreOpenError) -> Connection {
         try claiming(file) { () throws(StoreOpenError) in
-            let queue = try connect(file, query: "mode=rw", readOnly: false) { try Schema.create(in: $0) }
+            let queue = try connect(file, .writer) { try Schema.create(in: $0) }
             return Connection(queue: queue, file: file)
         }
     }
@@ -219,40 +254,57 @@ extension Connection {
         }
     }
 
-    /// `query`: the parameters of SQLite's URI (<https://www.sqlite.org/uri.html>), so that it never creates a file.
+    /// What a connection is for.
+    private enum Use {
+        case writer, reader
+        /// Reads beside a writer of this process.
+        case beside
+
+        /// The parameters of SQLite's URI (<https://www.sqlite.org/uri.html>), so that it never creates a file.
+        ///
+        /// unix-excl (os_unix.c): the first access locks other processes out, readers too, and the log's index is in memory
+        /// instead of a `-shm` file; connections of this process share both.
+        var query: String {
+            switch self {
+            case .writer, .beside: "mode=rw&vfs=unix-excl"
+            case .reader: "mode=ro&immutable=1"
+            }
+        }
+
+        /// <https://www.sqlite.org/pragma.html>
+        var settings: [String] {
+            let all = ["temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON"]
+            return switch self {
+            case .writer:
+                ["page_size = 4096", "secure_delete = ON", "journal_mode = WAL", "synchronous = FULL"] + all
+                    + ["cache_size = -4096"]
+            case .beside: all + ["query_only = ON", "cache_size = -1024"]
+            case .reader: all + ["cache_size = -4096"]
+            }
+        }
+    }
+
     private static func connect(
-        _ file: StoreFile, query: String, readOnly: Bool, prepare: @escaping @Sendable (Database) throws -> Void
+        _ file: StoreFile, _ use: Use, prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) throws(StoreOpenError) -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "keychain"
-        configuration.readonly = readOnly
+        configuration.readonly = use == .reader
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .immediateError
         // Otherwise GRDB traps where a rollback failed; ``WriteTransaction`` deals with that.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { db in
-            for setting in readOnly ? settings : writeSettings + settings { try db.execute(sql: "PRAGMA \(setting)") }
+            for setting in use.settings { try db.execute(sql: "PRAGMA \(setting)") }
             try prepare(db)
         }
         // An empty path would be a database of its own in a temporary file.
         guard let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed), !path.isEmpty
         else { throw .io(-EINVAL) }
         do {
-            return try DatabaseQueue(path: "file://\(path)?\(query)", configuration: configuration)
+            return try DatabaseQueue(path: "file://\(path)?\(use.query)", configuration: configuration)
         } catch {
             throw StoreOpenError(opening: error)
         }
     }
-
-    /// EXCLUSIVE comes first: if it is set before anything is read, the log's index is kept in memory instead of a
-    /// `-shm` file, and the first access locks readers out too. <https://www.sqlite.org/wal.html#noshm>
-    private static let writeSettings = [
-        "locking_mode = EXCLUSIVE", "page_size = 4096", "secure_delete = ON", "journal_mode = WAL",
-        "synchronous = FULL",
-    ]
-
-    /// <https://www.sqlite.org/pragma.html>
-    private static let settings = [
-        "temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON", "cache_size = -4096",
-    ]
 }

@@ -2,13 +2,11 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Who may use the one connection: a single thread at a time, in the order of arrival.
+/// Who may use a connection: a single thread at a time, in the order of arrival.
 ///
-/// A transaction that is open belongs to writers: readers wait for its end, so that they see nothing that is not
-/// durable. Those who were waiting then come before the next transaction: neither starves the other.
+/// A writer who finds it in use leaves its part with whoever has it. Those who were waiting for the connection itself come
+/// before the next transaction: neither starves the other.
 final class Gate: Sendable {
-    enum Purpose: Sendable { case read, write }
-
     /// A thread that waits. The connection is handed over before it is woken.
     private struct Waiter: Sendable {
         let thread: pthread_t
@@ -17,10 +15,15 @@ final class Gate: Sendable {
 
     private struct State: Sendable {
         var owner: pthread_t?
-        var readers: [Waiter] = []
-        var writers: [Waiter] = []
-        /// Readers that come before the next transaction.
-        var readersDue = 0
+        var waiters: [Waiter] = []
+        var parts: [TransactionPart] = []
+        /// Those of `waiters` that come before the next transaction.
+        var waitersDue = 0
+    }
+
+    private enum Next {
+        case waiter(Waiter)
+        case part(TransactionPart)
     }
 
     private let state = Mutex(State())
@@ -28,55 +31,76 @@ final class Gate: Sendable {
     /// Whether the calling thread has the connection.
     var isMine: Bool { state.withLock { $0.owner == pthread_self() } }
 
-    /// How many wait for writing.
-    var writerCount: Int { state.withLock { $0.writers.count } }
+    /// How many parts wait for a transaction.
+    var partCount: Int { state.withLock { $0.parts.count } }
+
+    /// Takes the connection if nobody has it. The caller does not have it.
+    func tryEnter() -> Bool {
+        state.withLock { state in
+            guard state.owner == nil else { return false }
+            state.owner = pthread_self()
+            return true
+        }
+    }
 
     /// Waits for the connection. The caller does not have it.
-    func enter(_ purpose: Purpose) {
+    func enter() {
         let waiter = state.withLock { state -> Waiter? in
             guard state.owner != nil else {
                 state.owner = pthread_self()
                 return nil
             }
             let waiter = Waiter(thread: pthread_self())
-            switch purpose {
-            case .read: state.readers.append(waiter)
-            case .write: state.writers.append(waiter)
-            }
+            state.waiters.append(waiter)
             return waiter
         }
         waiter?.wake.wait()
     }
 
+    /// Waits for the connection, or for somebody who has it to run `part` of the calling thread.
+    func enter(with part: TransactionPart) -> TransactionPart.Turn {
+        let isFree = state.withLock { state in
+            guard state.owner != nil else {
+                state.owner = part.thread
+                return true
+            }
+            state.parts.append(part)
+            return false
+        }
+        return isFree ? .lead : part.wait()
+    }
+
+    /// For whoever has the connection: a part that waits, whose caller is to hear of its end.
+    func takePart() -> TransactionPart? {
+        state.withLock { $0.parts.isEmpty ? nil : $0.parts.removeFirst() }
+    }
+
     /// Hands the connection on; no transaction is open.
     func leave(afterWrite: Bool = false) {
-        let next = state.withLock { state -> Waiter? in
-            if afterWrite { state.readersDue = state.readers.count }
+        let next = state.withLock { state -> Next? in
+            if afterWrite { state.waitersDue = state.waiters.count }
             let next = Self.next(&state)
-            state.owner = next?.thread
+            state.owner =
+                switch next {
+                case .waiter(let waiter): waiter.thread
+                case .part(let part): part.thread
+                case nil: nil
+                }
             return next
         }
-        next?.wake.signal()
+        switch next {
+        case .waiter(let waiter): waiter.wake.signal()
+        case .part(let part): part.give(.lead)
+        case nil: break
+        }
     }
 
-    /// Hands an open transaction on to the next writer; false if there is none, and the caller still has it.
-    func handOn() -> Bool {
-        let next = state.withLock { state -> Waiter? in
-            guard !state.writers.isEmpty else { return nil }
-            let next = state.writers.removeFirst()
-            state.owner = next.thread
-            return next
+    private static func next(_ state: inout State) -> Next? {
+        if state.waitersDue > 0, !state.waiters.isEmpty {
+            state.waitersDue -= 1
+            return .waiter(state.waiters.removeFirst())
         }
-        next?.wake.signal()
-        return next != nil
-    }
-
-    private static func next(_ state: inout State) -> Waiter? {
-        if state.readersDue > 0, !state.readers.isEmpty {
-            state.readersDue -= 1
-            return state.readers.removeFirst()
-        }
-        if !state.writers.isEmpty { return state.writers.removeFirst() }
-        return state.readers.isEmpty ? nil : state.readers.removeFirst()
+        if !state.parts.isEmpty { return .part(state.parts.removeFirst()) }
+        return state.waiters.isEmpty ? nil : .waiter(state.waiters.removeFirst())
     }
 }

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import Keychain
+internal import SQLiteRows
 
 extension KeychainError {
     /// The one place where what SQLite and GRDB throw becomes a status.
@@ -9,7 +10,7 @@ extension KeychainError {
         switch error {
         case let error as KeychainError: self = error
         case let error as DatabaseError: self.init(error.extendedResultCode)
-        case is RowDecodingError: self = .decode
+        case is RowDecodingError, is MissingColumn: self = .decode
         default: self = .io(ResultCode.SQLITE_ERROR.rawValue)
         }
     }

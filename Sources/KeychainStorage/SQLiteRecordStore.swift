@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The sealed records of one keychain in an SQLite database (WAL, `synchronous=FULL`, locked for this process).
 ///
-/// Calls may come from any thread; they are served one after the other. Changes of threads that come at the same time
-/// share one transaction, and with it the wait for the disk.
+/// Calls may come from any thread. Changes that come at the same time share one transaction, and with it the wait for the
+/// disk; reads do not wait for it.
 package final class SQLiteRecordStore: RecordStore {
     package enum Access: Sendable {
         case readWrite
@@ -60,6 +60,12 @@ package final class SQLiteRecordStore: RecordStore {
     package var isInPlace: Bool { connection.withLock { $0 }?.isInPlace ?? false }
 
     package func read<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try current().read { db throws(KeychainError) in try body(SQLiteRecords(db: db)) }
+    }
+
+    package func readAlone<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         try current().perform { db throws(KeychainError) in try body(SQLiteRecords(db: db)) }
@@ -125,7 +131,10 @@ package final class SQLiteRecordStore: RecordStore {
     /// Moves everything from the log into the database and goes on without a log: for a file that another one is about to
     /// replace. SQLite removes the log's name when it closes the file, and by then it may be the log of the other one.
     package func removeLog() throws(KeychainError) {
-        try current().perform { db throws(KeychainError) in
+        let connection = try current()
+        try connection.perform { db throws(KeychainError) in
+            // Nobody else may have the log open.
+            connection.snapshots.close()
             // Of a change of the header alone, which lies in one sector: a journal on the disk would be left like the log.
             let mode = try KeychainError.mapping { try String.fetchOne(db, sql: "PRAGMA journal_mode = MEMORY") }
             guard mode == "memory" else { throw .io(ResultCode.SQLITE_BUSY.rawValue) }

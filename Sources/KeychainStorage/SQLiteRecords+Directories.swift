@@ -1,6 +1,5 @@
-internal import Foundation
-internal import GRDB
 internal import Keychain
+internal import SQLiteRows
 
 extension SQLiteRecords {
     private static let directorySelect = """
@@ -13,20 +12,20 @@ extension SQLiteRecords {
     static let directoriesOfParent = directorySelect + " parent = ? AND id > ? ORDER BY id LIMIT ?"
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? {
-        try row(Self.directoryByID, [id.rawValue], Self.directory)
+        try row(Self.directoryByID, [.row(id)], Self.directory)
     }
 
     func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
-        try row(always ? Self.directoryByAlwaysTag : Self.directoryByTag, [Data(tag)], Self.directory)
+        try row(always ? Self.directoryByAlwaysTag : Self.directoryByTag, [.blob(tag)], Self.directory)
     }
 
     func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
-        try page(Self.directoriesOfParent, [parent.rawValue], after: after, limit: limit, Self.directory)
+        try page(Self.directoriesOfParent, [.row(parent)], after: after, limit: limit, Self.directory)
     }
 
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
         try page(
-            "SELECT id FROM directory WHERE parent = ? AND id > ? ORDER BY id LIMIT ?", [parent.rawValue],
+            "SELECT id FROM directory WHERE parent = ? AND id > ? ORDER BY id LIMIT ?", [.row(parent)],
             after: after, limit: limit
         ) { try $0.rowID(0) }
     }
@@ -45,7 +44,7 @@ extension SQLiteRecords {
     static let alwaysDirectory = "SELECT 1 FROM directory WHERE parent = ? AND always_tag IS NOT NULL LIMIT 1"
 
     func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead? {
-        try row(Self.directoryHeadByID, [id.rawValue], Self.directoryHead)
+        try row(Self.directoryHeadByID, [.row(id)], Self.directoryHead)
     }
 
     func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead] {
@@ -53,7 +52,7 @@ extension SQLiteRecords {
     }
 
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool {
-        try row(Self.alwaysDirectory, [parent.rawValue]) { _ in true } ?? false
+        try row(Self.alwaysDirectory, [.row(parent)]) { _ in true } ?? false
     }
 
     /// As with items, the UPDATE of a row that keeps its place leaves the indexes alone.
@@ -64,10 +63,10 @@ extension SQLiteRecords {
             always_name = ?6 WHERE id = ?7 AND parent = ?8 AND tag = ?9 AND always_tag IS ?10
             """,
             [
-                directory.version, directory.generation, Data(directory.name.seal),
-                directory.alwaysName.map { Data($0.seal) }, Data(directory.name.ciphertext),
-                directory.alwaysName.map { Data($0.ciphertext) }, directory.id.rawValue, directory.parent.rawValue,
-                Data(directory.tag), directory.alwaysTag.map { Data($0) },
+                .integer(directory.version), .integer(directory.generation), .seal(directory.name.seal),
+                .seal(directory.alwaysName?.seal), .blob(directory.name.ciphertext),
+                .blob(directory.alwaysName?.ciphertext), .row(directory.id), .row(directory.parent),
+                .blob(directory.tag), .blob(directory.alwaysTag),
             ])
         guard updated == 0 else { return }
         // A new name, perhaps in the place of an old one.
@@ -85,29 +84,29 @@ extension SQLiteRecords {
             always_name_seal = excluded.always_name_seal, name = excluded.name, always_name = excluded.always_name
             """,
             [
-                directory.id.rawValue, directory.parent.rawValue, directory.version, directory.generation,
-                Data(directory.tag), directory.alwaysTag.map { Data($0) }, Data(directory.name.seal),
-                directory.alwaysName.map { Data($0.seal) }, Data(directory.name.ciphertext),
-                directory.alwaysName.map { Data($0.ciphertext) },
+                .row(directory.id), .row(directory.parent), .integer(directory.version), .integer(directory.generation),
+                .blob(directory.tag), .blob(directory.alwaysTag), .seal(directory.name.seal),
+                .seal(directory.alwaysName?.seal), .blob(directory.name.ciphertext),
+                .blob(directory.alwaysName?.ciphertext),
             ])
     }
 
     func deleteDirectory(_ id: RowID) throws(KeychainError) {
         erasures?.note()
-        try execute("DELETE FROM directory WHERE id = ?", [id.rawValue])
+        try execute("DELETE FROM directory WHERE id = ?", [.row(id)])
     }
 
-    private static func directory(_ row: Row) throws -> DirectoryRecord {
+    private static func directory(_ row: borrowing StatementRow) throws -> DirectoryRecord {
         DirectoryRecord(
             id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
             tag: try row.tag(4), alwaysTag: try row.optionalTag(5), name: try row.sealed(seal: 6, ciphertext: 8),
             alwaysName: try row.optionalSealed(seal: 7, ciphertext: 9))
     }
 
-    private static func directoryHead(_ row: Row) throws -> DirectoryHead {
+    private static func directoryHead(_ row: borrowing StatementRow) throws -> DirectoryHead {
         DirectoryHead(
             id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
             tag: try row.tag(4), alwaysTag: try row.optionalTag(5), nameSeal: try row.seal(6),
-            alwaysNameSeal: try row.optionalBytes(7) == nil ? nil : try row.seal(7))
+            alwaysNameSeal: row.isNull(7) ? nil : try row.seal(7))
     }
 }

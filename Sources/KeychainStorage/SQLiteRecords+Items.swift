@@ -1,6 +1,5 @@
-internal import Foundation
-internal import GRDB
 internal import Keychain
+internal import SQLiteRows
 
 extension SQLiteRecords {
     private static let itemColumns = """
@@ -21,20 +20,20 @@ extension SQLiteRecords {
     private static let ciphertext = "coalesce(secret, (SELECT ciphertext FROM secret WHERE item = item.id))"
 
     func item(id: RowID) throws(KeychainError) -> ItemRecord? {
-        try row(Self.itemByID, [id.rawValue], Self.item)
+        try row(Self.itemByID, [.row(id)], Self.item)
     }
 
     func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
-        try row(always ? Self.itemByAlwaysTag : Self.itemByTag, [Data(tag)], Self.item)
+        try row(always ? Self.itemByAlwaysTag : Self.itemByTag, [.blob(tag)], Self.item)
     }
 
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
-        try page(Self.itemsOfDirectory, [directory.rawValue], after: after, limit: limit, Self.item)
+        try page(Self.itemsOfDirectory, [.row(directory)], after: after, limit: limit, Self.item)
     }
 
     func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
         try page(
-            "SELECT id FROM item WHERE directory = ? AND id > ? ORDER BY id LIMIT ?", [directory.rawValue],
+            "SELECT id FROM item WHERE directory = ? AND id > ? ORDER BY id LIMIT ?", [.row(directory)],
             after: after, limit: limit
         ) { try $0.rowID(0) }
     }
@@ -50,11 +49,11 @@ extension SQLiteRecords {
     }
 
     func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
-        try row(Self.itemWithSecret, [id.rawValue]) { row in (try Self.item(row), try row.optionalBytes(12) ?? []) }
+        try row(Self.itemWithSecret, [.row(id)]) { row in (try Self.item(row), row.optionalBytes(12) ?? []) }
     }
 
     func secret(of item: RowID) throws(KeychainError) -> [UInt8] {
-        try row(Self.secretOfItem, [item.rawValue]) { try $0.optionalBytes(0) ?? [] } ?? []
+        try row(Self.secretOfItem, [.row(item)]) { $0.optionalBytes(0) ?? [] } ?? []
     }
 
     private static let itemHeadSelect = """
@@ -67,7 +66,7 @@ extension SQLiteRecords {
     static let ephemeralItems = "SELECT id FROM item WHERE ephemeral IS NOT NULL AND id > ? ORDER BY id LIMIT ?"
 
     func itemHead(id: RowID) throws(KeychainError) -> ItemHead? {
-        try row(Self.itemHeadByID, [id.rawValue], Self.itemHead)
+        try row(Self.itemHeadByID, [.row(id)], Self.itemHead)
     }
 
     func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead] {
@@ -75,7 +74,7 @@ extension SQLiteRecords {
     }
 
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool {
-        try row(Self.alwaysItem, [directory.rawValue]) { _ in true } ?? false
+        try row(Self.alwaysItem, [.row(directory)]) { _ in true } ?? false
     }
 
     /// UNION, not UNION ALL: directories that lie in a circle are met once.
@@ -86,7 +85,7 @@ extension SQLiteRecords {
         """
 
     func itemClasses(below directory: RowID) throws(KeychainError) -> [(protection: Protection, generation: Int64)] {
-        let found = try rows(Self.itemClasses, [directory.rawValue]) { row in
+        let found = try rows(Self.itemClasses, [.row(directory)]) { row in
             (Protection(rawValue: UInt8(clamping: try row.number(0))), try row.number(1))
         }
         return found.compactMap { protection, generation in protection.map { ($0, generation) } }
@@ -98,8 +97,9 @@ extension SQLiteRecords {
 
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
         let arguments = Self.arguments(item, secret: secret)
-        // SQLite rewrites the index entries of every column that a statement sets, changed or not.
-        if try execute(Self.updateItem, arguments) == 0 {
+        // SQLite rewrites the index entries of every column that a statement sets, changed or not. A first version is new.
+        let updated = item.version == 1 ? 0 : try execute(Self.updateItem, arguments)
+        if updated == 0 {
             if try itemExists(item.id) { erasures?.note() }
             try execute(Self.insertItem, arguments)
         } else {
@@ -112,7 +112,7 @@ extension SQLiteRecords {
             INSERT INTO secret (item, ciphertext) VALUES (?1, ?2) \
             ON CONFLICT (item) DO UPDATE SET ciphertext = excluded.ciphertext
             """,
-            [item.id.rawValue, Data(secret)])
+            [.row(item.id), .blob(secret)])
     }
 
     /// The row, if it is there under the same tags and in the same directory. ?14 tells whether there is a new secret.
@@ -130,43 +130,43 @@ extension SQLiteRecords {
         secret = CASE WHEN ?14 THEN ?13 ELSE secret END
         """
 
-    private static func arguments(_ item: ItemRecord, secret: [UInt8]?) -> StatementArguments {
-        let short = secret.flatMap { $0.isEmpty || $0.count > Schema.longestShortSecret ? nil : Data($0) }
+    private static func arguments(_ item: ItemRecord, secret: [UInt8]?) -> [SQLValue] {
+        let short = secret.flatMap { $0.isEmpty || $0.count > Schema.longestShortSecret ? nil : $0 }
         return [
-            item.id.rawValue, item.directory.rawValue, item.version, Int64(item.protection.rawValue), item.generation,
-            Data(item.tag), item.alwaysTag.map { Data($0) }, item.ephemeral.map { Data($0) },
-            item.mac.map { Data($0) }, Data(item.metadata.seal), Data(item.secretSeals),
-            Data(item.metadata.ciphertext), short, secret != nil,
+            .row(item.id), .row(item.directory), .integer(item.version), .integer(Int64(item.protection.rawValue)),
+            .integer(item.generation), .blob(item.tag), .blob(item.alwaysTag), .blob(item.ephemeral), .blob(item.mac),
+            .seal(item.metadata.seal), .seals(item.secretSeals),
+            .blob(item.metadata.ciphertext), .blob(short), .integer(secret == nil ? 0 : 1),
         ]
     }
 
     private func itemExists(_ id: RowID) throws(KeychainError) -> Bool {
-        try row("SELECT 1 FROM item WHERE id = ?", [id.rawValue]) { _ in true } ?? false
+        try row("SELECT 1 FROM item WHERE id = ?", [.row(id)]) { _ in true } ?? false
     }
 
     func deleteItem(_ id: RowID) throws(KeychainError) {
         erasures?.note()
-        try execute("DELETE FROM item WHERE id = ?", [id.rawValue])
+        try execute("DELETE FROM item WHERE id = ?", [.row(id)])
         try deleteLongSecret(of: id)
     }
 
     private func deleteLongSecret(of item: RowID) throws(KeychainError) {
-        try execute("DELETE FROM secret WHERE item = ?", [item.rawValue])
+        try execute("DELETE FROM secret WHERE item = ?", [.row(item)])
     }
 
-    private static func item(_ row: Row) throws -> ItemRecord {
+    private static func item(_ row: borrowing StatementRow) throws -> ItemRecord {
         ItemRecord(
             id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
             protection: try row.value(3), generation: try row.number(4), tag: try row.tag(5),
-            alwaysTag: try row.optionalTag(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
+            alwaysTag: try row.optionalTag(6), ephemeral: row.optionalBytes(7), mac: row.optionalBytes(8),
             metadata: try row.sealed(seal: 9, ciphertext: 11), secretSeals: try row.seals(10))
     }
 
-    private static func itemHead(_ row: Row) throws -> ItemHead {
+    private static func itemHead(_ row: borrowing StatementRow) throws -> ItemHead {
         ItemHead(
             id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
             protection: try row.value(3), generation: try row.number(4), tag: try row.tag(5),
-            alwaysTag: try row.optionalTag(6), ephemeral: try row.optionalBytes(7), mac: try row.optionalBytes(8),
+            alwaysTag: try row.optionalTag(6), ephemeral: row.optionalBytes(7), mac: row.optionalBytes(8),
             metadataSeal: try row.seal(9), secretSeals: try row.seals(10))
     }
 }

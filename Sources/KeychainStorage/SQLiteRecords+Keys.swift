@@ -1,6 +1,5 @@
-internal import Foundation
-internal import GRDB
 internal import Keychain
+internal import SQLiteRows
 internal import SecretCrypto
 
 /// The store's row, slots, devices and wrapped class keys: few, and read together.
@@ -36,22 +35,23 @@ extension SQLiteRecords {
             master_keys_seal, header_seal, master_keys, header) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                Data(store.identifier), Data(store.salt), passes, memory, store.userKeyGeneration,
-                store.highestRow.rawValue, Data(store.masterKeys.seal), Data(store.header.seal),
-                Data(store.masterKeys.ciphertext),
-                Data(store.header.ciphertext),
+                .blob(store.identifier), .blob(store.salt), .integer(passes), .integer(memory),
+                .integer(store.userKeyGeneration),
+                .row(store.highestRow), .seal(store.masterKeys.seal), .seal(store.header.seal),
+                .blob(store.masterKeys.ciphertext),
+                .blob(store.header.ciphertext),
             ])
     }
 
     func put(_ header: Sealed, highestRow: RowID) throws(KeychainError) {
         let changed = try execute(
             "UPDATE store SET header_seal = ?, header = ?, highest_row = ? WHERE id = 1",
-            [Data(header.seal), Data(header.ciphertext), highestRow.rawValue])
+            [.seal(header.seal), .blob(header.ciphertext), .row(highestRow)])
         guard changed == 1 else { throw .decode }
     }
 
     private func format() throws(KeychainError) -> Int {
-        try row("PRAGMA user_version") { try $0.decode(Int.self, atIndex: 0) } ?? 0
+        try row("PRAGMA user_version") { Int(try $0.number(0)) } ?? 0
     }
 
     func slots() throws(KeychainError) -> [SlotRecord] {
@@ -75,15 +75,16 @@ extension SQLiteRecords {
             parameters, user_key, recipient) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                slot.id, Int64(slot.kind.rawValue), slot.userKeyGeneration, Data(slot.userKey.seal),
-                Data(slot.recipient.seal), Data(slot.ephemeral), Data(slot.parameters),
-                Data(slot.userKey.ciphertext), Data(slot.recipient.ciphertext),
+                .integer(slot.id), .integer(Int64(slot.kind.rawValue)), .integer(slot.userKeyGeneration),
+                .seal(slot.userKey.seal),
+                .seal(slot.recipient.seal), .blob(slot.ephemeral), .blob(slot.parameters),
+                .blob(slot.userKey.ciphertext), .blob(slot.recipient.ciphertext),
             ])
     }
 
     func deleteSlot(_ id: Int64) throws(KeychainError) {
         erasures?.note()
-        try execute("DELETE FROM slot WHERE id = ?", [id])
+        try execute("DELETE FROM slot WHERE id = ?", [.integer(id)])
     }
 
     func devices() throws(KeychainError) -> [DeviceRecord] {
@@ -93,7 +94,7 @@ extension SQLiteRecords {
     }
 
     func put(_ device: DeviceRecord) throws(KeychainError) {
-        try execute("INSERT OR REPLACE INTO device (id, tag) VALUES (?, ?)", [device.id, Data(device.tag)])
+        try execute("INSERT OR REPLACE INTO device (id, tag) VALUES (?, ?)", [.integer(device.id), .blob(device.tag)])
     }
 
     func classKeys() throws(KeychainError) -> [ClassKeyRecord] {
@@ -118,8 +119,9 @@ extension SQLiteRecords {
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                Int64(key.purpose.rawValue), key.generation, key.device, Int64(key.wrapping.rawValue),
-                key.userKeyGeneration, Data(key.keys.seal), Data(key.keys.ciphertext),
+                .integer(Int64(key.purpose.rawValue)), .integer(key.generation), .integer(key.device),
+                .integer(Int64(key.wrapping.rawValue)),
+                .integer(key.userKeyGeneration), .seal(key.keys.seal), .blob(key.keys.ciphertext),
             ])
     }
 
@@ -127,7 +129,10 @@ extension SQLiteRecords {
         erasures?.note()
         try execute(
             "DELETE FROM class_key WHERE purpose = ? AND generation = ? AND device = ? AND wrapping = ?",
-            [Int64(key.purpose.rawValue), key.generation, key.device, Int64(key.wrapping.rawValue)])
+            [
+                .integer(Int64(key.purpose.rawValue)), .integer(key.generation), .integer(key.device),
+                .integer(Int64(key.wrapping.rawValue)),
+            ])
     }
 
     func userKeys() throws(KeychainError) -> [UserKeyRecord] {
@@ -146,18 +151,18 @@ extension SQLiteRecords {
     }
 
     private func rowCount(_ table: String) throws(KeychainError) -> Int {
-        try row("SELECT count(*) FROM \(table)") { try $0.decode(Int.self, atIndex: 0) } ?? 0
+        try row("SELECT count(*) FROM \(table)") { Int(try $0.number(0)) } ?? 0
     }
 
     func put(_ key: UserKeyRecord) throws(KeychainError) {
         erasures?.note()
         try execute(
             "INSERT OR REPLACE INTO user_key (generation, seal, key) VALUES (?, ?, ?)",
-            [key.generation, Data(key.key.seal), Data(key.key.ciphertext)])
+            [.integer(key.generation), .seal(key.key.seal), .blob(key.key.ciphertext)])
     }
 
     func deleteUserKey(_ generation: Int64) throws(KeychainError) {
         erasures?.note()
-        try execute("DELETE FROM user_key WHERE generation = ?", [generation])
+        try execute("DELETE FROM user_key WHERE generation = ?", [.integer(generation)])
     }
 }

@@ -1,6 +1,6 @@
-internal import Foundation
 internal import GRDB
 internal import Keychain
+internal import SQLiteRows
 
 /// The records of one open database, within one call of the store: reads always, writes within a transaction.
 ///
@@ -12,12 +12,14 @@ struct SQLiteRecords: RecordWriter {
 
     /// The rows of `sql`, each made a record while the statement stands on it.
     func rows<Record>(
-        _ sql: String, _ arguments: StatementArguments = [], _ record: (Row) throws -> Record
+        _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainError) -> [Record] {
         try KeychainError.mapping {
-            let cursor = try Row.fetchCursor(try db.cachedStatement(sql: sql), arguments: arguments)
             var records: [Record] = []
-            while let row = try cursor.next() { records.append(try record(row)) }
+            try db.forEachRow(sql, arguments) { row in
+                records.append(try record(row))
+                return true
+            }
             return records
         }
     }
@@ -28,10 +30,11 @@ struct SQLiteRecords: RecordWriter {
     /// In a damaged file they may stand in any order. Whoever goes on after the last one would miss some, or go round for
     /// ever: that is ``KeychainError/decode``.
     func page<Record>(
-        _ sql: String, _ arguments: StatementArguments = [], after: RowID, limit: Int, _ record: (Row) throws -> Record
+        _ sql: String, _ arguments: [SQLValue] = [], after: RowID, limit: Int,
+        _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainError) -> [Record] {
         var last = after
-        return try rows(sql, arguments + [after.rawValue, max(0, limit)]) { row in
+        return try rows(sql, arguments + [.row(after), .limit(limit)]) { row in
             let id = try row.rowID(0)
             guard id > last else { throw KeychainError.decode }
             last = id
@@ -41,7 +44,9 @@ struct SQLiteRecords: RecordWriter {
 
     /// The same as ``rows(_:_:_:)`` without rows that are not of the form of one: a damaged key costs what it seals, not the
     /// store. The digest tells that it is missing.
-    func soundRows<Record>(_ sql: String, _ record: (Row) throws -> Record) throws(KeychainError) -> [Record] {
+    func soundRows<Record>(
+        _ sql: String, _ record: (borrowing StatementRow) throws -> Record
+    ) throws(KeychainError) -> [Record] {
         let found = try rows(sql) { row -> Record? in
             do throws(KeychainError) {
                 return try KeychainError.mapping { try record(row) }
@@ -54,40 +59,41 @@ struct SQLiteRecords: RecordWriter {
 
     /// The first row of `sql`.
     func row<Record>(
-        _ sql: String, _ arguments: StatementArguments = [], _ record: (Row) throws -> Record
+        _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainError) -> Record? {
         try KeychainError.mapping {
-            let cursor = try Row.fetchCursor(try db.cachedStatement(sql: sql), arguments: arguments)
-            return try cursor.next().map(record)
+            var found: Record?
+            try db.forEachRow(sql, arguments) { row in
+                found = try record(row)
+                return false
+            }
+            return found
         }
     }
 
     /// Executes `sql`; returns how many rows it changed.
     @discardableResult
-    func execute(_ sql: String, _ arguments: StatementArguments) throws(KeychainError) -> Int {
+    func execute(_ sql: String, _ arguments: [SQLValue]) throws(KeychainError) -> Int {
         // SQLite may have rolled back by itself (full disk); what follows would be a transaction of its own.
         guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
-        return try KeychainError.mapping {
-            try db.cachedStatement(sql: sql).execute(arguments: arguments)
-            return db.changesCount
-        }
+        return try KeychainError.mapping { try db.change(sql, arguments) }
     }
 }
 
 extension SQLiteRecords {
     func itemCount() throws(KeychainError) -> Int {
-        try row("SELECT count(*) FROM item") { try $0.decode(Int.self, atIndex: 0) } ?? 0
+        try row("SELECT count(*) FROM item") { Int(try $0.number(0)) } ?? 0
     }
 
     func directoryCount() throws(KeychainError) -> Int {
-        try row("SELECT count(*) FROM directory") { try $0.decode(Int.self, atIndex: 0) } ?? 0
+        try row("SELECT count(*) FROM directory") { Int(try $0.number(0)) } ?? 0
     }
 
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {
         let sql = """
             SELECT protection, generation, count(*) FROM item WHERE \(Self.isOf(generations)) GROUP BY 1, 2
             """
-        let counts = try rows(sql) { row in (try row.keyGeneration(0), try row.decode(Int.self, atIndex: 2)) }
+        let counts = try rows(sql) { row in (try row.keyGeneration(0), Int(try row.number(2))) }
         return Dictionary(counts) { $1 }
     }
 
@@ -105,7 +111,9 @@ extension SQLiteRecords {
     }
 
     func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
-        try rows("SELECT id FROM item WHERE protection = ? LIMIT ?", [Int64(protection.rawValue), max(0, limit)]) {
+        try rows(
+            "SELECT id FROM item WHERE protection = ? LIMIT ?", [.integer(Int64(protection.rawValue)), .limit(limit)]
+        ) {
             try $0.rowID(0)
         }
     }
@@ -116,7 +124,7 @@ extension SQLiteRecords {
             SELECT max(coalesce((SELECT highest_row FROM store WHERE highest_row < ?1), 0), \
             coalesce((SELECT max(id) FROM item WHERE id < ?2), 0), coalesce((SELECT max(id) FROM directory WHERE id < ?2), 0))
             """
-        guard let id = try row(sql, [RowID.lastUsual.rawValue, end], { try $0.rowID(0) }) else { throw .decode }
+        guard let id = try row(sql, [.row(.lastUsual), .integer(end)], { try $0.rowID(0) }) else { throw .decode }
         return id < .lastUsual ? id : try rowIDWithRoom(below: end)
     }
 
@@ -128,9 +136,11 @@ extension SQLiteRecords {
             SELECT max(id) FROM (SELECT id, lead(id, 1, ?2) OVER (ORDER BY id) AS next FROM used WHERE id < ?2) \
             WHERE next - id > ?3 AND id >= (SELECT id FROM retired)
             """
-        let found = try row(sql, [RowID.lastUsual.rawValue, end, RowID.room]) { try $0.decode(Int64?.self, atIndex: 0) }
+        let found = try row(sql, [.row(.lastUsual), .integer(end), .integer(RowID.room)]) { row in
+            row.isNull(0) ? nil : try row.rowID(0)
+        }
         guard case .some(.some(let id)) = found else { throw .decode }
-        return RowID(rawValue: id)
+        return id
     }
 }
 

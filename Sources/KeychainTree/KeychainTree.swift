@@ -20,6 +20,7 @@ package final class KeychainTree: FileSystem {
     let stalePages = StalePages()
     let released = ReleasedMemory()
     let use = Use()
+    let room = DiskRoom()
     /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
     let names = Mutex<Void>(())
     let table: Mutex<TreeTable>

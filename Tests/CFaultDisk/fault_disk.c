@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A shim over SQLite's own file system (https://www.sqlite.org/vfs.html), the default one of the process. */
+/* A shim over SQLite's own file system (https://www.sqlite.org/vfs.html) that the store asks for, and the default one of the
+   process. */
 
 struct fault_disk {
     char *directory;
@@ -266,9 +267,9 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 
 static void install(void)
 {
-    system_vfs = sqlite3_vfs_find(NULL);
+    system_vfs = sqlite3_vfs_find("unix-excl");
+    /* The name stays: of two that have it SQLite takes the one that was added last. */
     shim = *system_vfs;
-    shim.zName = "fault-disk";
     shim.szOsFile = (int)sizeof(struct file) + system_vfs->szOsFile;
     shim.pNext = NULL;
     shim.xOpen = open_file;

@@ -123,7 +123,7 @@ enum Workload {
                 // Until the others wait: without them it would be committed alone.
                 let waits = isFirst.exchange(false, ordering: .relaxed)
                 let deadline = ContinuousClock.now + .seconds(20)
-                while waits, gate.writerCount < pending.load(ordering: .relaxed) - 1, ContinuousClock.now < deadline {
+                while waits, gate.partCount < pending.load(ordering: .relaxed) - 1, ContinuousClock.now < deadline {
                     usleep(200)
                 }
                 let contents = Contents(900 * number, of: UInt8(number))

@@ -11,12 +11,12 @@ public final class WireSession: Sendable {
     private let thread: TestThread
 
     public init(
-        _ fileSystem: any FileSystem, minor: UInt32 = 45, workers: Int = 4, transfersAtOnce: Bool = false
+        _ fileSystem: any FileSystem, minor: UInt32 = 45, workers: Int = 4, servesAtOnce: Bool = false
     ) throws {
         let ends = try WireConnection.pair()
         var options = SessionOptions(source: "test", subtype: "test")
         options.workers = workers
-        options.transfersAtOnce = transfersAtOnce
+        options.servesAtOnce = servesAtOnce
         let session = try Session(fileSystem, options: options)
         try session.attach(to: ends.session)
         thread = TestThread.started { try? session.run() }

@@ -47,9 +47,32 @@ import Testing
         for thread in readers + [last] { #expect(thread.join()) }
     }
 
+    @Test("F4: far more requests can wait at once than there are large buffers, and others are served meanwhile")
+    func manyThatWait() throws {
+        let session = try WireSession(fileSystem, workers: 40)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let entered = TestSemaphore()
+        let goOn = TestSemaphore()
+        fileSystem.script.withLock {
+            $0.onRead = { _ in
+                entered.signal()
+                goOn.wait()
+                return true
+            }
+        }
+        let readers = (0..<35).map { _ in reader(client, entered) }
+        #expect(try client.stat("/a").size == 1)
+        #expect(try client.list("/") == ["a"])
+        for _ in readers { goOn.signal() }
+        for thread in readers { #expect(thread.join(seconds: 10)) }
+        #expect(eventually { fileSystem.openFiles == 0 })
+    }
+
     @Test("A READ that says that it takes long holds up no other one, where READs are served at once")
     func readsThatHandOn() throws {
-        let session = try WireSession(fileSystem, workers: 2, transfersAtOnce: true)
+        let session = try WireSession(fileSystem, workers: 2, servesAtOnce: true)
         defer { session.stop() }
         let client = PathClient(session.wire)
         try client.put("/a", "x")

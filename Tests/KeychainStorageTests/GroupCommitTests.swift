@@ -53,6 +53,49 @@ struct GroupCommitTests {
         }
     }
 
+    /// What the tree does when a file is committed: its directory's modification time moves on.
+    private struct Touching: Part {
+        let directory: RowID
+        /// Sets the time itself, as utimens(2) does.
+        var date: KeychainDate?
+
+        func run(_ change: Change) throws(KeychainError) {
+            guard let date else { return try change.touchDirectory(directory) }
+            guard var found = try change.directory(id: directory) else { throw .itemNotFound }
+            found.file.modificationTime = date
+            _ = try change.save(found)
+        }
+    }
+
+    @Test(
+        "F4, F8: a directory that many add to in one transaction is changed once, and again by whoever comes after utimens"
+    )
+    func touches() throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        let touching = Touching(directory: vault.directory)
+        let version = try #require(try vault.keychain.directory(id: vault.directory)).version
+        let outcomes = try Crowd.run(on: vault, [touching] + (0..<5).map { _ in touching })
+        #expect(outcomes.allSatisfy { $0 == nil })
+        #expect(try vault.keychain.directory(id: vault.directory)?.version == version + 1)
+        let past = KeychainDate(seconds: 5)
+        var setting = touching
+        setting.date = past
+        _ = try Crowd.run(on: vault, [setting, setting])
+        #expect(try vault.keychain.directory(id: vault.directory)?.file.modificationTime == past)
+        // Whatever the order in which they come: the time is the past one only if that was set last.
+        _ = try vault.keychain.change { change throws(KeychainError) in
+            try touching.run(change)
+            try setting.run(change)
+            try touching.run(change)
+            try touching.run(change)
+        }
+        #expect(try vault.keychain.directory(id: vault.directory)?.file.modificationTime == .sample)
+        #expect(try vault.keychain.directory(id: vault.directory)?.version == version + 6)
+        #expect(try vault.isSound)
+    }
+
     @Test("F4: where the first one of all throws, the next ones have a transaction of their own")
     func throwingFirst() throws {
         let scratch = try Scratch()

@@ -62,7 +62,6 @@ struct SchemaTests {
     func settings() throws {
         try withStore { store throws in
             #expect(try query(store, String.self, "PRAGMA journal_mode") == ["wal"])
-            #expect(try query(store, String.self, "PRAGMA locking_mode") == ["exclusive"])
             #expect(try query(store, Int.self, "PRAGMA synchronous") == [2])
             #expect(try query(store, Int.self, "PRAGMA secure_delete") == [1])
             #expect(try query(store, Int.self, "PRAGMA temp_store") == [2])

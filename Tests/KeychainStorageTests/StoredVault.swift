@@ -142,7 +142,7 @@ enum Crowd {
                 let error = outcome(on: vault) { change throws(KeychainError) in
                     if index == 0 {
                         holds.signal()
-                        while gate.writerCount < parts.count - 1 { usleep(100) }
+                        while gate.partCount < parts.count - 1 { usleep(100) }
                     }
                     try part.run(change)
                 }

@@ -68,6 +68,13 @@ package final class InMemoryRecordStore: RecordStore {
         return try body(InMemoryTransaction(records, secrets))
     }
 
+    /// A reader never sees a transaction that is under way.
+    package func readAlone<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try read(body)
+    }
+
     /// One at a time: the mutex is held while `body` runs, so `body` must not come back to the store itself.
     package func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result

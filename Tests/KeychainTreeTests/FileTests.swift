@@ -77,7 +77,7 @@ import Testing
         #expect(throws: Errno.noSpace) { try shell.write(file, "x") }
         #expect(throws: Errno.noSpace) { try shell.close(file) }
         #expect(throws: Errno.noSpace) { try shell.open(path("new"), [.writeOnly, .create]) }
-        fixture.host.freeBlocks.withLock { $0 = 1 << 30 }
+        fixture.host.freeBlocks.withLock { $0 = FakeHost.enoughBlocks }
         #expect(try shell.cat(path("a")) == "precious")
         try shell.put(path("a"), "better")
         #expect(try shell.cat(path("a")) == "better")

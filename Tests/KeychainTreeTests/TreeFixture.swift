@@ -84,7 +84,9 @@ final class FakeClock: Sendable {
 /// A system whose disk and callers do as a test says.
 final class FakeHost: TreeHost {
     let dying = Mutex<Set<Int32>>([])
-    let freeBlocks = Mutex<UInt64>(1 << 30)
+    /// Little enough to be asked about each time (``DiskRoom``).
+    static let enoughBlocks: UInt64 = 1 << 16
+    let freeBlocks = Mutex(FakeHost.enoughBlocks)
     /// How often memory was to be given back.
     let givenBack = Atomic<Int>(0)
 

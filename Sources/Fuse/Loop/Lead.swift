@@ -10,11 +10,8 @@ final class Lead {
 
     init(_ workers: Workers) { self.workers = workers }
 
-    /// ``Workers/takeLead(tidying:)``
-    func take(tidying tidy: () -> Void) -> Bool {
-        isHeld = workers.takeLead(tidying: tidy)
-        return isHeld
-    }
+    /// ``Workers/park(tidying:)`` has given it.
+    func hold() { isHeld = true }
 
     /// Hands it to another thread; nothing if that has been done.
     func pass() {

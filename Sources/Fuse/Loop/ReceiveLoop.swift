@@ -8,37 +8,37 @@ final class ReceiveLoop: Sendable {
     private let session: SessionHandle
     private let channel: Channel
     private let polls: Mutex<PollHistory>
-    private let transfersAtOnce: Bool
+    private let servesAtOnce: Bool
     private let stacks: StackWipe
+    private let large = MessageBuffers(size: MessageBuffer.size, limit: 4)
+    private let small = MessageBuffers(size: MessageBuffer.shortSize, limit: Workers.most)
+
     /// Whether every buffer so far could be locked into memory.
-    let buffersAreLocked = Atomic(true)
+    var buffersAreLocked: Bool { large.areLocked && small.areLocked }
 
     init(_ session: SessionHandle, _ channel: Channel, _ options: SessionOptions, _ stacks: StackWipe) {
         self.stacks = stacks
         self.session = session
         self.channel = channel
         polls = Mutex(PollHistory(duration: UInt64(min(max(options.pollMicroseconds, 0), 1000)) * 1000))
-        transfersAtOnce = options.transfersAtOnce
+        servesAtOnce = options.servesAtOnce
     }
 
-    /// What each worker runs, until the session ends.
+    /// What each worker runs, until the session ends or there is one too many.
     func work(_ workers: Workers) {
-        let buffer: MessageBuffer
-        do throws(Errno) {
-            buffer = try MessageBuffer()
-        } catch {
-            FuseLog.write(.error, "no memory for a receive buffer: \(error)")
-            // With no other thread nobody would ever receive.
-            return workers.endIfAlone()
-        }
-        if !buffer.isLocked { buffersAreLocked.store(false, ordering: .relaxed) }
         var stack = stacks.join()
         let lead = Lead(workers)
         Lead.ofThisThread = lead
-        while lead.take(tidying: { stacks.wipeIfDue(&stack) }) {
-            guard receive(lead, buffer, &stack) else {
-                workers.end()
-                break
+        loop: while true {
+            switch workers.park(tidying: { stacks.wipeIfDue(&stack) }) {
+            case .lead:
+                lead.hold()
+                guard receiveAndServe(lead, workers, &stack) else {
+                    workers.end()
+                    break loop
+                }
+            case .serve(let slot): serveShort(slot)
+            case .end: break loop
             }
         }
         Lead.ofThisThread = nil
@@ -46,17 +46,61 @@ final class ReceiveLoop: Sendable {
     }
 
     /// Receives and serves until the lead has been passed on; false when the session has ended.
-    private func receive(_ lead: Lead, _ buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member) -> Bool {
+    private func receiveAndServe(_ lead: Lead, _ workers: Workers, _ stack: inout StackWipe.Member) -> Bool {
+        guard let slot = take(from: large) else { return false }
         var hasServed = false
-        while let count = receive(into: buffer, &stack, polls: hasServed) {
-            serve(count, in: buffer, lead)
-            if !lead.isHeld { return true }
+        while let count = receive(into: slot.buffer, &stack, polls: hasServed) {
+            let mayWait = mayWait(count, in: slot.buffer)
+            if mayWait, count <= MessageBuffer.shortSize, let short = move(count, from: slot.buffer) {
+                guard !workers.delegate(short) else {
+                    hasServed = true
+                    continue
+                }
+                large.giveBack(slot)
+                lead.pass()
+                serveShort(short)
+                return true
+            }
+            if mayWait { lead.pass() }
+            serve(count, in: slot.buffer)
+            if !lead.isHeld {
+                large.giveBack(slot)
+                return true
+            }
             hasServed = true
         }
         return false
     }
 
-    private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ lead: Lead) {
+    /// Takes a message out of the buffer that whoever receives next needs.
+    private func move(_ count: Int, from buffer: borrowing MessageBuffer) -> MessageBuffers.Slot? {
+        guard var slot = take(from: small) else { return nil }
+        slot.buffer.move(count, from: buffer)
+        slot.count = count
+        return slot
+    }
+
+    private func serveShort(_ slot: MessageBuffers.Slot) {
+        serve(slot.count, in: slot.buffer)
+        small.giveBack(slot)
+    }
+
+    private func take(from buffers: MessageBuffers) -> MessageBuffers.Slot? {
+        do throws(Errno) {
+            return try buffers.take()
+        } catch {
+            FuseLog.write(.error, "no memory for a receive buffer: \(error)")
+            return nil
+        }
+    }
+
+    /// Whether to let another thread receive before this message is served.
+    private func mayWait(_ count: Int, in buffer: borrowing MessageBuffer) -> Bool {
+        guard let opcode = Message(buffer.bytes(count))?.opcode else { return false }
+        return opcode.mayWait && !(servesAtOnce && opcode.saysWhenItWaits)
+    }
+
+    private func serve(_ count: Int, in buffer: borrowing MessageBuffer) {
         // Contents, and names as well; also of what is refused.
         defer {
             buffer.wipe(count)
@@ -66,7 +110,6 @@ final class ReceiveLoop: Sendable {
         let opcode = message.opcode
         guard message.isWhole, opcode != .notifyReply else { return refuse(message.unique, opcode) }
         CurrentMessage.lockOwner = message.setattrLockOwner ?? 0
-        if let opcode, opcode.mayWait, !(transfersAtOnce && (opcode == .read || opcode == .write)) { lead.pass() }
         var whole = unsafe fuse_buf()
         unsafe whole.mem = buffer.start
         unsafe whole.size = count

@@ -35,6 +35,9 @@ struct WorkerThread: Sendable {
         handle = thread
     }
 
+    /// Whether it is the thread that asks.
+    var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+
     /// Nobody will wait for its end; instead of ``join()``.
     func detach() {
         pthread_detach(handle)

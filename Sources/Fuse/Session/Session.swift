@@ -30,7 +30,7 @@ public final class Session: Sendable {
 
     /// Whether all receive buffers are locked into memory; true before there are any.
     public var buffersAreLocked: Bool {
-        loop.withLock { $0?.buffersAreLocked.load(ordering: .relaxed) ?? true }
+        loop.withLock { $0?.buffersAreLocked ?? true }
     }
 
     /// The number of the mount in /proc/self/mountinfo, by which it is found wherever it has been moved to.

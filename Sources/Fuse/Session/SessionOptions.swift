@@ -15,18 +15,19 @@ public struct SessionOptions: Sendable {
     public var forbidsPrograms = false
     /// Further options of mount.fuse3(8), each as `name` or `name=value`.
     public var extraOptions: [String] = []
-    /// The threads that may serve requests at the same time, 1 to 4. Each has a locked receive buffer of about 1 MiB,
-    /// of which only what messages use is resident.
+    /// The threads that may serve requests at the same time, 1 to 64; those that have had nothing to do for some seconds end,
+    /// but for four. Four locked receive buffers of about 1 MiB, of which only what messages use is resident, are enough for
+    /// all: a thread that serves a short message has a page of its own for it.
     public var workers = 4
     /// For how many microseconds after a request the receiving thread asks again instead of sleeping.
     ///
     /// Waking a sleeping thread on another CPU costs more than a whole request; 0 saves the CPU time.
     public var pollMicroseconds = 50
 
-    /// The thread that receives a READ or a WRITE serves it, too: for a file system that says itself which of them take
+    /// The thread that receives a READ, WRITE or CREATE serves it, too: for a file system that says itself which of them take
     /// longer (``Request/handOn()``), or wait for what a further message brings. Letting another thread receive costs a
     /// wake-up, more than all the rest of a short one.
-    public var transfersAtOnce = false
+    public var servesAtOnce = false
 
     public init(source: String, subtype: String) {
         self.source = source

@@ -5,6 +5,17 @@ enum ProcFile {
     /// What one read gives, at most 4 KiB; nil if there is nothing to be read.
     static func read(_ path: String) -> String? { read(path, reads: 1) }
 
+    /// Whether it begins with these bytes, at most eight of them; false if it cannot be read.
+    static func begins(_ path: String, with prefix: StaticString) -> Bool {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes: UInt64 = 0
+        let wanted = min(prefix.utf8CodeUnitCount, MemoryLayout.size(ofValue: bytes))
+        let count = unsafe Glibc.read(descriptor, &bytes, wanted)
+        return unsafe count == wanted && memcmp(&bytes, prefix.utf8Start, wanted) == 0
+    }
+
     /// All of a file that is made piece by piece as it is read; nil if there is nothing to be read.
     static func readAll(_ path: String) -> String? { read(path, reads: .max) }
 

@@ -14,8 +14,7 @@ public struct ThreadStatus: Hashable, Sendable {
     /// descriptor with FD_CLOEXEC is not answered [observed on Linux 6.18]. A thread gives its memory back before it
     /// closes its files (`do_exit` in `kernel/exit.c`), and then `/proc/TID/statm` (proc_pid_statm(5)) is all zeros.
     public static func hasNoMemory(threadID: Int32) -> Bool {
-        guard threadID > 0, let text = ProcFile.read("/proc/\(threadID)/statm") else { return false }
-        return text.hasPrefix("0 ")
+        threadID > 0 && ProcFile.begins("/proc/\(threadID)/statm", with: "0 ")
     }
 
     /// Nil if there is no such thread, or it cannot be read.

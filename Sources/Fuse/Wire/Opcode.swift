@@ -19,6 +19,9 @@ enum Opcode: UInt32, Sendable {
         }
     }
 
+    /// Those of ``mayWait`` of which a file system can tell by itself which ones do (``SessionOptions/servesAtOnce``).
+    var saysWhenItWaits: Bool { self == .read || self == .write || self == .create }
+
     /// Whether the kernel waits for no answer.
     var isUnanswered: Bool { self == .forget || self == .batchForget || self == .interrupt || self == .notifyReply }
 }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Keeps the header row true to the rows: sums up what a transaction changes, and writes the header at its end.
 ///
-/// Also tells verifications that are under way what was changed behind them. The store calls it only while nobody
-/// else uses the store; so what a verification reads and what is noted here are of the same moment.
+/// Also tells verifications that are under way what was changed behind them. The store calls it only while none of them
+/// reads; so what a verification reads and what is noted here are of the same moment.
 final class DigestLedger: TransactionEnding {
     private struct State: Sendable {
         /// From the first unlock on.
@@ -34,6 +34,9 @@ final class DigestLedger: TransactionEnding {
     func add(_ difference: RowDifference) {
         state.withLock { $0.pending.add(difference) }
     }
+
+    /// What earlier parts of the transaction have touched.
+    var touched: Set<RowID> { state.withLock { $0.pending.touched } }
 
     // MARK: The end of a transaction
 

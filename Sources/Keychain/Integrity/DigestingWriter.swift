@@ -5,10 +5,16 @@ final class DigestingWriter: RecordWriter {
     private let base: any RecordWriter
     private let digest: RowDigest
     private(set) var difference = RowDifference()
+    /// By parts of the transaction that came before.
+    private var touchedBefore: Set<RowID>
+    /// The row that was read last, and not changed since: whoever changes a row has mostly just read it.
+    private var lastItem: (id: RowID, head: ItemHead?)?
+    private var lastDirectory: (id: RowID, head: DirectoryHead?)?
 
-    init(_ base: any RecordWriter, digest: RowDigest) {
+    init(_ base: any RecordWriter, digest: RowDigest, touched: Set<RowID> = []) {
         self.base = base
         self.digest = digest
+        touchedBefore = touched
     }
 
     // MARK: Changes
@@ -92,7 +98,14 @@ final class DigestingWriter: RecordWriter {
         try note(.item, id, old: old, new: nil)
     }
 
+    func hasTouched(_ directory: RowID) -> Bool {
+        touchedBefore.contains(directory) || difference.touched.contains(directory)
+    }
+
+    func noteTouched(_ directory: RowID) { difference.touch(directory) }
+
     private func note(_ table: RowTable, _ id: RowID = .none, old: RowSum?, new: RowSum?) throws(KeychainError) {
+        if table == .directory { touchedBefore.remove(id) }
         var change = new ?? RowSum()
         if let old { change -= old }
         difference.add(change, at: RowPlace(table: table, id: id.rawValue))
@@ -109,6 +122,8 @@ final class DigestingWriter: RecordWriter {
     /// A row that does not decode can still be replaced or removed. What it added to the sum is unknown, so the sum
     /// goes on telling that it was damaged.
     private func oldSum(ofDirectory id: RowID) throws(KeychainError) -> RowSum? {
+        defer { lastDirectory = nil }
+        if let last = lastDirectory, last.id == id { return try last.head.map(digest.sum) }
         do throws(KeychainError) {
             return try base.directoryHead(id: id).map(digest.sum)
         } catch .decode {
@@ -117,6 +132,8 @@ final class DigestingWriter: RecordWriter {
     }
 
     private func oldSum(ofItem id: RowID) throws(KeychainError) -> RowSum? {
+        defer { lastItem = nil }
+        if let last = lastItem, last.id == id { return try last.head.map(digest.sum) }
         do throws(KeychainError) {
             return try base.itemHead(id: id).map(digest.sum)
         } catch .decode {
@@ -135,7 +152,11 @@ extension DigestingWriter {
     func userKeys() throws(KeychainError) -> [UserKeyRecord] { try base.userKeys() }
     func damagedKeys() throws(KeychainError) -> DamagedKeys { try base.damagedKeys() }
 
-    func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? { try base.directory(id: id) }
+    func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? {
+        let record = try base.directory(id: id)
+        lastDirectory = (id, record?.head)
+        return record
+    }
 
     func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
         try base.directory(tag: tag, always: always)
@@ -163,7 +184,11 @@ extension DigestingWriter {
         try base.holdsAlwaysDirectory(parent)
     }
 
-    func item(id: RowID) throws(KeychainError) -> ItemRecord? { try base.item(id: id) }
+    func item(id: RowID) throws(KeychainError) -> ItemRecord? {
+        let record = try base.item(id: id)
+        lastItem = (id, record?.head)
+        return record
+    }
 
     func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
         try base.item(tag: tag, always: always)

@@ -45,7 +45,7 @@ final class IntegrityPass {
     /// Verifies one page more; holds the store only for that.
     func step() throws(KeychainError) -> Step {
         let digest = try ledger.digest()
-        return try store.read { (reader) throws(KeychainError) in
+        return try store.readAlone { (reader) throws(KeychainError) in
             do throws(KeychainError) {
                 return try step(reader, digest)
             } catch .decode {

@@ -65,13 +65,21 @@ struct RowDifference: Sendable {
     private(set) var changes: [(place: RowPlace, sum: RowSum)] = []
     /// The highest row that went.
     private(set) var retired = RowID.none
+    /// Directories that have been touched, and not been changed otherwise since.
+    private(set) var touched: Set<RowID> = []
 
-    mutating func add(_ sum: RowSum, at place: RowPlace) { changes.append((place, sum)) }
+    mutating func add(_ sum: RowSum, at place: RowPlace) {
+        changes.append((place, sum))
+        if place.table == .directory, !touched.isEmpty { touched.remove(RowID(rawValue: place.id)) }
+    }
+
+    mutating func touch(_ directory: RowID) { touched.insert(directory) }
     mutating func retire(_ id: RowID) { if id < .lastUsual { retired = max(retired, id) } }
 
     mutating func add(_ other: RowDifference) {
-        changes += other.changes
+        for change in other.changes { add(change.sum, at: change.place) }
         retired = max(retired, other.retired)
+        touched.formUnion(other.touched)
     }
 
     /// Of the rows up to `place`.

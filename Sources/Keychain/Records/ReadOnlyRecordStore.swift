@@ -17,6 +17,12 @@ package struct ReadOnlyRecordStore: RecordStore {
         try base.read(body)
     }
 
+    package func readAlone<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try base.readAlone(body)
+    }
+
     package func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {

@@ -91,11 +91,22 @@ package protocol RecordWriter: RecordReader {
     func deleteUserKey(_ generation: Int64) throws(KeychainError)
     func deleteDirectory(_ id: RowID) throws(KeychainError)
     func deleteItem(_ id: RowID) throws(KeychainError)
+
+    /// Whether this transaction has made a directory's modification time its own, and nothing has changed the row since: all
+    /// that many callers add to one directory at once becomes visible at one moment.
+    func hasTouched(_ directory: RowID) -> Bool
+    /// It has.
+    func noteTouched(_ directory: RowID)
+}
+
+extension RecordWriter {
+    package func hasTouched(_ directory: RowID) -> Bool { false }
+    package func noteTouched(_ directory: RowID) {}
 }
 
 /// What has to be done at the end of a transaction, however many callers share it.
 ///
-/// One object per store. The store calls it by one thread at a time, and while nobody reads.
+/// One object per store. The store calls it by one thread at a time, and while nobody reads alone.
 package protocol TransactionEnding: Sendable {
     /// Once in each transaction that changes anything, after the last caller's part. What it throws fails them all.
     func willCommit(_ writer: any RecordWriter) throws(KeychainError)
@@ -111,7 +122,12 @@ package protocol RecordStore: Sendable {
     var isReadOnly: Bool { get }
     /// Whether changes would be found again: false once what the store is kept in has been moved or removed.
     var isInPlace: Bool { get }
+    /// What `body` sees is durable, and of one moment. It may not see what is being committed meanwhile.
     func read<Result>(
+        _ body: (any RecordReader) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result
+    /// The same while nobody writes, so that no ``TransactionEnding`` is told anything before it returns.
+    func readAlone<Result>(
         _ body: (any RecordReader) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result
     /// Durable when it returns; nothing of it is seen if `body` or the commit throws.

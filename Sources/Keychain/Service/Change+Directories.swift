@@ -51,9 +51,11 @@ extension Change {
 
     /// An entry was added to a directory or removed: its modification time moves on.
     package func touchDirectory(_ id: RowID) throws(KeychainError) {
+        guard !writer.hasTouched(id) else { return }
         guard var directory = try directory(id: id) else { throw .itemNotFound }
         directory.file.modificationTime = keychain.now()
         _ = try save(directory)
+        writer.noteTouched(id)
     }
 
     /// Removes an empty directory; one that holds items: ``KeychainError/directoryNotEmpty``.

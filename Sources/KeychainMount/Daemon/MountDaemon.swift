@@ -169,9 +169,11 @@ struct MountDaemon {
         options.forbidsPrograms = plan.options.forbidsPrograms
         // On a single CPU it would take it from the client that it waits for.
         if plan.options.neverSpins || HostFacts().processorShare <= 1 { options.pollMicroseconds = 0 }
-        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. What takes longer
-        // says so.
-        options.transfersAtOnce = true
+        // Whoever closes a file waits for its commit, and all who wait at once share one.
+        options.workers = 48
+        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. A WRITE stages, a
+        // CREATE looks. What takes longer says so.
+        options.servesAtOnce = true
         return options
     }
 

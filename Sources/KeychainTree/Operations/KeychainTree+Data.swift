@@ -81,27 +81,48 @@ extension KeychainTree {
         flags: OpenFlags
     ) throws(Errno) -> Int {
         let handle = try handle(id)
-        // A request is only collected; everything else may commit, or wait for somebody who does.
         if case .exchange(let exchange) = handle { return try write(data, to: exchange, request.caller) }
-        request.handOn()
         switch handle {
         case .reader, .snapshotReader, .directory, .exchange: throw .badFileDescriptor
-        case .control(let handle): return try write(data, to: handle, request: &request)
+        case .control(let handle):
+            request.handOn()
+            return try write(data, to: handle, request: &request)
         case .writer(let writer):
             guard writer.flags.isWritable else { throw .badFileDescriptor }
             try checkWritable()
             noteUse()
-            let (count, caller) = (data.byteCount, request.caller)
             defer { stalePages.tell(&request) }
-            return try writer.file.state.withLock { (state) throws(Errno) in
-                try dropPrivileges(&state, writtenBy: caller)
-                try stage(
-                    data, at: flags.contains(.append) ? nil : Int(clamping: offset), of: writer, &state, by: owner)
-                if flags.isSynchronous { try commit(&state) }
-                return count
-            }
+            return try write(&request, data, at: offset, of: writer, by: owner, flags)
         }
     }
+
+    /// Staging some bytes does not wait; what takes longer, or waits for somebody who commits, lets others go on.
+    private func write(
+        _ request: inout Request, _ data: RawSpan, at offset: UInt64, of writer: Writer, by owner: LockOwner,
+        _ flags: OpenFlags
+    ) throws(Errno) -> Int {
+        let (count, caller) = (data.byteCount, request.caller)
+        let isShort = count <= Self.shortWrite && !flags.isSynchronous && room.isAmple(at: host.uptime)
+        if !isShort { request.handOn() }
+        func stage(_ state: inout ItemFile.State) throws(Errno) -> Int {
+            try dropPrivileges(&state, writtenBy: caller)
+            try self.stage(
+                data, at: flags.contains(.append) ? nil : Int(clamping: offset), of: writer, &state, by: owner)
+            if flags.isSynchronous { try commit(&state) }
+            return count
+        }
+        let staged = try writer.file.state.withLockIfAvailable { (state) throws(Errno) -> Int? in
+            // A committed value is taken over first.
+            guard !isShort || state.staging != nil else { return nil }
+            return try stage(&state)
+        }
+        if let staged, let count = staged { return count }
+        request.handOn()
+        return try writer.file.state.withLock { (state) throws(Errno) in try stage(&state) }
+    }
+
+    /// In bytes; to encrypt more takes longer than to let another thread receive.
+    private static let shortWrite = 16_384
 
     /// Puts bytes into the value that writers share; at its end if `offset` is nil.
     func stage(
@@ -201,10 +222,13 @@ extension KeychainTree {
 
     /// Whether a commit of that many bytes would find room: shells lose the error of close, so it has to be told here.
     func checkRoom(for count: Int) throws(Errno) {
+        guard !room.isAmple(at: host.uptime) else { return }
         // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
         guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
         let hasRoom = try keychain.hasRoom(for: count, longest: options.valueLimit) { () throws(Errno) in
-            try host.statistics().availableBytes
+            let available = try host.statistics().availableBytes
+            room.note(available, longest: options.valueLimit, at: host.uptime)
+            return available
         }
         guard hasRoom else { throw .noSpace }
     }

@@ -36,7 +36,9 @@ extension KeychainTree {
     func takeFreed(
         _ name: CanonicalName, in directory: RowID, by process: @autoclosure () -> ProcessIdentity?
     ) -> FreedName? {
-        guard freedNames.withLock({ $0.count }) > 0, let tag = tag(name, directory) else { return nil }
+        guard freedNames.withLock({ $0.count }) > 0, let tag = tag(name, directory),
+            freedNames.withLock({ $0.contains(tag) })
+        else { return nil }
         let process = process()
         return freedNames.withLock { $0.take(tag, by: process, at: host.uptime) }
     }

@@ -13,7 +13,7 @@ extension KeychainTree {
     ) throws(Errno) -> (Entry, OpenedFile) {
         let directory = try serviceDirectory(parent)
         do {
-            let made = try makePending(name, in: directory, permissions: permissions, caller: request.caller)
+            let made = try makePending(request, name, in: directory, permissions: permissions)
             let writer = Writer(file: made.file, flags: flags, losses: 0)
             let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
             // It has been made: a lock that comes now must not make an error of it, with a descriptor that nobody closes.
@@ -42,7 +42,7 @@ extension KeychainTree {
     ) throws(Errno) -> Entry {
         guard type == .regular else { throw .notPermitted }
         let directory = try serviceDirectory(parent)
-        let made = try makePending(name, in: directory, permissions: permissions, caller: request.caller)
+        let made = try makePending(request, name, in: directory, permissions: permissions)
         do {
             return try made.file.state.withLock { (state) throws(Errno) in
                 state.writerCount = 0
@@ -70,21 +70,21 @@ extension KeychainTree {
     ///
     /// Opened for writing once, and looked up once.
     private func makePending(
-        _ name: EntryName, in directory: ServiceDirectory, permissions: UInt32, caller: Caller
+        _ request: borrowing Request, _ name: EntryName, in directory: ServiceDirectory, permissions: UInt32
     ) throws(Errno) -> (file: ItemFile, draft: Item) {
         try checkWritable()
         let name = CanonicalName(typed: name.bytes)
         let account = try whole(account(name))
         let record = try record(of: directory)
         guard keychain.canAdd(record.defaultProtection) else { throw .noKey }
-        let draft = newItem(account, in: record, permissions: permissions & 0o700, caller: caller)
+        let draft = newItem(account, in: record, permissions: permissions & 0o700, caller: request.caller)
         try checkRoom(for: 0)
-        return try names.withLock { (_) throws(Errno) in
+        func make() throws(Errno) -> (file: ItemFile, draft: Item) {
             let existing = try mapped { () throws(KeychainError) in
                 try keychain.item(named: name, in: directory.row)
             }
             guard existing == nil else { throw .fileExists }
-            let freed = takeFreed(name, in: directory.row, by: host.process(ofThread: caller.processID))
+            let freed = takeFreed(name, in: directory.row, by: host.process(ofThread: request.caller.processID))
             do throws(Errno) {
                 return (try addPending(draft, named: name, in: directory, goingOnWith: freed), draft)
             } catch {
@@ -92,6 +92,10 @@ extension KeychainTree {
                 throw error
             }
         }
+        if let made = try names.withLockIfAvailable({ (_) throws(Errno) in try make() }) { return made }
+        // Somebody is committing under it.
+        request.handOn()
+        return try names.withLock { (_) throws(Errno) in try make() }
     }
 
     private func addPending(

@@ -30,6 +30,8 @@ struct FreedNames<Former: Sendable>: Sendable {
 
     var count: Int { entries.count }
 
+    func contains(_ tag: [UInt8]) -> Bool { entries.contains { $0.tag == tag } }
+
     /// A process has freed a name.
     mutating func free(
         _ tag: [UInt8], by process: ProcessIdentity, leaving former: Former, weight: Int, at now: Duration

@@ -1,13 +1,10 @@
-internal import Foundation
-internal import GRDB
 internal import Keychain
+internal import SQLiteRows
 internal import SecretCrypto
 
 /// Columns by index as the records have them. All throw: a damaged file may hold anything in any column.
-extension Row {
-    func number(_ index: Int) throws -> Int64 {
-        try decode(Int64.self, atIndex: index)
-    }
+extension StatementRow {
+    func number(_ index: Int) throws -> Int64 { try integer(index) }
 
     func rowID(_ index: Int) throws -> RowID {
         RowID(rawValue: try number(index))
@@ -25,13 +22,8 @@ extension Row {
         KeyGeneration(try value(index), try number(index + 1))
     }
 
-    /// One copy, out of SQLite's page. By a span: going through the elements of a `Data` takes ten times as long.
-    func optionalBytes(_ index: Int) throws -> [UInt8]? {
-        try withUnsafeData(atIndex: index) { data in data.map { [UInt8](copying: $0.bytes) } }
-    }
-
     func bytes(_ index: Int) throws -> [UInt8] {
-        guard let bytes = try optionalBytes(index) else { throw KeychainError.decode }
+        guard let bytes = optionalBytes(index) else { throw KeychainError.decode }
         return bytes
     }
 
@@ -46,7 +38,7 @@ extension Row {
     func tag(_ index: Int) throws -> [UInt8] { try bytes(index, count: 16) }
 
     func optionalTag(_ index: Int) throws -> [UInt8]? {
-        try optionalBytes(index) == nil ? nil : tag(index)
+        isNull(index) ? nil : try tag(index)
     }
 
     func seal(_ index: Int) throws -> Seal {
@@ -60,7 +52,7 @@ extension Row {
 
     /// Nil if both columns are NULL.
     func optionalSealed(seal: Int, ciphertext: Int) throws -> Sealed? {
-        if try optionalBytes(seal) == nil, try optionalBytes(ciphertext) == nil { return nil }
+        if isNull(seal), isNull(ciphertext) { return nil }
         return try sealed(seal: seal, ciphertext: ciphertext)
     }
 
@@ -78,11 +70,11 @@ extension Row {
 }
 
 /// Arguments of statements.
-extension Data {
-    init(_ seals: [Seal]) {
-        self.init(capacity: seals.count * Seal.byteCount)
-        for seal in seals { append(contentsOf: seal.bytes) }
-    }
-
-    init(_ seal: Seal) { self.init(seal.bytes) }
+extension SQLValue {
+    static func row(_ id: RowID) -> SQLValue { .integer(id.rawValue) }
+    static func seal(_ seal: Seal) -> SQLValue { .blob(seal.bytes) }
+    static func seal(_ seal: Seal?) -> SQLValue { .blob(seal.map { $0.bytes }) }
+    static func seals(_ seals: [Seal]) -> SQLValue { .blob(seals.flatMap { $0.bytes }) }
+    /// At least 0.
+    static func limit(_ count: Int) -> SQLValue { .integer(Int64(max(0, count))) }
 }

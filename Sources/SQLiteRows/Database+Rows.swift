@@ -1,0 +1,76 @@
+package import GRDB
+internal import GRDBSQLite
+
+/// Statements without GRDB's rows and arguments: it looks up the names of all columns whenever a query begins, which takes as
+/// long as the rest of a short one.
+///
+/// Statements are prepared once per connection and found again by their text, by GRDB. What fails is thrown as it does:
+/// `DatabaseError`.
+extension Database {
+    /// Calls `body` with one row after the other until it returns false.
+    package func forEachRow(
+        _ sql: String, _ arguments: [SQLValue], _ body: (borrowing StatementRow) throws -> Bool
+    ) throws {
+        let statement = unsafe try cachedStatement(sql: sql).sqliteStatement
+        defer { unsafe Self.end(statement) }
+        unsafe try bind(arguments, to: statement)
+        while unsafe try step(statement) { guard unsafe try body(StatementRow(statement)) else { return } }
+    }
+
+    /// Executes a statement that changes rows; returns how many.
+    package func change(_ sql: String, _ arguments: [SQLValue]) throws -> Int {
+        let statement = unsafe try cachedStatement(sql: sql).sqliteStatement
+        defer { unsafe Self.end(statement) }
+        unsafe try bind(arguments, to: statement)
+        while unsafe try step(statement) {}
+        return changesCount
+    }
+
+    /// Whether the statement stands on a row now.
+    private func step(_ statement: OpaquePointer) throws -> Bool {
+        switch unsafe sqlite3_step(statement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw failure(code)
+        }
+    }
+
+    private func bind(_ arguments: [SQLValue], to statement: OpaquePointer) throws {
+        guard unsafe sqlite3_bind_parameter_count(statement) == arguments.count else { throw failure(SQLITE_MISUSE) }
+        for (index, argument) in arguments.enumerated() {
+            let code = unsafe Self.bind(argument, to: statement, at: Int32(clamping: index + 1))
+            guard code == SQLITE_OK else { throw failure(code) }
+        }
+    }
+
+    private static func bind(_ argument: SQLValue, to statement: OpaquePointer, at index: Int32) -> Int32 {
+        switch argument {
+        case .null: unsafe sqlite3_bind_null(statement, index)
+        case .integer(let number): unsafe sqlite3_bind_int64(statement, index, number)
+        // Without an address it would be NULL.
+        case .blob([]): unsafe sqlite3_bind_zeroblob(statement, index, 0)
+        case .blob(let bytes):
+            unsafe bytes.withUnsafeBytes { bytes in
+                unsafe sqlite3_bind_blob64(
+                    statement, index, bytes.baseAddress, sqlite3_uint64(bytes.count), copying)
+            }
+        }
+    }
+
+    /// SQLITE_TRANSIENT: SQLite makes a copy of its own.
+    private static var copying: sqlite3_destructor_type {
+        unsafe unsafeBitCast(OpaquePointer(bitPattern: -1), to: sqlite3_destructor_type.self)
+    }
+
+    /// Ready for its next use; drops the arguments.
+    private static func end(_ statement: OpaquePointer) {
+        unsafe sqlite3_reset(statement)
+        unsafe sqlite3_clear_bindings(statement)
+    }
+
+    /// With the extended code, where SQLite has one. Without a message: there could be names in it.
+    private func failure(_ code: Int32) -> DatabaseError {
+        let extended = unsafe sqliteConnection.map { unsafe sqlite3_extended_errcode($0) } ?? code
+        return DatabaseError(resultCode: ResultCode(rawValue: extended & 0xFF == code & 0xFF ? extended : code))
+    }
+}
