@@ -152,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "FuseTests", dependencies: ["Fuse", "FileSystemCore", "FileSystemTesting", "CFuse3", system],
             swiftSettings: testing),
-        // Test support: what is left in memory that was given back.
+        // Test support: what is left in memory that was given back, and how often some is taken.
         .target(name: "CMemoryWatch", path: "Tests/CMemoryWatch"),
         .testTarget(
             name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
@@ -179,7 +179,9 @@ let package = Package(
             swiftSettings: testing),
         .testTarget(
             name: "KeychainStorageTests",
-            dependencies: ["KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", grdb, system],
+            dependencies: [
+                "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "CMemoryWatch", grdb, system,
+            ],
             swiftSettings: testing),
         // Test support: a disk below SQLite that remembers every write, and fails when told to.
         .target(
@@ -191,7 +193,7 @@ let package = Package(
         .testTarget(
             name: "KeychainTreeTests",
             dependencies: [
-                "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto",
+                "CMemoryWatch", "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto",
                 system,
             ],
             swiftSettings: testing),

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "memory_watch.h"
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,52 @@ void memory_watch_release(const unsigned char *view, size_t count)
 {
     syscall(SYS_munmap, (void *)view, count);
 }
+
+static _Thread_local size_t allocations;
+
+size_t memory_allocations(void) { return allocations; }
+
+/* A build with a sanitizer needs these names for the sanitizer's own allocator. */
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+
+/* glibc's own functions, exported under these names since 2.0. */
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+void *malloc(size_t count)
+{
+    allocations++;
+    return __libc_malloc(count);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    allocations++;
+    return __libc_calloc(count, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t count)
+{
+    allocations++;
+    return __libc_memalign(alignment, count);
+}
+
+int posix_memalign(void **block, size_t alignment, size_t count)
+{
+    void *memory;
+
+    if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0)
+        return EINVAL;
+    allocations++;
+    memory = __libc_memalign(alignment, count);
+    if (memory == NULL)
+        return ENOMEM;
+    *block = memory;
+    return 0;
+}
+
+#endif
 
 /* Through volatile pointers, or the compiler would know what malloc and free do and leave the marks out. */
 static void *(*volatile take)(size_t) = malloc;

@@ -7,6 +7,8 @@ import Glibc
 final class Lead {
     private let workers: Workers
     private(set) var isHeld = false
+    /// What whoever leads next needs, and this worker does not while it serves a short message.
+    private var spare: (slot: MessageBuffers.Slot, buffers: MessageBuffers)?
 
     init(_ workers: Workers) { self.workers = workers }
 
@@ -17,7 +19,17 @@ final class Lead {
     func pass() {
         guard isHeld else { return }
         isHeld = false
+        if let spare { spare.buffers.giveBack(spare.slot) }
+        spare = nil
         workers.passLead()
+    }
+
+    /// Runs `body`; if the lead is passed on meanwhile, so is `slot`. Returns whether it is held still.
+    func sparing(_ slot: MessageBuffers.Slot, of buffers: MessageBuffers, _ body: () -> Void) -> Bool {
+        spare = (slot, buffers)
+        body()
+        spare = nil
+        return isHeld
     }
 
     /// What a handler calls that turns out to take long (``Request/handOn()``). A closure in a nonisolated context: no

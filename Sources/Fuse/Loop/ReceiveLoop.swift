@@ -50,24 +50,22 @@ final class ReceiveLoop: Sendable {
         guard let slot = take(from: large) else { return false }
         var hasServed = false
         while let count = receive(into: slot.buffer, &stack, polls: hasServed) {
-            let mayWait = mayWait(count, in: slot.buffer)
-            if mayWait, count <= MessageBuffer.shortSize, let short = move(count, from: slot.buffer) {
-                guard !workers.delegate(short) else {
-                    hasServed = true
-                    continue
-                }
-                large.giveBack(slot)
-                lead.pass()
-                serveShort(short)
-                return true
-            }
-            if mayWait { lead.pass() }
-            serve(count, in: slot.buffer)
-            if !lead.isHeld {
-                large.giveBack(slot)
-                return true
-            }
             hasServed = true
+            let waiting = waiting(count, in: slot.buffer)
+            if waiting != .never, count <= MessageBuffer.shortSize, let short = move(count, from: slot.buffer) {
+                if waiting == .possible, workers.delegate(short) { continue }
+                let isLeader = lead.sparing(slot, of: large) {
+                    if waiting == .possible { lead.pass() }
+                    serveShort(short)
+                }
+                guard isLeader else { return true }
+            } else {
+                if waiting == .possible { lead.pass() }
+                serve(count, in: slot.buffer)
+                guard !lead.isHeld else { continue }
+                large.giveBack(slot)
+                return true
+            }
         }
         return false
     }
@@ -94,10 +92,16 @@ final class ReceiveLoop: Sendable {
         }
     }
 
-    /// Whether to let another thread receive before this message is served.
-    private func mayWait(_ count: Int, in buffer: borrowing MessageBuffer) -> Bool {
-        guard let opcode = Message(buffer.bytes(count))?.opcode else { return false }
-        return opcode.mayWait && !(servesAtOnce && opcode.saysWhenItWaits)
+    /// Whether serving a message may wait.
+    private enum Waiting {
+        case never, possible
+        /// The file system says so if it does.
+        case told
+    }
+
+    private func waiting(_ count: Int, in buffer: borrowing MessageBuffer) -> Waiting {
+        guard let opcode = Message(buffer.bytes(count))?.opcode, opcode.mayWait else { return .never }
+        return servesAtOnce && opcode.saysWhenItWaits ? .told : .possible
     }
 
     private func serve(_ count: Int, in buffer: borrowing MessageBuffer) {

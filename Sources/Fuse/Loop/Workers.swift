@@ -107,8 +107,20 @@ final class Workers: Sendable {
             return (true, idle <= 0)
         }
         guard isGiven else { return false }
-        if needsThread { startOneMore() } else { state.wakeOne() }
-        return true
+        guard needsThread else {
+            state.wakeOne()
+            return true
+        }
+        return startOneMore() || !takeBack(slot)
+    }
+
+    /// What nobody has begun to serve.
+    private func takeBack(_ slot: MessageBuffers.Slot) -> Bool {
+        state.with { state in
+            guard let index = state.delegated.lastIndex(of: slot) else { return false }
+            state.delegated.remove(at: index)
+            return true
+        }
     }
 
     /// The leader is about to serve a request that may wait.
@@ -120,15 +132,18 @@ final class Workers: Sendable {
             state.running += 1
             return true
         }
-        if needsThread { startOneMore() } else { state.wakeOne() }
+        // Without one more the next that is done leads.
+        if !needsThread { state.wakeOne() } else { _ = startOneMore() }
     }
 
-    private func startOneMore() {
+    /// False where the system has no thread to give.
+    private func startOneMore() -> Bool {
         do throws(Errno) {
             try startThread()
+            return true
         } catch {
-            // The next that is done leads, or serves what has been delegated.
             FuseLog.write(.warning, "no further thread: \(error)")
+            return false
         }
     }
 

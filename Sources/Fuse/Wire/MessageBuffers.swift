@@ -6,7 +6,7 @@ import SystemPackage
 /// served out of a small one: so many threads can serve at once, and few large buffers are enough.
 final class MessageBuffers: Sendable {
     /// One that has been taken, and the length of the message in it. Passed from thread to thread, used by one at a time.
-    struct Slot: Sendable {
+    struct Slot: Equatable, Sendable {
         fileprivate final class Memory: Sendable {
             let buffer: MessageBuffer
 
@@ -15,6 +15,8 @@ final class MessageBuffers: Sendable {
 
         fileprivate let memory: Memory
         var count = 0
+
+        static func == (one: Slot, other: Slot) -> Bool { one.memory === other.memory }
 
         var buffer: MessageBuffer {
             _read { yield memory.buffer }

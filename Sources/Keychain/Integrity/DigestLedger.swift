@@ -35,8 +35,10 @@ final class DigestLedger: TransactionEnding {
         state.withLock { $0.pending.add(difference) }
     }
 
-    /// What earlier parts of the transaction have touched.
-    var touched: Set<RowID> { state.withLock { $0.pending.touched } }
+    /// Directories that earlier parts of the transaction have changed, and which of them they have merely touched.
+    var directories: (changed: Set<RowID>, touched: Set<RowID>) {
+        state.withLock { ($0.pending.changedDirectories, $0.pending.touched) }
+    }
 
     // MARK: The end of a transaction
 

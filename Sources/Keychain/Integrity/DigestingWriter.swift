@@ -5,16 +5,18 @@ final class DigestingWriter: RecordWriter {
     private let base: any RecordWriter
     private let digest: RowDigest
     private(set) var difference = RowDifference()
-    /// By parts of the transaction that came before.
-    private var touchedBefore: Set<RowID>
+    /// What parts of the transaction that came before have done to directories.
+    private var before: (changed: Set<RowID>, touched: Set<RowID>)
     /// The row that was read last, and not changed since: whoever changes a row has mostly just read it.
     private var lastItem: (id: RowID, head: ItemHead?)?
     private var lastDirectory: (id: RowID, head: DirectoryHead?)?
 
-    init(_ base: any RecordWriter, digest: RowDigest, touched: Set<RowID> = []) {
+    init(
+        _ base: any RecordWriter, digest: RowDigest, before: (changed: Set<RowID>, touched: Set<RowID>) = ([], [])
+    ) {
         self.base = base
         self.digest = digest
-        touchedBefore = touched
+        self.before = before
     }
 
     // MARK: Changes
@@ -99,13 +101,17 @@ final class DigestingWriter: RecordWriter {
     }
 
     func hasTouched(_ directory: RowID) -> Bool {
-        touchedBefore.contains(directory) || difference.touched.contains(directory)
+        before.touched.contains(directory) || difference.touched.contains(directory)
     }
 
     func noteTouched(_ directory: RowID) { difference.touch(directory) }
 
+    func hasChanged(_ directory: RowID) -> Bool {
+        before.changed.contains(directory) || difference.changedDirectories.contains(directory)
+    }
+
     private func note(_ table: RowTable, _ id: RowID = .none, old: RowSum?, new: RowSum?) throws(KeychainError) {
-        if table == .directory { touchedBefore.remove(id) }
+        if table == .directory { before.touched.remove(id) }
         var change = new ?? RowSum()
         if let old { change -= old }
         difference.add(change, at: RowPlace(table: table, id: id.rawValue))

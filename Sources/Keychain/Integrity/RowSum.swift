@@ -65,12 +65,16 @@ struct RowDifference: Sendable {
     private(set) var changes: [(place: RowPlace, sum: RowSum)] = []
     /// The highest row that went.
     private(set) var retired = RowID.none
-    /// Directories that have been touched, and not been changed otherwise since.
+    private(set) var changedDirectories: Set<RowID> = []
+    /// Of those: which have been touched, and not been changed otherwise since.
     private(set) var touched: Set<RowID> = []
 
     mutating func add(_ sum: RowSum, at place: RowPlace) {
         changes.append((place, sum))
-        if place.table == .directory, !touched.isEmpty { touched.remove(RowID(rawValue: place.id)) }
+        guard place.table == .directory else { return }
+        let directory = RowID(rawValue: place.id)
+        changedDirectories.insert(directory)
+        touched.remove(directory)
     }
 
     mutating func touch(_ directory: RowID) { touched.insert(directory) }

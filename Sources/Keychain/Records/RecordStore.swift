@@ -97,11 +97,14 @@ package protocol RecordWriter: RecordReader {
     func hasTouched(_ directory: RowID) -> Bool
     /// It has.
     func noteTouched(_ directory: RowID)
+    /// Whether this transaction has changed a directory's row.
+    func hasChanged(_ directory: RowID) -> Bool
 }
 
 extension RecordWriter {
     package func hasTouched(_ directory: RowID) -> Bool { false }
     package func noteTouched(_ directory: RowID) {}
+    package func hasChanged(_ directory: RowID) -> Bool { true }
 }
 
 /// What has to be done at the end of a transaction, however many callers share it.

@@ -73,17 +73,27 @@ package final class Keychain: Sendable {
     package var commitCount: Int { commits.load(ordering: .acquiring) }
 
     /// The key of a container's row, for the directories in it; nil where that lies in no container.
-    func containerKey(_ row: RowID, _ reader: any RecordReader) throws(KeychainError) -> ContainerKey? {
+    ///
+    /// Remembered as it was committed, by transactions alone: a read beside one may see what is about to be another.
+    func containerKey(_ row: RowID, _ writer: any RecordWriter) throws(KeychainError) -> ContainerKey? {
+        guard !writer.hasChanged(row) else {
+            _ = containers.withLock { $0.removeValue(forKey: row) }
+            return try containerKey(row, readBy: writer)
+        }
         if let key = containers.withLock({ $0[row] }) { return key }
+        let key = try containerKey(row, readBy: writer)
+        if let key { containers.withLock { $0[row] = key } }
+        return key
+    }
+
+    /// The same, read anew.
+    func containerKey(_ row: RowID, readBy reader: any RecordReader) throws(KeychainError) -> ContainerKey? {
         guard let record = try reader.directory(id: row) else { return nil }
-        let key: ContainerKey
         switch try directoryEnvelope.open(record).key {
-        case .container(let found): key = found
+        case .container(let key): return key
         case .group: return nil
         case .service: throw .decode
         }
-        containers.withLock { $0[row] = key }
-        return key
     }
 
     /// A container is about to get another key.

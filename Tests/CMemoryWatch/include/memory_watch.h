@@ -14,3 +14,7 @@ size_t memory_left_by_free(size_t count);
 /* The same after realloc(3) of a block of `from` bytes to `to`, of what does not belong to the block any more; if it went
    on at the same place, of what was cut off. */
 size_t memory_left_by_realloc(size_t from, size_t to);
+
+/* How many blocks this thread has taken so far: malloc(3), calloc(3), aligned_alloc(3), posix_memalign(3). Not counted in a build
+   with a sanitizer. */
+size_t memory_allocations(void);

@@ -117,7 +117,7 @@ struct ItemSearch: Sendable {
     private mutating func container(_ row: RowID) throws(KeychainError) -> ContainerKey? {
         if let known = containers[row] { return known }
         let found = try keychain.store.read { [keychain] (reader) throws(KeychainError) in
-            try keychain.containerKey(row, reader)
+            try keychain.containerKey(row, readBy: reader)
         }
         containers[row] = found
         return found
