@@ -193,7 +193,8 @@ let package = Package(
         .testTarget(
             name: "KeychainTreeTests",
             dependencies: [
-                "CMemoryWatch", "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto",
+                "CMemoryWatch", "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Keychain",
+                "SecretCrypto",
                 system,
             ],
             swiftSettings: testing),
