@@ -26,6 +26,8 @@ final class Workers: Sendable {
         var running = 0
         var parked = 0
         var threads: [WorkerThread] = []
+        /// The last attempt to make one has failed, and the log says so.
+        var lacksThreads = false
     }
 
     /// So many are parked for as long as the session lasts.
@@ -140,9 +142,14 @@ final class Workers: Sendable {
     private func startOneMore() -> Bool {
         do throws(Errno) {
             try startThread()
+            state.with { $0.lacksThreads = false }
             return true
         } catch {
-            FuseLog.write(.warning, "no further thread: \(error)")
+            let isKnown = state.with { state in
+                defer { state.lacksThreads = true }
+                return state.lacksThreads
+            }
+            if !isKnown { FuseLog.write(.warning, "no further thread: \(error)") }
             return false
         }
     }

@@ -16,10 +16,46 @@ extension Keychain {
         }
         if report.hasUnreadablePages {
             report.unreadableRows = try unreadableRows(report)
-        } else {
-            report.structureFaults += abs(try countedItems() - report.visitedItems)
+        } else if try countedItems() != report.visitedItems {
+            // Or something was committed meanwhile.
+            report.structureFaults += try strayItems()
         }
         return report
+    }
+
+    /// Items that lie in no directory of the tree, counted at one moment.
+    private func strayItems() throws(KeychainError) -> Int {
+        try readable { (reader) throws(KeychainError) in
+            abs(try reader.itemCount() - Self.countItems(below: .none, 0, reader))
+        } ?? 0
+    }
+
+    private static func countItems(
+        below directory: RowID, _ depth: Int, _ reader: any RecordReader
+    ) throws(KeychainError) -> Int {
+        guard depth < 4 else { return 0 }
+        var count = 0
+        try forEachPage { (after) throws(KeychainError) in
+            let page = try reader.itemIDs(directory: directory, after: after, limit: pageSize)
+            count += page.count
+            return page
+        }
+        try forEachPage { (after) throws(KeychainError) in
+            let page = try reader.directoryIDs(parent: directory, after: after, limit: pageSize)
+            for child in page { count += try countItems(below: child, depth + 1, reader) }
+            return page
+        }
+        return count
+    }
+
+    /// Calls `body` for the rows after one, from the first on, until a page is not full.
+    private static func forEachPage(_ body: (RowID) throws(KeychainError) -> [RowID]) throws(KeychainError) {
+        var after = RowID.none
+        while true {
+            let page = try body(after)
+            guard page.count == pageSize, let last = page.last else { return }
+            after = last
+        }
     }
 
     /// What a page that does not read keeps from being told is nil.
