@@ -33,8 +33,9 @@ final class StackWipe: Sendable {
         return Member(number: number, round: round)
     }
 
-    /// A worker that ends: its stack goes with it.
+    /// A worker that ends: the C library keeps its stack for another thread (`allocatestack.c` of glibc).
     func leave(_ member: Member) {
+        ProcessMemory.wipeStack()
         let number = member.number
         state.with(wakesAll: true) { $0.done[number] = nil }
     }
