@@ -222,9 +222,9 @@ extension KeychainTree {
 
     /// Whether a commit of that many bytes would find room: shells lose the error of close, so it has to be told here.
     func checkRoom(for count: Int) throws(Errno) {
-        guard !room.isAmple(at: host.uptime) else { return }
         // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
         guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
+        guard !room.isAmple(at: host.uptime) else { return }
         let hasRoom = try keychain.hasRoom(for: count, longest: options.valueLimit) { () throws(Errno) in
             let available = try host.statistics().availableBytes
             room.note(available, longest: options.valueLimit, at: host.uptime)
