@@ -28,7 +28,10 @@ unmount_keychain
 hardening() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['hardening']['$1'])"; }
 if [ "$(id -u)" != 0 ]; then
     (ulimit -l 64; "$KEYCHAINFS" mount "$MNT"; "$KEYCHAINFS" doctor --json "$MNT" > "$CASE_DIR/limited") 2> /dev/null
-    expect "False False 0" "$(hardening memoryLocked) $(hardening buffersLocked) $(hardening lockedKilobytes)" "what is locked"
+    expect "False False" "$(hardening memoryLocked) $(hardening buffersLocked)" "what is locked"
+    # A buffer for short messages, of a page, still finds room.
+    locked=$(hardening lockedKilobytes)
+    [ "$locked" -le 64 ] || fail "$locked KiB are locked where 64 may be"
     "$KEYCHAINFS" status "$MNT" | grep -q 'NOT in force:.*plaintext locked.*buffers locked' || fail "the text hides what does not hold"
     python3 -I -c '
 import json, sys
