@@ -1,9 +1,9 @@
 /// The nodes that the kernel knows, with their lookup counts.
 ///
-/// Not synchronized: its owner keeps it behind a lock. All operations are O(1).
+/// Not synchronized: its owner keeps it behind a lock. All operations but those on all nodes are O(1).
 public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
     private struct Slot {
-        let node: Node
+        var node: Node
         var lookups: UInt64
     }
 
@@ -16,7 +16,7 @@ public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
         next = NodeID.root.rawValue + 1
     }
 
-    /// How many nodes the kernel knows, the root included.
+    /// How many nodes are here, the root included.
     public var count: Int { slots.count }
 
     /// A number that no node of this mount has had.
@@ -28,9 +28,9 @@ public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
     /// The node of that number, or nil if the kernel should not know it.
     public subscript(id: NodeID) -> Node? { slots[id]?.node }
 
-    /// The kernel is about to be given `node`: adds one to its lookup count.
-    public mutating func remember(_ node: Node, as id: NodeID) {
-        slots[id, default: Slot(node: node, lookups: 0)].lookups += 1
+    /// The kernel is about to be given `node`, or has been given it so often: adds to its lookup count.
+    public mutating func remember(_ node: Node, as id: NodeID, count: UInt64 = 1) {
+        slots[id, default: Slot(node: node, lookups: 0)].lookups += count
     }
 
     /// Takes `count` off; returns the node when the kernel no longer knows it. The root stays.
@@ -49,17 +49,30 @@ public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
     public func forEach(_ body: (NodeID, Node) -> Void) {
         for (id, slot) in slots { body(id, slot.node) }
     }
+
+    /// Takes out the nodes that nothing else refers to and of which `replace` says true: it is given the lookup count, which its
+    /// caller has to keep. O(n).
+    public mutating func takeOutUnreferenced(_ replace: (NodeID, Node, UInt64) -> Bool) {
+        var index = slots.startIndex
+        var replaced: [NodeID] = []
+        while index != slots.endIndex {
+            if isKnownUniquelyReferenced(&slots.values[index].node) {
+                let (id, slot) = slots[index]
+                if replace(id, slot.node, slot.lookups) { replaced.append(id) }
+            }
+            slots.formIndex(after: &index)
+        }
+        for id in replaced { slots[id] = nil }
+        slots.giveBackRoom()
+    }
 }
 
 extension Dictionary {
     /// Makes a smaller one of a dictionary that was once much larger: one keeps the room of its largest size for ever.
-    /// Returns whether there was room to give back.
     ///
     /// Amortized O(1) if called after each removal.
-    @discardableResult
-    public mutating func giveBackRoom() -> Bool {
-        guard capacity > 4096, count < capacity / 8 else { return false }
+    public mutating func giveBackRoom() {
+        guard capacity > 4096, count < capacity / 8 else { return }
         self = Dictionary(minimumCapacity: count * 2).merging(self) { first, _ in first }
-        return true
     }
 }

@@ -49,7 +49,7 @@ package final class KeychainTree: FileSystem {
 
     /// The node of that number; ENOENT if the kernel should not know it.
     func node(_ id: NodeID) throws(Errno) -> Node {
-        guard let node = table.withLock({ $0.nodes[id] }) else { throw .noSuchFileOrDirectory }
+        guard let node = table.withLock({ $0.node(id) }) else { throw .noSuchFileOrDirectory }
         return node
     }
 

@@ -19,13 +19,13 @@ import Testing
         defer { fixture.keychain.close() }
         try fixture.check(PathClient(fixture.tree), "in process")
         // Nothing is kept of a listing: the root, the control files, and what the paths of the changes lead through.
-        #expect(fixture.tree.table.withLock { $0.nodes.count } < 16)
+        #expect(fixture.tree.table.withLock { $0.count } < 16)
         let session = try WireSession(fixture.tree)
         try fixture.check(PathClient(session.wire, maximumWrite: 65_536), "over libfuse")
         session.stop()
         let mount = try MountedSession(fixture.tree)
         try fixture.check(mount.client, "on a mount")
-        #expect(fixture.tree.table.withLock { $0.nodes.count } < 120_000)
+        #expect(fixture.tree.table.withLock { $0.count } < 120_000)
         mount.stop()
         // A mount that has ended has given everything back, and what it took is room for little again.
         #expect(try fixture.keychain.itemCount() > LargeFixture.count)

@@ -13,15 +13,15 @@ import Testing
         let fixture = try TreeFixture()
         let nodes = fixture.tree.table.withLock { table in
             let directory = ServiceDirectory(
-                node: table.nodes.makeID(), row: RowID(rawValue: 1),
+                node: table.makeID(), row: RowID(rawValue: 1),
                 place: ClassDirectory(group: .standard, itemClass: .genericPassword, isSynchronizable: false))
             return (0..<20_000).map { table.rememberItem(RowID(rawValue: 1000 + $0), in: directory).id }
         }
-        let known = fixture.tree.table.withLock { $0.nodes.count } - nodes.count
+        let known = fixture.tree.table.withLock { $0.count } - nodes.count
         for node in nodes.prefix(10_000) { fixture.tree.forget(node, count: 1) }
         #expect(fixture.host.givenBack.load(ordering: .relaxed) == 0)
         for node in nodes.dropFirst(10_000) { fixture.tree.forget(node, count: 1) }
         #expect(fixture.host.givenBack.load(ordering: .relaxed) > 0)
-        #expect(fixture.tree.table.withLock { $0.nodes.count } == known)
+        #expect(fixture.tree.table.withLock { $0.count } == known)
     }
 }

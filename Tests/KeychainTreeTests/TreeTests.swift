@@ -283,6 +283,6 @@ import Testing
         // The root, the control directory and its files.
         let fixedNodes = 5
         // The directories have been looked up once more than they were given back, by each path walk.
-        #expect(shell.tree.table.withLock { $0.nodes.count } <= fixedNodes + 2)
+        #expect(shell.tree.table.withLock { $0.count } <= fixedNodes + 2)
     }
 }

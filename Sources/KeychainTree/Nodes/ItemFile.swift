@@ -83,6 +83,12 @@ final class ItemFile: Sendable {
             return isPending || isDetached && (isNeverCommitted || !staging.state.isUncommitted)
         }
 
+        /// Whether nothing is known of it but what the store can tell. Something may still be known of its descriptors.
+        var isIdle: Bool {
+            openCount == 0 && writerCount == 0 && !isPending && !isDetached && staging == nil && openValue == nil
+                && adopted == nil && keptValue == nil && freed == nil && !mayHavePages
+        }
+
         /// Whether there is staged content that differs from what is committed.
         var hasUncommitted: Bool { staging?.state.isUncommitted == true }
 

@@ -2,9 +2,7 @@ import FileSystemCore
 import Keychain
 import Synchronization
 
-/// One node of the tree, as long as the kernel knows it.
-///
-/// A listing makes many of them, so one of an item is small until somebody uses the item: it has no ``ItemFile``.
+/// One node of the tree that the kernel knows; items that nobody uses have none (``IdleItems``).
 final class Node: Sendable {
     enum Content: Sendable {
         /// A directory above the services, the root among them.
@@ -15,26 +13,13 @@ final class Node: Sendable {
         case controlFile(ControlFile)
     }
 
-    private enum State: Sendable {
-        case content(Content)
-        /// An item in a directory, known by ``row`` alone.
-        case idle(ServiceDirectory)
-    }
-
     let id: NodeID
-    private let state: Mutex<State>
+    private let held: Mutex<Content>
     private let rowNumber: Atomic<Int64>
 
     init(id: NodeID, row: RowID = .none, content: Content) {
         self.id = id
-        state = Mutex(.content(content))
-        rowNumber = Atomic(row.rawValue)
-    }
-
-    /// An item that nobody has used yet.
-    init(id: NodeID, row: RowID, itemIn directory: ServiceDirectory) {
-        self.id = id
-        state = Mutex(.idle(directory))
+        held = Mutex(content)
         rowNumber = Atomic(row.rawValue)
     }
 
@@ -44,33 +29,25 @@ final class Node: Sendable {
         set { rowNumber.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// What it stands for. An item gets its file now, if it has none.
-    var content: Content {
-        state.withLock { state in
-            switch state {
-            case .content(let content): return content
-            case .idle(let directory):
-                let content = Content.item(ItemFile(node: id, row: row, directory: directory, item: nil))
-                state = .content(content)
-                return content
-            }
-        }
-    }
+    /// What it stands for.
+    var content: Content { held.withLock { $0 } }
 
-    /// The file of an item, if it has one.
+    /// The file of an item.
     var file: ItemFile? {
-        state.withLock { state in
-            if case .content(.item(let file)) = state { file } else { nil }
-        }
+        if case .item(let file) = content { file } else { nil }
     }
 
-    /// Whether it is an item, used or not.
-    var isItem: Bool {
-        state.withLock { state in
-            switch state {
-            case .idle, .content(.item): true
-            default: false
-            }
+    /// The directory of an item that nobody uses, if all that is known of it is in the store; nil of all other nodes.
+    ///
+    /// To be asked where nobody can get at the node meanwhile.
+    var idleDirectory: ServiceDirectory? {
+        held.withLock { content in
+            guard case .item(var file) = content else { return nil }
+            // There is to be one reference, this one.
+            content = .controlDirectory
+            defer { content = .item(file) }
+            guard isKnownUniquelyReferenced(&file) else { return nil }
+            return file.state.withLockIfAvailable { $0.isIdle ? $0.directory : nil } ?? nil
         }
     }
 }

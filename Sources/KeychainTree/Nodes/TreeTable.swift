@@ -3,8 +3,15 @@ import Keychain
 
 /// Which nodes, rows and descriptors are in use. Guarded by `KeychainTree.table`.
 struct TreeTable: ~Copyable {
-    var nodes: NodeTable<Node>
-    private var items: [RowID: Node] = [:]
+    private var nodes: NodeTable<Node>
+    private var idle = IdleItems()
+    /// The node numbers of items, used or not, by their rows.
+    private var items = SparseArray<UInt64>()
+    /// How many items the kernel knew when most of them were last forgotten, or at most since.
+    private var mostItems = 0
+    /// So many nodes are kept before those that are not used any more are looked for.
+    private var nodeLimit = Self.leastNodes
+    static let leastNodes = 4096
     /// Services and groups by their rows, other folders by their inode numbers, which no row has.
     private var directories: [RowID: Node] = [:]
     private var handles: [HandleID: Handle] = [:]
@@ -18,6 +25,36 @@ struct TreeTable: ~Copyable {
     }
 
     // MARK: Nodes
+
+    /// A number that no node of this mount has had.
+    mutating func makeID() -> NodeID { nodes.makeID() }
+
+    /// The node of that number, or nil if the kernel should not know it. An item gets its file now, if it has none.
+    mutating func node(_ id: NodeID) -> Node? {
+        if let node = nodes[id] { return node }
+        guard let (row, directory, lookups) = idle.take(id) else { return nil }
+        let file = ItemFile(node: id, row: row, directory: directory, item: nil)
+        let node = Node(id: id, row: row, content: .item(file))
+        nodes.remember(node, as: id, count: lookups)
+        if nodes.count > nodeLimit { takeBackUnused() }
+        return node
+    }
+
+    /// Items that were used once take little room again. Amortized O(1).
+    private mutating func takeBackUnused() {
+        nodes.takeOutUnreferenced { id, node, lookups in
+            guard let directory = node.idleDirectory else { return false }
+            return idle.add(id, row: node.row, in: directory, lookups: lookups)
+        }
+        nodeLimit = max(Self.leastNodes, nodes.count * 2)
+    }
+
+    /// How many nodes the kernel knows, and how many of them take more than the few bytes of an idle item.
+    var count: Int { nodes.count + idle.count }
+    var usedCount: Int { nodes.count }
+
+    /// Counts a lookup of a node.
+    mutating func remember(_ node: Node) { nodes.remember(node, as: node.id) }
 
     /// A node that stays as long as the mount.
     mutating func addFixed(_ content: Node.Content) -> Node {
@@ -57,24 +94,35 @@ struct TreeTable: ~Copyable {
         nodes.remember(node, as: node.id)
     }
 
-    /// The node of an item, made if the kernel does not know it; counts a lookup.
-    mutating func rememberItem(_ row: RowID, in directory: ServiceDirectory) -> Node {
-        if let node = items[row] {
-            nodes.remember(node, as: node.id)
-            return node
+    /// The number of an item, and its file if it has one; counts a lookup.
+    mutating func rememberItem(_ row: RowID, in directory: ServiceDirectory) -> KnownItem {
+        if let id = itemID(row) {
+            if idle.remember(id) { return KnownItem(id: id, file: nil) }
+            if let node = node(id) {
+                nodes.remember(node, as: id)
+                return KnownItem(id: id, file: node.file)
+            }
         }
-        let node = Node(id: nodes.makeID(), row: row, itemIn: directory)
-        items[row] = node
-        nodes.remember(node, as: node.id)
-        return node
+        let id = nodes.makeID()
+        note(id, as: row)
+        if idle.add(id, row: row, in: directory) { return KnownItem(id: id, file: nil) }
+        let file = ItemFile(node: id, row: row, directory: directory, item: nil)
+        nodes.remember(Node(id: id, row: row, content: .item(file)), as: id)
+        return KnownItem(id: id, file: file)
     }
 
     /// A new file and its first lookup.
     mutating func add(_ file: ItemFile, as row: RowID) {
-        let node = Node(id: file.node, row: row, content: .item(file))
-        items[row] = node
-        nodes.remember(node, as: node.id)
+        note(file.node, as: row)
+        nodes.remember(Node(id: file.node, row: row, content: .item(file)), as: file.node)
     }
+
+    private mutating func note(_ id: NodeID, as row: RowID) {
+        items[Self.place(row)] = id.rawValue
+        mostItems = max(mostItems, items.count)
+    }
+
+    private static func place(_ row: RowID) -> UInt64 { UInt64(bitPattern: row.rawValue) }
 
     /// Counts a lookup of a file that has a node already.
     mutating func remember(_ file: ItemFile) {
@@ -85,20 +133,33 @@ struct TreeTable: ~Copyable {
     ///
     /// Returns whether most of what the kernel once knew is forgotten.
     mutating func forget(_ id: NodeID, count: UInt64) -> Bool {
+        if let row = idle.forget(id, count: count) { return forgotten(id, row) }
         guard let node = nodes.forget(id, count: count) else { return false }
-        if !node.isItem, case .service(let directory) = node.content, directory.hasPending { return false }
-        if items[node.row] === node { items[node.row] = nil }
+        if case .service(let directory) = node.content, directory.hasPending { return false }
         if directories[node.row] === node { directories[node.row] = nil }
-        return items.giveBackRoom()
+        return forgotten(id, node.row)
     }
 
-    /// The file that the kernel knows for a row.
-    func item(_ row: RowID) -> ItemFile? {
-        if let node = items[row], case .item(let file) = node.content { file } else { nil }
+    private mutating func forgotten(_ id: NodeID, _ row: RowID) -> Bool {
+        guard items[Self.place(row)] == id.rawValue else { return false }
+        _ = items.remove(at: Self.place(row))
+        guard mostItems > Self.leastNodes, items.count < mostItems / 8 else { return false }
+        mostItems = items.count
+        return true
     }
 
-    /// The node that the kernel knows for a row, used or not.
-    func itemNode(_ row: RowID) -> Node? { items[row] }
+    /// The number of an item that the kernel knows, used or not.
+    private func itemID(_ row: RowID) -> NodeID? {
+        items[Self.place(row)].map(NodeID.init(rawValue:))
+    }
+
+    /// The file of an item that the kernel knows; it gets one now, if it has none.
+    mutating func item(_ row: RowID) -> ItemFile? { itemID(row).flatMap { node($0)?.file } }
+
+    /// The item that the kernel knows for a row, used or not.
+    func knownItem(_ row: RowID) -> KnownItem? {
+        itemID(row).map { KnownItem(id: $0, file: nodes[$0]?.file) }
+    }
 
     /// The directory of a class, if the kernel knows it.
     func classDirectory(_ key: ContainerKey) -> NodeID? {
@@ -138,15 +199,17 @@ struct TreeTable: ~Copyable {
     /// A file has got another row; the file that had it is detached and has none any more.
     mutating func rebind(_ file: ItemFile, from old: RowID, to new: RowID) {
         guard let node = nodes[file.node] else { return }
-        items[new]?.row = .none
-        items[old] = nil
-        items[new] = node
+        detachItem(new)
+        _ = items.remove(at: Self.place(old))
+        note(file.node, as: new)
         node.row = new
     }
 
     /// A row is gone; its file lives on without one.
     mutating func detachItem(_ row: RowID) {
-        items.removeValue(forKey: row)?.row = .none
+        guard let id = items.remove(at: Self.place(row)).map(NodeID.init(rawValue:)) else { return }
+        nodes[id]?.row = .none
+        idle.detach(id)
     }
 
     /// A directory's row is gone.
@@ -164,7 +227,9 @@ struct TreeTable: ~Copyable {
     /// The nodes of all items that the kernel knows.
     func allItemNodes() -> [NodeID] {
         var ids: [NodeID] = []
-        nodes.forEach { id, node in if node.isItem { ids.append(id) } }
+        ids.reserveCapacity(idle.count + nodes.count)
+        idle.forEach { ids.append($0) }
+        nodes.forEach { id, node in if node.file != nil { ids.append(id) } }
         return ids
     }
 
@@ -192,4 +257,10 @@ struct TreeTable: ~Copyable {
     }
 
     mutating func close(_ id: HandleID) -> Handle? { handles.removeValue(forKey: id) }
+}
+
+/// An item that the kernel knows; one that nobody uses has no file.
+struct KnownItem {
+    let id: NodeID
+    let file: ItemFile?
 }

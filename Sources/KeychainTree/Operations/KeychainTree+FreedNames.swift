@@ -69,7 +69,7 @@ extension KeychainTree {
     /// the former item itself that has come back.
     func succeeded(_ inheritance: Inheritance?, by successor: RowID) {
         guard let row = inheritance?.row, row != successor else { return }
-        table.withLock { $0.item(row) }?.staleness.note()
+        table.withLock { $0.knownItem(row)?.file }?.staleness.note()
     }
 
     private func tag(_ name: CanonicalName, _ directory: RowID) -> [UInt8]? {

@@ -105,13 +105,13 @@ extension KeychainTree {
     /// An item of which nothing can be said but that it is there: another device's, or a damaged one. `rm` can remove it;
     /// whatever else asks for its node gets ENOKEY or EBADMSG.
     private func entry(ofClosed row: RowID, in directory: ServiceDirectory) -> Entry {
-        let node = table.withLock { $0.rememberItem(row, in: directory) }
+        let known = table.withLock { $0.rememberItem(row, in: directory) }
         let started = Timestamp(started)
         let attributes = Attributes(
             inode: InodeNumber(rawValue: UInt64(row.rawValue)), type: .regular, permissions: 0, linkCount: 1,
             userID: options.userID, groupID: options.groupID, size: 0, accessTime: started, modificationTime: started,
             changeTime: started)
-        return Entry(node: node.id, attributes: attributes, entryTimeout: 0, attributeTimeout: 0)
+        return Entry(node: known.id, attributes: attributes, entryTimeout: 0, attributeTimeout: 0)
     }
 
     // MARK: Names
@@ -141,7 +141,7 @@ extension KeychainTree {
 
     /// Counts a lookup of a fixed node.
     func entry(ofFixed node: Node) -> Entry {
-        table.withLock { $0.nodes.remember(node, as: node.id) }
+        table.withLock { $0.remember(node) }
         return entry(node.id, attributes(ofFixed: node), attributeTimeout: options.cacheTimeout)
     }
 
@@ -176,32 +176,32 @@ extension KeychainTree {
 
     /// Counts a lookup of an item that the store has.
     func entry(of item: Item, in directory: ServiceDirectory) -> Entry {
-        let node = table.withLock { $0.rememberItem(item.id, in: directory) }
-        guard let file = node.file else {
-            return entry(node.id, attributes(of: item), attributeTimeout: options.cacheTimeout)
+        let known = table.withLock { $0.rememberItem(item.id, in: directory) }
+        guard let file = known.file else {
+            return entry(known.id, attributes(of: item), attributeTimeout: options.cacheTimeout)
         }
         let timed = file.state.withLock { state in
             // The kernel did not know the directory when the file was moved there by an attribute.
             if state.directory.row == directory.row { state.directory = directory }
             return timedAttributes(state, item: state.item ?? item)
         }
-        return entry(node.id, timed.attributes, attributeTimeout: timed.timeout)
+        return entry(known.id, timed.attributes, attributeTimeout: timed.timeout)
     }
 
     /// Counts a lookup of an item that a listing has shown before.
-    func entry(of known: ListingCache.Entry, in directory: ServiceDirectory) throws(Errno) -> Entry {
-        let node = table.withLock { $0.rememberItem(known.row, in: directory) }
-        guard let file = node.file else {
-            return entry(node.id, known.attributes, attributeTimeout: options.cacheTimeout)
+    func entry(of listed: ListingCache.Entry, in directory: ServiceDirectory) throws(Errno) -> Entry {
+        let known = table.withLock { $0.rememberItem(listed.row, in: directory) }
+        guard let file = known.file else {
+            return entry(known.id, listed.attributes, attributeTimeout: options.cacheTimeout)
         }
         let timed = try file.state.withLock { (state) throws(Errno) in
             if state.directory.row == directory.row { state.directory = directory }
             guard state.staging != nil || state.isDetached else {
-                return TimedAttributes(known.attributes, timeout: options.cacheTimeout)
+                return TimedAttributes(listed.attributes, timeout: options.cacheTimeout)
             }
             return timedAttributes(state, item: try item(of: &state))
         }
-        return entry(node.id, timed.attributes, attributeTimeout: timed.timeout)
+        return entry(known.id, timed.attributes, attributeTimeout: timed.timeout)
     }
 
     /// Counts a lookup of a name that is not committed yet.

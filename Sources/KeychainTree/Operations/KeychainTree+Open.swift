@@ -101,7 +101,7 @@ extension KeychainTree {
     private func addPending(
         _ draft: Item, named name: CanonicalName, in directory: ServiceDirectory, goingOnWith freed: FreedName?
     ) throws(Errno) -> ItemFile {
-        let node = table.withLock { $0.nodes.makeID() }
+        let node = table.withLock { $0.makeID() }
         let file = ItemFile(node: node, row: draft.id, directory: directory, item: draft, isPending: true)
         try file.state.withLock { (state) throws(Errno) in
             state.freed = freed

@@ -93,7 +93,7 @@ extension KeychainTree {
         guard let item else { return nil }
         if let file = table.withLock({ $0.item(item.id) }) { return file }
         return ItemFile(
-            node: table.withLock { $0.nodes.makeID() }, row: item.id, directory: directory, item: item)
+            node: table.withLock { $0.makeID() }, row: item.id, directory: directory, item: item)
     }
 
     /// Both files' locks, in the order of their nodes.

@@ -182,7 +182,7 @@ extension KeychainTree {
                 group == .none ? .standard : table.group(group) ?? AccessGroup(row: group, name: key.accessGroup)
             let place = ClassDirectory(
                 group: group, itemClass: key.itemClass, isSynchronizable: key.isSynchronizable)
-            return ServiceDirectory(node: table.nodes.makeID(), row: row, place: place)
+            return ServiceDirectory(node: table.makeID(), row: row, place: place)
         }
     }
 }

@@ -38,18 +38,18 @@ extension KeychainTree {
     }
 
     private func follow(_ change: ItemChange, _ seen: inout Seen) {
-        let node = table.withLock { $0.itemNode(change.row) }
-        if let node { seen.nodes.insert(node.id) }
+        let known = table.withLock { $0.knownItem(change.row) }
+        if let known { seen.nodes.insert(known.id) }
         let moves = change.old != change.new
         if moves, let old = change.old { _ = directory(of: old, &seen) }
-        guard let new = change.new else { return removed(change.row, node) }
+        guard let new = change.new else { return removed(change.row, known) }
         guard moves else {
-            if let file = node?.file { file.state.withLock { changed(&$0) } }
+            if let file = known?.file { file.state.withLock { changed(&$0) } }
             return
         }
         let directory = directory(of: new, &seen)
-        // A node that nobody has used knows its directory, and that is another one now.
-        if let node, case .item(let file) = node.content {
+        // An item that nobody has used knows its directory, and that is another one now.
+        if let known, let file = table.withLock({ $0.node(known.id)?.file }) {
             let place = directory ?? unknownDirectory(of: new)
             file.state.withLock { state in
                 if let place { state.directory = place }
@@ -60,8 +60,8 @@ extension KeychainTree {
     }
 
     /// An item is gone: its file lives on through its descriptors, as that of an unlinked one does (F6).
-    private func removed(_ row: RowID, _ node: Node?) {
-        guard let file = node?.file else { return table.withLock { $0.detachItem(row) } }
+    private func removed(_ row: RowID, _ known: KnownItem?) {
+        guard let file = known?.file else { return table.withLock { $0.detachItem(row) } }
         file.state.withLock { state in
             // A value that no descriptor for writing has is not to be taken for none.
             let isKnown = state.openValue != nil || state.openCount > 0 && state.item?.secretCount == nil
@@ -92,7 +92,7 @@ extension KeychainTree {
         let name = CanonicalName(account: place.account)
         if let directory = directory?.row ?? unknownRow(of: place) { take(name, in: directory) }
         guard let file = directory?.pendingFile(name), let item = try? keychain.item(id: row) else { return }
-        if let other = table.withLock({ $0.itemNode(row)?.file }), other !== file {
+        if let other = table.withLock({ $0.knownItem(row)?.file }), other !== file {
             withBoth(file, other) { state, otherState in
                 guard state.isPending else { return }
                 let isOpen = otherState.openCount > 0
