@@ -87,6 +87,8 @@ class Bench:
                 able = [subject for subject in subjects if case.operation not in subject.lacks]
                 first = repetition % len(able)
                 for subject in able[first:] + able[:first]:
+                    if case.cold == "names":
+                        subject.read_store()
                     sample = self.meter.measure(
                         subject, case, self.calls_of(case, calls), self.placement(case.placement), repetition + 3)
                     self.results.add(case, subject.name, sample)

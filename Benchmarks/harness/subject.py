@@ -33,13 +33,27 @@ class Subject:
     def memory(self):
         return memory_of(self.process) if self.daemon else (0, 0)
 
+    def read_store(self):
+        """Brings all of it into memory: a measurement before may have dropped it."""
+        for path in _files_below(self.store):
+            with open(path, "rb", buffering=0) as file:
+                while file.read(1 << 20):
+                    pass
+
     def bytes_on_disk(self):
         return sum(_size(path) for path in self.store)
+
+
+def _files_below(paths):
+    for path in paths:
+        if os.path.isfile(path):
+            yield path
+        for directory, _, names in os.walk(path):
+            yield from (os.path.join(directory, name) for name in names)
 
 
 def _size(path):
     """What the disk gives for it, in bytes."""
     if os.path.isfile(path):
         return os.stat(path).st_blocks * 512
-    inside = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-    return sum(os.lstat(name).st_blocks * 512 for name in inside)
+    return sum(os.lstat(name).st_blocks * 512 for name in _files_below([path]))
