@@ -68,8 +68,8 @@ final class Connection: Sendable {
     /// Whether the path still names the open file, and its log lies beside it. What is written to others, or to none, nobody
     /// finds again.
     var isInPlace: Bool {
-        guard let stat = try? PlainFiles.stat(path) else { return false }
-        return FileIdentity(stat) == file && hasItsLog
+        guard let status = UntimedStatus(at: path.string) else { return false }
+        return FileIdentity(status) == file && hasItsLog
     }
 
     /// There is none before the first use.
@@ -84,13 +84,12 @@ final class Connection: Sendable {
     private static func logPath(of path: FilePath) -> FilePath { FilePath(DatabaseFiles.log(of: path.string)) }
 
     private static func identity(ofLogOf path: FilePath) -> FileIdentity? {
-        (try? PlainFiles.stat(logPath(of: path))).map { FileIdentity($0) }
+        UntimedStatus(at: logPath(of: path).string).map(FileIdentity.init)
     }
 
     /// The size of the write-ahead log, which the database grows by at most when it is emptied.
     var logBytes: Int {
-        guard let log = try? PlainFiles.stat(Self.logPath(of: path)) else { return 0 }
-        return Int(clamping: log.size)
+        UntimedStatus(at: Self.logPath(of: path).string).map { Int(clamping: $0.size) } ?? 0
     }
 
     /// For the gate's owner, after a commit.
@@ -277,7 +276,7 @@ extension Connection {
             return switch self {
             case .writer:
                 ["page_size = 4096", "secure_delete = ON", "journal_mode = WAL", "synchronous = FULL"] + all
-                    + ["cache_size = -4096"]
+                    + ["cache_size = -8192"]
             case .beside: all + ["query_only = ON", "cache_size = -1024"]
             case .reader: all + ["cache_size = -4096"]
             }

@@ -1,5 +1,6 @@
 internal import Synchronization
 internal import SystemPackage
+internal import SystemServices
 
 /// What makes two paths the same file: device and inode number (inode(7)).
 struct FileIdentity: Hashable, Sendable {
@@ -14,6 +15,8 @@ struct FileIdentity: Hashable, Sendable {
     init(_ stat: Stat) {
         self.init(device: UInt64(stat.deviceID.rawValue), inode: UInt64(stat.inode.rawValue))
     }
+
+    init(_ status: UntimedStatus) { self.init(device: status.device, inode: status.inode) }
 }
 
 /// The database files that this process has open.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SystemPackage
+internal import SystemServices
 
 /// Room in the write-ahead log that is there before it is needed.
 ///
@@ -22,8 +23,8 @@ struct LogRoom {
 
     /// After a commit: makes room if that commit has used up what there was.
     mutating func renew() {
-        guard let stat = try? PlainFiles.stat(path) else { return }
-        let size = Int(clamping: stat.size)
+        guard let status = UntimedStatus(at: path.string) else { return }
+        let size = Int(clamping: status.size)
         // It has been emptied since.
         if size < end { end = 0 }
         guard size > end else { return }

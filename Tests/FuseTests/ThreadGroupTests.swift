@@ -37,10 +37,14 @@ import Testing
     @Test("F5: a process that calls itself something odd does not become another one")
     func hostileNames() {
         let fields = (3...52).map(String.init).joined(separator: " ")
-        #expect(ThreadGroup.startTime(inStat: "7 (a) S 1 1 (b)) \(fields)\n") == 22)
-        #expect(ThreadGroup.startTime(inStat: "7 (a) S 1") == nil)
-        #expect(ThreadGroup.startTime(inStat: "") == nil)
-        #expect(ThreadGroup.groupID(inStatus: "Name:\tx\\nTgid:\t9\nUmask:\t0022\nTgid:\t7\nPid:\t8\n") == 7)
-        #expect(ThreadGroup.groupID(inStatus: "Name:\tx\n") == nil)
+        #expect(ThreadGroup.startTime(inStat: Array("7 (a) S 1 1 (b)) \(fields)\n".utf8)) == 22)
+        #expect(ThreadGroup.startTime(inStat: Array("7 (a) S 1".utf8)) == nil)
+        #expect(ThreadGroup.startTime(inStat: Array("".utf8)) == nil)
+        let status = "Name:\tx\\nTgid:\t9\nUmask:\t0022\nTgid:\t7\nPid:\t8\n"
+        #expect(ThreadGroup.groupID(inStatus: Array(status.utf8)) == 7)
+        #expect(ThreadGroup.groupID(inStatus: Array("Name:\tx\n".utf8)) == nil)
+        #expect(ThreadGroup.groupID(inStatus: Array("Tgid:\t\n".utf8)) == nil)
+        #expect(ThreadGroup.groupID(inStatus: Array("Tgid:\t2147483648\n".utf8)) == nil)
+        #expect(ThreadGroup.startTime(inStat: Array("7 (a)\(String(repeating: " x", count: 30))".utf8)) == nil)
     }
 }

@@ -18,6 +18,10 @@ int renameat2(int old_directory, const char *old_path, int new_directory, const 
    Asks no file system. */
 int mount_identity_of(int directory, const char *path, uint64_t *mount, uint64_t *device);
 
+/* What a path leads to, and its size in bytes; its times are not asked for. A negative errno if that fails. */
+struct untimed_status { uint64_t device, inode, size; };
+int untimed_status_of(const char *path, struct untimed_status *status);
+
 /* The most that a message and its answer have, in bytes, and what ps(1) calls the process. */
 #define FILE_EXCHANGE_LIMIT (1 << 20)
 #define FILE_EXCHANGE_NAME "keychainfs-ask"

@@ -3,7 +3,10 @@ import Glibc
 /// Small files below `/proc`, each made as it is read.
 enum ProcFile {
     /// What one read gives, at most 4 KiB; nil if there is nothing to be read.
-    static func read(_ path: String) -> String? { read(path, reads: 1) }
+    static func read(_ path: String) -> String? { readBytes(path).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The same, for what is asked for with each request.
+    static func readBytes(_ path: String) -> [UInt8]? { read(path, reads: 1) }
 
     /// Whether it begins with these bytes, at most eight of them; false if it cannot be read.
     static func begins(_ path: String, with prefix: StaticString) -> Bool {
@@ -17,9 +20,11 @@ enum ProcFile {
     }
 
     /// All of a file that is made piece by piece as it is read; nil if there is nothing to be read.
-    static func readAll(_ path: String) -> String? { read(path, reads: .max) }
+    static func readAll(_ path: String) -> String? {
+        read(path, reads: .max).map { String(decoding: $0, as: UTF8.self) }
+    }
 
-    private static func read(_ path: String, reads: Int) -> String? {
+    private static func read(_ path: String, reads: Int) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -30,6 +35,6 @@ enum ProcFile {
             guard count > 0 else { break }
             bytes += buffer.prefix(count)
         }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+        return bytes.isEmpty ? nil : bytes
     }
 }

@@ -9,23 +9,54 @@ public struct ThreadGroup: Hashable, Sendable {
     ///
     /// `/proc/TID/stat` of a thread gives the start of that thread: only its leader's is that of the process.
     public init?(ofThread threadID: Int32) {
-        guard threadID > 0, let status = ProcFile.read("/proc/\(threadID)/status"),
-            let id = Self.groupID(inStatus: status), let stat = ProcFile.read("/proc/\(id)/stat"),
+        guard threadID > 0, let status = ProcFile.readBytes("/proc/\(threadID)/status"),
+            let id = Self.groupID(inStatus: status), let stat = ProcFile.readBytes("/proc/\(id)/stat"),
             let startTime = Self.startTime(inStat: stat)
         else { return nil }
         (self.id, self.startTime) = (id, startTime)
     }
 
     /// The name, on the first line, has its newlines escaped: no process can put a line of its own before this one.
-    static func groupID(inStatus text: String) -> Int32? {
-        let line = text.split(separator: "\n").first { $0.hasPrefix("Tgid:") }
-        return line.flatMap { Int32($0.dropFirst(5).drop { $0 == "\t" || $0 == " " }) }
+    static func groupID(inStatus text: [UInt8]) -> Int32? {
+        var rest = text[...]
+        while let end = rest.firstIndex(of: newline) {
+            if rest.starts(with: groupField) {
+                return Int32(decimal: rest[..<end].dropFirst(groupField.count).drop { $0 == tab || $0 == space })
+            }
+            rest = rest[(end + 1)...]
+        }
+        return nil
     }
 
     /// The name, which may hold anything, ends at the last `)`; field 3 is the first after it.
-    static func startTime(inStat text: String) -> UInt64? {
-        guard let name = text.lastIndex(of: ")") else { return nil }
-        let fields = text[text.index(after: name)...].split(separator: " ")
-        return fields.count > 19 ? UInt64(fields[19]) : nil
+    static func startTime(inStat text: [UInt8]) -> UInt64? {
+        guard let name = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        // A space follows.
+        var rest = text[name...].dropFirst(2)
+        for _ in 3..<22 {
+            guard let end = rest.firstIndex(of: space) else { return nil }
+            rest = rest[(end + 1)...]
+        }
+        return UInt64(decimal: rest.prefix { $0 != space && $0 != newline })
+    }
+
+    private static let groupField = Array("Tgid:".utf8)
+    private static let space = UInt8(ascii: " ")
+    private static let tab = UInt8(ascii: "\t")
+    private static let newline = UInt8(ascii: "\n")
+}
+
+extension FixedWidthInteger {
+    /// Digits and nothing else; nil if there are none, or too many.
+    fileprivate init?(decimal digits: some Collection<UInt8>) {
+        guard !digits.isEmpty else { return nil }
+        self = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            let (tenfold, isTooLong) = multipliedReportingOverflow(by: 10)
+            let (sum, isTooLarge) = tenfold.addingReportingOverflow(Self(digit - UInt8(ascii: "0")))
+            guard !isTooLong, !isTooLarge else { return nil }
+            self = sum
+        }
     }
 }
