@@ -100,6 +100,25 @@ struct ReadCacheTests {
     }
 }
 
+@Suite struct RecentValuesTests {
+    @Test("S5: the last values stay, those that are asked for also where many others come by; there are never too many")
+    func generations() {
+        var values = RecentValues<Int, Int>(limit: 10)
+        for key in 0..<10 { values.keep(-key, for: key) }
+        for key in 10..<1000 {
+            values.keep(-key, for: key)
+            #expect(values.value(3) == -3)
+            // As many as a generation holds have not been asked for since.
+            #expect(values.value(key - 3) == -(key - 3))
+        }
+        #expect((0..<1000).count { values.value($0) != nil } <= 20)
+        values.keep(7, for: 3)
+        #expect(values.value(3) == 7)
+        values.filter { $0 == 7 }
+        #expect((0..<1000).filter { values.value($0) != nil } == [3])
+    }
+}
+
 /// Contents from an array.
 private struct ArraySource: SecretSource {
     let bytes: [UInt8]

@@ -17,11 +17,12 @@ final class ReadCache: Sendable {
         var directories: [RowID: Directory] = [:]
         /// Rows by look-up tag.
         var tags: [[UInt8]: RowID] = [:]
-        var values: [RowID: Value] = [:]
+        var values = RecentValues<RowID, Value>(limit: valueLimit)
     }
 
-    /// At most so many of each kind.
+    /// At most so many directories, and of values twice as many as the second.
     static let limit = 1024
+    static let valueLimit = 2048
     /// Longer secrets are not kept; in bytes.
     static let longestSecret = 1024
     private let state = Mutex(State())
@@ -42,7 +43,7 @@ final class ReadCache: Sendable {
     /// The item of that row if it was read since commit number `commit`, and its class is available.
     func value(_ id: RowID, since commit: Int, _ isAvailable: (Protection) -> Bool) -> Value? {
         state.withLock { state in
-            guard state.commit == commit, let value = state.values[id], isAvailable(value.item.protection),
+            guard state.commit == commit, let value = state.values.value(id), isAvailable(value.item.protection),
                 // A lock and an unlock may have passed since it was read: its key is not the present one.
                 value.secret?.isAvailable ?? true
             else { return nil }
@@ -65,8 +66,7 @@ final class ReadCache: Sendable {
         guard value.secret?.count ?? 0 <= Self.longestSecret else { return }
         state.withLock { state in
             guard Self.begin(&state, commit), isAvailable(value.item.protection) else { return }
-            if state.values.count >= Self.limit { state.values.removeAll(keepingCapacity: true) }
-            state.values[value.item.id] = value
+            state.values.keep(value, for: value.item.id)
         }
     }
 
@@ -74,7 +74,7 @@ final class ReadCache: Sendable {
     func dropUnavailable(_ isAvailable: (Protection) -> Bool) {
         state.withLock { state in
             (state.directories, state.tags) = ([:], [:])
-            state.values = state.values.filter { isAvailable($0.value.item.protection) }
+            state.values.filter { isAvailable($0.item.protection) }
         }
     }
 
