@@ -10,6 +10,10 @@
 static inline int csodium_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0); }
 static inline int csodium_get_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
+/* Locks pages when they are first touched, not all at once: mlock2(2). */
+extern int mlock2(const void *, size_t, unsigned int);
+static const unsigned int csodium_lock_on_fault = 1; /* MLOCK_ONFAULT, Linux 4.4 */
+
 /* Of CWipingMalloc, where the program has it: libraries and tests may not. */
 extern void wiping_malloc_set_unmap(int wipes) __attribute__((weak));
 

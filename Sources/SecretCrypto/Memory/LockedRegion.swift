@@ -1,3 +1,4 @@
+import CSodium
 import Glibc
 
 /// Anonymous memory for secrets: a guard page on each side, locked, in no core dump, zeros in a forked child.
@@ -16,7 +17,7 @@ struct LockedRegion: ~Copyable, @unchecked Sendable {
     /// Whether a forked child sees zeros instead of a copy (`MADV_WIPEONFORK`).
     let isWipedOnFork: Bool
 
-    /// Maps at least `byteCount` bytes. See mmap(2), madvise(2), mlock(2).
+    /// Maps at least `byteCount` bytes. See mmap(2), madvise(2), mlock2(2).
     init(byteCount wanted: Int) {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let usable = (max(wanted, 1) + page - 1) / page * page
@@ -35,13 +36,20 @@ struct LockedRegion: ~Copyable, @unchecked Sendable {
         // A missing one of these is no reason to refuse work: isLocked and the hardening report tell.
         unsafe _ = madvise(base, usable, MADV_DONTDUMP)
         isWipedOnFork = unsafe madvise(base, usable, MADV_WIPEONFORK) == 0
-        unsafe _ = mlock(base, usable)
+        _ = unsafe Self.lock(base, usable)
+    }
+
+    /// All of it counts against RLIMIT_MEMLOCK, but a page takes memory when it is first used: a command uses few.
+    private static func lock(_ start: UnsafeMutableRawPointer, _ count: Int) -> Bool {
+        if unsafe mlock2(start, count, csodium_lock_on_fault) == 0 { return true }
+        // Before Linux 4.4 there is no other way.
+        return unsafe errno == ENOSYS && mlock(start, count) == 0
     }
 
     /// Whether the memory is locked now. Asks the kernel to lock what already is, which costs nothing, and to lock
     /// again after a fork, which drops locks: so the answer is what holds, not what once held.
     var isLocked: Bool {
-        unsafe byteCount > 0 && mlock(base, byteCount) == 0
+        unsafe byteCount > 0 && Self.lock(base, byteCount)
     }
 
     deinit {
