@@ -36,6 +36,7 @@ def parse(arguments):
     parser.add_argument("--list", action="store_true", help="what each group measures, and which peers are installed")
     parser.add_argument("--quick", action="store_true", help="a few minutes: few items and repetitions")
     parser.add_argument("--n", type=numbers, metavar="N,…", help="numbers of items")
+    parser.add_argument("--growth-n", type=numbers, metavar="N,…", help="the same of the group growth; default: as --n")
     parser.add_argument("--peer-n", type=int, metavar="N", default=1000,
                         help="beyond so many items (1000) peers are left out: filling them takes long")
     parser.add_argument("--reps", type=int, metavar="R", help="repetitions")
@@ -60,6 +61,8 @@ def scale_of(options):
     scale = QUICK if options.quick else FULL
     if options.n:
         scale = dataclasses.replace(scale, items=options.n, growth=options.n)
+    if options.growth_n:
+        scale = dataclasses.replace(scale, growth=options.growth_n)
     scale = dataclasses.replace(scale, peer_items=options.peer_n)
     if options.reps:
         scale = dataclasses.replace(scale, repetitions=options.reps)

@@ -323,6 +323,20 @@ import Testing
         #expect(committed.entryTimeout > 3600 && committed.attributeTimeout > 3600)
     }
 
+    @Test("F10: of a file that is being made the kernel keeps nothing for longer than its open(2) takes")
+    func momentOfCreation() throws {
+        let (node, name) = try shell.parent(path("made"))
+        let (entry, opened) = try shell.ask { (request) throws(Errno) in
+            try shell.tree.create(&request, parent: node, name: name, permissions: 0o600, flags: [.writeOnly, .create])
+        }
+        #expect(entry.entryTimeout == 0 && 0 < entry.attributeTimeout && entry.attributeTimeout < 1e-3)
+        let file = TreeProcess.Descriptor(node: entry.node, opened: opened, flags: [.writeOnly, .create])
+        #expect(try shell.fstat(file).timeout == 0)
+        try shell.write(file, "x")
+        #expect(try shell.fstat(file).timeout == 0)
+        try shell.close(file)
+    }
+
     /// What READDIRPLUS says of the items.
     private func listed() throws -> (timeouts: [String: Double], sizes: [String: UInt64]) {
         let entries = try child.entries(dir)

@@ -8,6 +8,11 @@ package import SystemPackage
 extension KeychainTree {
     // MARK: Making names
 
+    /// How long the attributes of a file hold that is just being made, in seconds: open(2) itself looks at them once more
+    /// (`may_open` of `fs/namei.c`), and so does who opens a file, often. Nothing of it is staged yet (F10). The kernel makes
+    /// two ticks of its clock of it, which is 20 ms at most.
+    static let momentOfCreation = 1e-6
+
     package func create(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32, flags: OpenFlags
     ) throws(Errno) -> (Entry, OpenedFile) {
@@ -17,7 +22,9 @@ extension KeychainTree {
             let writer = Writer(file: made.file, flags: flags, losses: 0)
             let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
             // It has been made: a lock that comes now must not make an error of it, with a descriptor that nobody closes.
-            return (made.file.state.withLock { entry(of: made.file, $0, item: made.draft) }, opened)
+            var entry = made.file.state.withLock { self.entry(of: made.file, $0, item: made.draft) }
+            entry.attributeTimeout = Self.momentOfCreation
+            return (entry, opened)
         } catch .fileExists where !flags.contains(.exclusive) {
             return try openExisting(&request, parent, name, flags)
         }
