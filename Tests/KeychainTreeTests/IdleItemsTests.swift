@@ -112,6 +112,47 @@ import Testing
         #expect(tree.table.withLock { $0.item(rows[1]) } === file)
     }
 
+    @Test("F5: an item is where it was looked up last, though the kernel has forgotten its directory in between")
+    func sameDirectory() throws {
+        let row = RowID(rawValue: Self.firstRow)
+        let (first, second, other) = (makeDirectory(row: 8), makeDirectory(row: 8), makeDirectory(row: 9))
+        let node = tree.table.withLock { table in
+            _ = table.rememberItem(row, in: first)
+            return table.rememberItem(row, in: second).id
+        }
+        // Where it was a moment ago: it has been moved since, and whoever did that has said so.
+        _ = tree.table.withLock { $0.rememberItem(row, in: other) }
+        #expect(try tree.itemFile(node).state.withLock { $0.directory } === second)
+    }
+
+    @Test("F5, X3: an item moved by an attribute, not used since, follows its directory", arguments: [0, 9000])
+    func movedByAttribute(others: Int) throws {
+        try shell.put(path("x"), "X")
+        let node = try shell.entry(path("x")).node
+        try shell.setxattr(path("x"), "kSecAttrService", "tb")
+        _ = try use(others, in: makeDirectory())
+        try shell.mkdir("synchronizable/generic-passwords/other")
+        try shell.rename("generic-passwords/tb", "synchronizable/generic-passwords/tb")
+        let moved = "synchronizable/generic-passwords/tb/x"
+        #expect(try shell.entry(moved).node == node)
+        #expect(try shell.getxattr(moved, "kSecAttrSynchronizable") == "1")
+        try shell.setxattr(moved, "kSecAttrAccount", "x2")
+        #expect(try shell.list("synchronizable/generic-passwords/tb") == ["x2"])
+        #expect(try shell.list("generic-passwords") == ["s"])
+    }
+
+    @Test("S5: files that are made give way, too, when nobody has them any more")
+    func made() throws {
+        let directory = makeDirectory()
+        for number in 0..<10_000 {
+            let row = RowID(rawValue: Self.firstRow + Int64(number))
+            tree.table.withLock { table in
+                table.add(ItemFile(node: table.makeID(), row: row, directory: directory, item: nil), as: row)
+            }
+        }
+        #expect(tree.table.withLock { $0.usedCount } <= TreeTable.leastNodes + 8)
+    }
+
     @Test("F2, F4: what somebody holds or has written stays with its file while thousands of others are used")
     func held() throws {
         try shell.put(path("a"), "old")

@@ -9,7 +9,7 @@ struct IdleItems: ~Copyable {
         /// ``RowID``, or none for one whose row is gone.
         var row: Int64
         /// Its place in ``IdleItems/directories``.
-        let directory: UInt32
+        var directory: UInt32
         var lookups: UInt32
     }
 
@@ -26,14 +26,20 @@ struct IdleItems: ~Copyable {
         return true
     }
 
-    /// Counts a lookup; false if it is not here, or there is no more room to count.
-    mutating func remember(_ id: NodeID) -> Bool {
-        let isCounted = entries.update(id.rawValue) { entry in
-            guard entry.lookups < .max else { return false }
-            entry.lookups += 1
-            return true
+    /// Counts a lookup in `directory`; false if it is not here, or there is no more room to count.
+    ///
+    /// Of the objects for one directory the last is the one that is told of a new name: the kernel has forgotten the others.
+    mutating func remember(_ id: NodeID, in directory: ServiceDirectory) -> Bool {
+        guard var entry = entries[id.rawValue], entry.lookups < .max else { return false }
+        entry.lookups += 1
+        if let known = directories[entry.directory], known !== directory, known.row == directory.row,
+            let number = directories.add(directory)
+        {
+            _ = directories.remove(entry.directory)
+            entry.directory = number
         }
-        return isCounted ?? false
+        entries[id.rawValue] = entry
+        return true
     }
 
     /// Takes lookups off. Returns its row when none is left; nil if it stays, or is not here.
@@ -86,6 +92,10 @@ private struct DirectoryNumbers {
         slots[Int(number)] = Slot(directory: directory, count: 1)
         numbers[ObjectIdentifier(directory)] = number
         return number
+    }
+
+    subscript(number: UInt32) -> ServiceDirectory? {
+        slots.indices.contains(Int(number)) ? slots[Int(number)].directory : nil
     }
 
     /// Takes a reference back; the number is free after the last one.

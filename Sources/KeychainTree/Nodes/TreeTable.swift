@@ -33,9 +33,16 @@ struct TreeTable: ~Copyable {
     mutating func node(_ id: NodeID) -> Node? {
         if let node = nodes[id] { return node }
         guard let (row, directory, lookups) = idle.take(id) else { return nil }
-        let file = ItemFile(node: id, row: row, directory: directory, item: nil)
-        let node = Node(id: id, row: row, content: .item(file))
-        nodes.remember(node, as: id, count: lookups)
+        // The object that the kernel has now for the directory, if it has forgotten it in between.
+        let file = ItemFile(node: id, row: row, directory: service(directory.row) ?? directory, item: nil)
+        return remember(file, as: row, count: lookups)
+    }
+
+    /// Adds the node of an item that is used, and its lookups.
+    @discardableResult
+    private mutating func remember(_ file: ItemFile, as row: RowID, count: UInt64 = 1) -> Node {
+        let node = Node(id: file.node, row: row, content: .item(file))
+        nodes.remember(node, as: file.node, count: count)
         if nodes.count > nodeLimit { takeBackUnused() }
         return node
     }
@@ -97,7 +104,7 @@ struct TreeTable: ~Copyable {
     /// The number of an item, and its file if it has one; counts a lookup.
     mutating func rememberItem(_ row: RowID, in directory: ServiceDirectory) -> KnownItem {
         if let id = itemID(row) {
-            if idle.remember(id) { return KnownItem(id: id, file: nil) }
+            if idle.remember(id, in: directory) { return KnownItem(id: id, file: nil) }
             if let node = node(id) {
                 nodes.remember(node, as: id)
                 return KnownItem(id: id, file: node.file)
@@ -107,14 +114,14 @@ struct TreeTable: ~Copyable {
         note(id, as: row)
         if idle.add(id, row: row, in: directory) { return KnownItem(id: id, file: nil) }
         let file = ItemFile(node: id, row: row, directory: directory, item: nil)
-        nodes.remember(Node(id: id, row: row, content: .item(file)), as: id)
+        remember(file, as: row)
         return KnownItem(id: id, file: file)
     }
 
     /// A new file and its first lookup.
     mutating func add(_ file: ItemFile, as row: RowID) {
         note(file.node, as: row)
-        nodes.remember(Node(id: file.node, row: row, content: .item(file)), as: file.node)
+        remember(file, as: row)
     }
 
     private mutating func note(_ id: NodeID, as row: RowID) {
