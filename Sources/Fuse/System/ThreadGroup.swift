@@ -21,7 +21,7 @@ public struct ThreadGroup: Hashable, Sendable {
         var rest = text[...]
         while let end = rest.firstIndex(of: newline) {
             if rest.starts(with: groupField) {
-                return Int32(decimal: rest[..<end].dropFirst(groupField.count).drop { $0 == tab || $0 == space })
+                return number(rest[..<end].dropFirst(groupField.count).drop { $0 == tab || $0 == space })
             }
             rest = rest[(end + 1)...]
         }
@@ -37,26 +37,15 @@ public struct ThreadGroup: Hashable, Sendable {
             guard let end = rest.firstIndex(of: space) else { return nil }
             rest = rest[(end + 1)...]
         }
-        return UInt64(decimal: rest.prefix { $0 != space && $0 != newline })
+        return number(rest.prefix { $0 != space && $0 != newline })
+    }
+
+    private static func number<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>) -> Number? {
+        Number(String(decoding: digits, as: UTF8.self))
     }
 
     private static let groupField = Array("Tgid:".utf8)
     private static let space = UInt8(ascii: " ")
     private static let tab = UInt8(ascii: "\t")
     private static let newline = UInt8(ascii: "\n")
-}
-
-extension FixedWidthInteger {
-    /// Digits and nothing else; nil if there are none, or too many.
-    fileprivate init?(decimal digits: some Collection<UInt8>) {
-        guard !digits.isEmpty else { return nil }
-        self = 0
-        for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-            let (tenfold, isTooLong) = multipliedReportingOverflow(by: 10)
-            let (sum, isTooLarge) = tenfold.addingReportingOverflow(Self(digit - UInt8(ascii: "0")))
-            guard !isTooLong, !isTooLarge else { return nil }
-            self = sum
-        }
-    }
 }

@@ -32,6 +32,7 @@ if [ "$(id -u)" != 0 ]; then
     # A buffer for short messages, of a page, still finds room.
     locked=$(hardening lockedKilobytes)
     [ "$locked" -le 64 ] || fail "$locked KiB are locked where 64 may be"
+    expect "$(awk '/^VmLck:/ { print $2 }' "/proc/$(daemon)/status")" "$locked" "what is locked, as the kernel counts it"
     "$KEYCHAINFS" status "$MNT" | grep -q 'NOT in force:.*plaintext locked.*buffers locked' || fail "the text hides what does not hold"
     python3 -I -c '
 import json, sys
