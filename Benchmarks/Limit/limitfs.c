@@ -2,57 +2,46 @@
  * and stores nothing: what an operation costs here it costs any file system on libfuse and this kernel. That is the
  * limit.
  *
- * limitfs MOUNTPOINT [--items N] [--size BYTES] [--single]
- * Stays in the foreground; unmounting or SIGTERM ends it. --single: libfuse's loop of one thread. */
+ * limitfs MOUNTPOINT [--items N] [--size BYTES] [--loop LOOP]
+ * Stays in the foreground; unmounting or SIGTERM ends it. See loops.h for what LOOP may be. */
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "loops.h"
 #include "requests.h"
 
 struct options {
     const char *mount_point;
     size_t items, size;
-    bool single;
+    loop *loop;
 };
 
 static bool parse(int count, char **arguments, struct options *options) {
     static const struct option known[] = {
         {"items", required_argument, NULL, 'n'},
         {"size", required_argument, NULL, 's'},
-        {"single", no_argument, NULL, '1'},
+        {"loop", required_argument, NULL, 'l'},
         {0},
     };
-    *options = (struct options){.size = 32};
+    *options = (struct options){.size = 32, .loop = loop_of_threads};
     for (int found; (found = getopt_long(count, arguments, "", known, NULL)) != -1;) {
         if (found == 'n') options->items = strtoul(optarg, NULL, 10);
         else if (found == 's') options->size = strtoul(optarg, NULL, 10);
-        else if (found == '1') options->single = true;
+        else if (found == 'l') options->loop = loop_named(optarg);
         else return false;
     }
-    if (optind != count - 1) return false;
+    if (optind != count - 1 || !options->loop) return false;
     options->mount_point = arguments[optind];
     return true;
-}
-
-/* libfuse's own loops: threads with a descriptor each, as most daemons use it, or one thread. */
-static int serve(struct fuse_session *session, bool single) {
-    if (single) return fuse_session_loop(session);
-    struct fuse_loop_config *config = fuse_loop_cfg_create();
-    if (!config) return -1;
-    fuse_loop_cfg_set_clone_fd(config, 1);
-    fuse_loop_cfg_set_idle_threads(config, 10);
-    int result = fuse_session_loop_mt(session, config);
-    fuse_loop_cfg_destroy(config);
-    return result;
 }
 
 static int mount_and_serve(struct fuse_session *session, const struct options *options) {
     if (fuse_set_signal_handlers(session)) return -1;
     int result = fuse_session_mount(session, options->mount_point);
     if (result == 0) {
-        result = serve(session, options->single);
+        result = options->loop(session);
         fuse_session_unmount(session);
     }
     fuse_remove_signal_handlers(session);
@@ -62,7 +51,7 @@ static int mount_and_serve(struct fuse_session *session, const struct options *o
 int main(int count, char **arguments) {
     struct options options;
     if (!parse(count, arguments, &options)) {
-        fprintf(stderr, "usage: limitfs MOUNTPOINT [--items N] [--size BYTES] [--single]\n");
+        fprintf(stderr, "usage: limitfs MOUNTPOINT [--items N] [--size BYTES] [--loop threads|single|polling]\n");
         return 64;
     }
     if (limit_prepare(options.items, options.size)) {

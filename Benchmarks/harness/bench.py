@@ -24,8 +24,7 @@ class Scale:
     peer_items: int = 1000
 
 
-# After polls that did not pay keychainfs makes none for a second: what was measured on one processor must not decide
-# about the next case on two.
+# After polls that did not pay keychainfs makes none for a second: one case must not decide about the next.
 SETTLING_SECONDS = 1.1
 
 QUICK = Scale(items=(1000,), repetitions=2, calls=300, threads=(2, 4), writers=(2, 8), sizes=(1024, 65536),
@@ -44,7 +43,6 @@ class Bench:
         self.results = Results()
         self.keychains = Keychains(self)
         self._wanted = wanted
-        self._settled_for = None
 
     def wants(self, name):
         """Whether a subject was asked for; without a choice all are."""
@@ -56,8 +54,10 @@ class Bench:
         if self.keychains.has_spin() and self.wants("keychainfs --no-spin"):
             subjects.append(self.keychains.mount(items, spin=False))
         subjects.append(mount_limit(self, items))
+        if with_peers and self.wants("limit-polling"):
+            subjects.append(mount_limit(self, items, "polling"))
         if "limit-single" in self._wanted:
-            subjects.append(mount_limit(self, items, single=True))
+            subjects.append(mount_limit(self, items, "single"))
         if with_peers and items <= self.scale.peer_items:
             subjects += [peers.mount_peer(self, peer, items) for peer in peers.installed() if self.wants(peer.name)]
         return subjects
@@ -83,21 +83,17 @@ class Bench:
         """Each repetition measures each case of each subject; who begins changes. What drifts, drifts for all."""
         for repetition in range(self.scale.repetitions):
             for case in sorted(cases, key=lambda case: case.placement):
-                self._settle(case.placement)
                 able = [subject for subject in subjects if case.operation not in subject.lacks]
                 first = repetition % len(able)
                 for subject in able[first:] + able[:first]:
                     if case.cold == "names":
                         subject.read_store()
+                    if subject.may_pause and case.placement != "same":
+                        time.sleep(SETTLING_SECONDS)
                     sample = self.meter.measure(
                         subject, case, self.calls_of(case, calls), self.placement(case.placement), repetition + 3)
                     self.results.add(case, subject.name, sample)
             announce(f"  {cases[0].group}, {cases[0].items:,} items: {repetition + 1} of {self.scale.repetitions}")
-
-    def _settle(self, placement):
-        if placement != self._settled_for:
-            time.sleep(SETTLING_SECONDS)
-            self._settled_for = placement
 
     def calls_of(self, case, calls):
         """Of one repetition. A listing is a call: of many entries few are enough."""

@@ -28,7 +28,7 @@ def build(scratch, skip_release=False):
     binaries = output("swift", "build", "--package-path", ROOT, "-c", "release", "--show-bin-path")
     programs = Programs(
         keychainfs=os.path.join(binaries, "keychainfs"), filler=os.path.join(binaries, "QueryBenchmark"),
-        limit=_compile(scratch, "limitfs", "Limit", ["limitfs", "requests", "table"], _fuse_flags()),
+        limit=_compile(scratch, "limitfs", "Limit", ["limitfs", "loops", "requests", "table"], _fuse_flags()),
         meter=_compile(scratch, "meter", "Meter", ["meter", "run", "operations", "samples"], ["-pthread"]),
         stopwatch=_compile(scratch, "stopwatch", "Meter", ["stopwatch", "samples"], []))
     for program in (programs.keychainfs, programs.filler):

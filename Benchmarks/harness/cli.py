@@ -42,7 +42,8 @@ def parse(arguments):
     parser.add_argument("--reps", type=int, metavar="R", help="repetitions")
     parser.add_argument("--calls", type=int, metavar="C", help="calls of one repetition")
     parser.add_argument("--subjects", metavar="NAME,…",
-                        help="peers to measure besides keychainfs and the limit; limit-single: its loop of one thread")
+                        help="what to measure besides keychainfs and the limit; default: the peers, and limit-polling, "
+                             "the limit with a loop that polls; limit-single: with libfuse's loop of one thread")
     parser.add_argument("--json", metavar="FILE", help="writes all samples")
     parser.add_argument("--output", metavar="DIR", help="writes the table (benchmark.md) and the pictures (SVG)")
     parser.add_argument("--scratch", metavar="DIR", default="/var/tmp", help="the disk to measure on (/var/tmp)")

@@ -73,7 +73,7 @@ class Keychain:
         self.await_verified()
         return Subject(
             "keychainfs" if spin else "keychainfs --no-spin", self.directory, self.mount_point, process,
-            attribute="user.kSecAttrLabel", store=[self.path, self.path + "-wal"])
+            attribute="user.kSecAttrLabel", store=[self.path, self.path + "-wal"], may_pause=spin)
 
     @property
     def mount_options(self):

@@ -2,9 +2,10 @@
 from .subject import Subject
 
 
-def mount_limit(bench, items, single=False):
+def mount_limit(bench, items, loop="threads"):
+    """`loop` is how it receives (Benchmarks/Limit/loops.h); the one that is called the limit has libfuse's threads."""
     mount_point = bench.scratch.make_directory("limit")
-    command = [bench.programs.limit, mount_point, "--items", str(items), *(["--single"] if single else [])]
+    command = [bench.programs.limit, mount_point, "--items", str(items), "--loop", loop]
     process = bench.scratch.start(command, bench.scratch.environment(bench.scratch.directory))
     bench.scratch.await_mount(mount_point, process)
-    return Subject("limit-single" if single else "limit", mount_point, mount_point, process)
+    return Subject("limit" if loop == "threads" else f"limit-{loop}", mount_point, mount_point, process)

@@ -19,6 +19,8 @@ class Subject:
     needs_sync: bool = False
     # The files and directories on disk that hold it.
     store: list = field(default_factory=list)
+    # Whether its loop polls, and ceases to for a while where that did not pay.
+    may_pause: bool = False
     # What it lacks, by the operations of the meter.
     lacks: frozenset = frozenset()
 

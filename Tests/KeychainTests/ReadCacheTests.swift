@@ -103,19 +103,46 @@ struct ReadCacheTests {
 @Suite struct RecentValuesTests {
     @Test("S5: the last values stay, those that are asked for also where many others come by; there are never too many")
     func generations() {
-        var values = RecentValues<Int, Int>(limit: 10)
-        for key in 0..<10 { values.keep(-key, for: key) }
+        var values = RecentValues<Int, Int>(limit: 10, byteLimit: 10)
+        for key in 0..<10 { values.keep(-key, bytes: 1, for: key) }
         for key in 10..<1000 {
-            values.keep(-key, for: key)
+            values.keep(-key, bytes: 1, for: key)
             #expect(values.value(3) == -3)
             // As many as a generation holds have not been asked for since.
             #expect(values.value(key - 3) == -(key - 3))
         }
         #expect((0..<1000).count { values.value($0) != nil } <= 20)
-        values.keep(7, for: 3)
+        values.keep(7, bytes: 1, for: 3)
         #expect(values.value(3) == 7)
         values.filter { $0 == 7 }
         #expect((0..<1000).filter { values.value($0) != nil } == [3])
+    }
+
+    @Test("S5: large values take the place of others, never more memory than there is for all")
+    func bytes() {
+        var values = RecentValues<Int, Int>(limit: 1000, byteLimit: 100)
+        for key in 0..<1000 {
+            values.keep(key, bytes: 1 + key % 40, for: key)
+            #expect((0...key).reduce(0) { $0 + (values.isKept($1) ? 1 + $1 % 40 : 0) } <= 200)
+            // At least the last ones, as far as they have room in one generation.
+            #expect(values.isKept(key) && (key == 0 || values.isKept(key - 1)))
+        }
+        for _ in 0..<1000 { values.keep(0, bytes: 60, for: 7) }
+        #expect(values.isKept(999))
+        values.keep(1, bytes: 101, for: 7)
+        #expect(values.value(7) == nil)
+        // What has gone leaves its room to others.
+        values.filter { _ in false }
+        for key in 0..<100 { values.keep(key, bytes: 1, for: key) }
+        #expect((0..<100).allSatisfy { values.isKept($0) })
+    }
+}
+
+extension RecentValues {
+    /// Whether there is a value for `key`; asks a copy, so that it changes nothing.
+    fileprivate func isKept(_ key: Key) -> Bool {
+        var copy = self
+        return copy.value(key) != nil
     }
 }
 

@@ -17,14 +17,15 @@ final class ReadCache: Sendable {
         var directories: [RowID: Directory] = [:]
         /// Rows by look-up tag.
         var tags: [[UInt8]: RowID] = [:]
-        var values = RecentValues<RowID, Value>(limit: valueLimit)
+        var values = RecentValues<RowID, Value>(limit: valueLimit, byteLimit: valueBytes)
     }
 
-    /// At most so many directories, and of values twice as many as the second.
+    /// At most so many directories, and of values twice as many as the second, with twice as many bytes of secrets.
     static let limit = 1024
     static let valueLimit = 2048
-    /// Longer secrets are not kept; in bytes.
-    static let longestSecret = 1024
+    static let valueBytes = 2 << 20
+    /// Longer secrets are not kept: a few of them would take the place of all others. In bytes.
+    static let longestSecret = 64 << 10
     private let state = Mutex(State())
 
     /// The directory of that row if it was read since commit number `commit`.
@@ -63,10 +64,11 @@ final class ReadCache: Sendable {
 
     /// `commit` is what the number was before the item was read.
     func keep(_ value: Value, since commit: Int, _ isAvailable: (Protection) -> Bool) {
-        guard value.secret?.count ?? 0 <= Self.longestSecret else { return }
+        let bytes = value.secret?.count ?? 0
+        guard bytes <= Self.longestSecret else { return }
         state.withLock { state in
             guard Self.begin(&state, commit), isAvailable(value.item.protection) else { return }
-            state.values.keep(value, for: value.item.id)
+            state.values.keep(value, bytes: bytes, for: value.item.id)
         }
     }
 
