@@ -17,12 +17,7 @@ package struct MountClient: Sendable {
 
     /// Within seconds, or it fails.
     package func status() throws(Failure) -> StatusReport {
-        let answer: [UInt8]
-        do throws(ControlExchange.Failed) {
-            answer = try ControlExchange(mountPoint: mountPoint, file: .status, limit: .zero).ask([UInt8]().rawSpan)
-        } catch {
-            throw failure(error)
-        }
+        let answer = try statusJSON()
         do {
             return try StatusReport(json: answer)
         } catch {
@@ -30,10 +25,19 @@ package struct MountClient: Sendable {
         }
     }
 
-    /// What to say of a daemon that does not answer; nil for one that does, be it with a refusal.
+    private func statusJSON() throws(Failure) -> [UInt8] {
+        do throws(ControlExchange.Failed) {
+            return try ControlExchange(mountPoint: mountPoint, file: .status, limit: .zero).ask([UInt8]().rawSpan)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// What to say of a daemon that does not answer; nil for one that does, be it with a refusal. What it answers is not looked
+    /// at: to take JSON apart costs a command more than the answer.
     func silence() -> Failure? {
         do throws(Failure) {
-            _ = try status()
+            _ = try statusJSON()
             return nil
         } catch {
             return error.exitCode == .noAnswer ? error : nil
