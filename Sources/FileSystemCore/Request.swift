@@ -59,6 +59,8 @@ public struct EntryReference: Hashable, Sendable {
 public enum Notification: Sendable {
     /// Forget the cached attributes of a node, and its cached pages if `pages` is set (FUSE_NOTIFY_INVAL_INODE).
     case inode(NodeID, pages: Bool)
+    /// The same for many nodes.
+    case inodes(NodeSet, pages: Bool)
     /// Forget what a name stands for (FUSE_NOTIFY_INVAL_ENTRY).
     ///
     /// To be avoided where ``allEntries(fallback:)`` serves: a process that is killed while it waits for that lock keeps the

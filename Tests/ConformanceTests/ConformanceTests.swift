@@ -189,11 +189,12 @@ import Testing
             let open = try client.open(path("a"), [.readWrite])
             try client.setxattr(path("a"), "user.kSecAttrAccount", "b")
             #expect(try client.list(dir) == ["b"])
-            #expect(!client.exists(path("a")))
+            #expect(backEnd.soon { !client.exists(path("a")) })
             try client.pwrite(open, Array("y".utf8), at: 0)
             try client.close(open)
             #expect(try client.text(path("b")) == "y")
             try client.setxattr(path("b"), "user.kSecAttrService", "t")
+            #expect(backEnd.soon { client.exists("/generic-passwords/t/b") })
             #expect(try client.text("/generic-passwords/t/b") == "y")
         }
     }
@@ -224,6 +225,8 @@ import Testing
             try client.put(path("a"), "secret")
             try client.put(path("b"), "always there")
             try client.setxattr(path("b"), "user.kSecAttrAccessible", "AfterFirstUnlock")
+            try client.put(path("idle"), "seen, and not used since")
+            _ = try client.stat(path("idle"))
             let reader = try client.open(path("a"), [])
             _ = try client.stat(path("a"))
             let control = try client.open("/.keychainfs/control", [.readWrite])
@@ -232,6 +235,9 @@ import Testing
             try client.close(control)
             #expect(client.errno { client throws(Errno) in _ = try client.stat(path("a")) } == .noKey)
             #expect(client.errno { client throws(Errno) in _ = try client.contents(path("a")) } == .noKey)
+            if let mounted = client as? MountedClient {
+                #expect(!mounted.finds(path("a")) && !mounted.finds(path("idle")))
+            }
             #expect(client.errno { client throws(Errno) in try client.put(path("new"), "x") } == .noKey)
             #expect(client.errno { client throws(Errno) in try client.unlink(path("a")) } == .noKey)
             #expect(client.errno { client throws(Errno) in _ = try client.pread(reader, 9, at: 0) } == .noKey)
@@ -240,7 +246,7 @@ import Testing
             #expect(try client.text(path("b")) == "always there")
             try fixture.tree.unlock(passphrase: try Fixture.passphrase())
             #expect(try client.text(path("a")) == "secret")
-            #expect(try client.list(dir) == ["a", "b"])
+            #expect(try client.list(dir) == ["a", "b", "idle"])
             try client.close(reader)
         }
     }

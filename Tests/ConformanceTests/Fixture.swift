@@ -1,5 +1,6 @@
 import FileSystemCore
 import FileSystemTesting
+import Fuse
 import Keychain
 import KeychainTesting
 import SecretCrypto
@@ -16,6 +17,14 @@ enum BackEnd: String, CaseIterable, Sendable {
     case session
     /// The kernel, with its caches, locks and checks.
     case mounted
+    /// The same as before Linux 6.16, as far as that can be had: without FUSE_NOTIFY_INC_EPOCH.
+    case mountedBeforeEpochs
+
+    /// Whether it is so now; before there were epochs, a while after an attribute has moved an item: names are told after the
+    /// answer then, since the kernel may wait for the file's lock (F10).
+    func soon(_ isSo: () -> Bool) -> Bool {
+        self == .mountedBeforeEpochs ? eventually(isSo) : isSo()
+    }
 
     /// Runs `body` with a client of a new keychain that has a service directory `/generic-passwords/s`.
     func run(_ body: (any FileClient, Fixture) throws -> Void) throws {
@@ -26,8 +35,10 @@ enum BackEnd: String, CaseIterable, Sendable {
             let session = try WireSession(fixture.tree)
             defer { session.stop() }
             try fixture.use(PathClient(session.wire, maximumWrite: 65_536), body)
-        case .mounted:
-            let session = try MountedSession(fixture.tree)
+        case .mounted, .mountedBeforeEpochs:
+            let session = try MountedSession(fixture.tree) {
+                if self == .mountedBeforeEpochs { $0.newestProtocolMinor = 43 }
+            }
             defer { session.stop() }
             try fixture.use(session.client, body)
         }

@@ -55,8 +55,10 @@ extension ConformanceTests {
             #expect(try client.getxattr(moved + "n3", "user.kSecAttrAccessGroup") == Array("other".utf8))
             let open = try client.open(moved + "n3", [.readWrite])
             try client.setxattr(moved + "n3", "user.kSecAttrAccessGroup", "default")
-            try client.setxattr("/synchronizable/generic-passwords/s/n3", "user.kSecAttrSynchronizable", "0")
-            #expect(!client.exists(moved + "n3"))
+            let synchronizable = "/synchronizable/generic-passwords/s/n3"
+            #expect(backEnd.soon { client.exists(synchronizable) })
+            try client.setxattr(synchronizable, "user.kSecAttrSynchronizable", "0")
+            #expect(backEnd.soon { !client.exists(synchronizable) && !client.exists(moved + "n3") })
             try client.pwrite(open, Array("m".utf8), at: 0)
             try client.close(open)
             #expect(try client.text("/generic-passwords/s/n3") == "m3")

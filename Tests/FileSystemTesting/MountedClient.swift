@@ -12,6 +12,15 @@ public struct MountedClient: FileClient {
     /// The real path of `path`.
     public func real(_ path: String) -> String { path == "/" ? root : root + path }
 
+    /// Whether there is such a name. Asks nobody if the kernel remembers it (O_PATH).
+    public func finds(_ path: String) -> Bool {
+        let pathOnly: Int32 = 0o10000000
+        let descriptor = Glibc.open(real(path), pathOnly | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        Glibc.close(descriptor)
+        return true
+    }
+
     /// The result of a system call that returns -1 on failure.
     @discardableResult
     func check<Number: SignedInteger>(_ result: Number) throws(Errno) -> Number {

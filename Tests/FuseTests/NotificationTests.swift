@@ -78,4 +78,19 @@ import Testing
         session.session.notifier.send([.allEntries(fallback: { names })])
         #expect(eventually { session.wire.connection.notifications.map(\.code) == [3, 3] })
     }
+
+    @Test("L2: many nodes are told one by one") func manyNodes() throws {
+        let session = try WireSession(fileSystem)
+        defer { session.stop() }
+        var nodes = NodeSet()
+        let numbers: Set<UInt64> = [2, 63, 64, 65, 1_000_000, .max]
+        for number in numbers { nodes.insert(NodeID(rawValue: number)) }
+        session.session.notifier.send([.inodes(nodes, pages: true)])
+        #expect(eventually { session.wire.connection.notifications.count == numbers.count })
+        let told = session.wire.connection.notifications.map {
+            $0.body.value(at: 0, as: fuse_notify_inval_inode_out.self)
+        }
+        #expect(Set(told.map(\.ino)) == numbers)
+        #expect(told.allSatisfy { $0.off == 0 && $0.len == 0 })
+    }
 }

@@ -23,9 +23,14 @@ public final class Notifier: KernelNotifier, Sendable {
     private let sender = Mutex<NotificationSender?>(nil)
     private let thread = Mutex<WorkerThread?>(nil)
     /// The minor version of the kernel's protocol; 0 before INIT, when the kernel can remember nothing.
-    let kernelMinor = Atomic<UInt32>(0)
+    private let kernelMinor = Atomic<UInt32>(0)
+    private let newestProtocolMinor: UInt32
 
-    init() {}
+    /// Sends nothing that is newer than a minor version of the protocol.
+    init(newestProtocolMinor: UInt32) { self.newestProtocolMinor = newestProtocolMinor }
+
+    /// INIT has come.
+    func start(kernelMinor minor: UInt32) { kernelMinor.store(min(minor, newestProtocolMinor), ordering: .releasing) }
 
     /// Begins to send through `channel`; `wipeStacks` is what ``Notification/finishedCalls`` does.
     func start(_ channel: Channel, wipeStacks: @escaping @Sendable () -> Void) throws(Errno) {

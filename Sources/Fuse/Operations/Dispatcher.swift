@@ -9,9 +9,12 @@ import SystemPackage
 /// decodes its arguments, makes the one reply, calls the file system, and answers. No lock is held meanwhile.
 final class Dispatcher: Sendable {
     let fileSystem: any FileSystem
-    let notifier = Notifier()
+    let notifier: Notifier
 
-    init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
+    init(_ fileSystem: any FileSystem, newestProtocolMinor: UInt32) {
+        self.fileSystem = fileSystem
+        notifier = Notifier(newestProtocolMinor: newestProtocolMinor)
+    }
 
     /// That of the session `request` came through.
     static func of(_ request: OpaquePointer) -> Dispatcher? {

@@ -18,7 +18,7 @@ enum Negotiation {
             guard let data = unsafe data, let connection = unsafe connection else { return }
             unsafe Negotiation.agree(on: &connection.pointee)
             let dispatcher = unsafe Unmanaged<Dispatcher>.fromOpaque(data).takeUnretainedValue()
-            unsafe dispatcher.notifier.kernelMinor.store(connection.pointee.proto_minor, ordering: .releasing)
+            unsafe dispatcher.notifier.start(kernelMinor: connection.pointee.proto_minor)
         }
     }
 

@@ -21,7 +21,7 @@ public final class Session: Sendable {
     /// `fileSystem` is called from the workers until ``run()`` has returned; its `destroy` once, at the end of it.
     public init(_ fileSystem: any FileSystem, options: SessionOptions) throws(FuseError) {
         self.options = options
-        dispatcher = Dispatcher(fileSystem)
+        dispatcher = Dispatcher(fileSystem, newestProtocolMinor: options.newestProtocolMinor)
         handle = Mutex(try SessionHandle(dispatcher, options))
     }
 

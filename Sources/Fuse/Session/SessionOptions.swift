@@ -29,6 +29,10 @@ public struct SessionOptions: Sendable {
     /// wake-up, more than all the rest of a short one.
     public var servesAtOnce = false
 
+    /// Nothing that is newer than this minor version of the kernel's protocol is used, whatever the kernel has: so what older
+    /// kernels need can be tried on a newer one.
+    public var newestProtocolMinor = UInt32.max
+
     public init(source: String, subtype: String) {
         self.source = source
         self.subtype = subtype

@@ -17,6 +17,7 @@ struct NotificationSender {
         for notification in notifications {
             switch notification {
             case .inode(let node, let pages): invalidate(node, pages: pages)
+            case .inodes(let nodes, let pages): nodes.forEach { invalidate($0, pages: pages) }
             case .entry(let entry): invalidate(entry)
             case .allEntries(let fallback):
                 if kernelMinor >= Self.epochMinor, incrementEpoch() { continue }
@@ -27,12 +28,19 @@ struct NotificationSender {
         }
     }
 
-    /// A negative offset: attributes only; 0 and length 0: all pages too.
+    /// A negative offset: attributes only; 0 and length 0: all pages too. There may be a million of them: no allocation.
     private func invalidate(_ node: NodeID, pages: Bool) {
-        var body = fuse_notify_inval_inode_out(ino: node.rawValue, off: pages ? 0 : -1, len: 0)
-        unsafe withUnsafeMutableBytes(of: &body) { body in
-            report(unsafe send(Int32(FUSE_NOTIFY_INVAL_INODE.rawValue), [body]))
+        typealias Whole = (head: fuse_out_header, body: fuse_notify_inval_inode_out)
+        let head = fuse_out_header(
+            len: UInt32(MemoryLayout<Whole>.size), error: Int32(FUSE_NOTIFY_INVAL_INODE.rawValue), unique: 0)
+        var whole: Whole = (head, fuse_notify_inval_inode_out(ino: node.rawValue, off: pages ? 0 : -1, len: 0))
+        let error = unsafe withUnsafeMutableBytes(of: &whole) { whole in
+            var vector = unsafe iovec(iov_base: whole.baseAddress, iov_len: whole.count)
+            return unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                unsafe channel.send(UnsafeMutableBufferPointer(start: vector, count: 1))
+            }
         }
+        report(error)
     }
 
     private func invalidate(_ entry: EntryReference) {

@@ -232,11 +232,10 @@ struct TreeTable: ~Copyable {
     }
 
     /// The nodes of all items that the kernel knows.
-    func allItemNodes() -> [NodeID] {
-        var ids: [NodeID] = []
-        ids.reserveCapacity(idle.count + nodes.count)
-        idle.forEach { ids.append($0) }
-        nodes.forEach { id, node in if node.file != nil { ids.append(id) } }
+    func allItemNodes() -> NodeSet {
+        var ids = NodeSet()
+        idle.forEach { ids.insert($0) }
+        nodes.forEach { id, node in if node.file != nil { ids.insert(id) } }
         return ids
     }
 

@@ -23,11 +23,18 @@ extension KeychainTree {
     package func forgetUnavailable() -> [Notification] {
         listings.drop()
         let files = table.withLock { $0.allItems() }
-        for file in files where file.state.withLock({ forgetUnavailable(&$0) }) {
+        var names = Self.topNames
+        for file in files {
+            let (isLost, name) = file.state.withLock { state in
+                let name = openName(state)
+                return (forgetUnavailable(&state), name)
+            }
+            guard isLost else { continue }
             file.closings.add(1, ordering: .releasing)
+            if let name { names.append(name) }
         }
-        let inodes = table.withLock { $0.allItemNodes() }.map { Notification.inode($0, pages: true) }
-        return [.allEntries(fallback: { [self] in namesHandedOut() })] + inodes + [.finishedCalls]
+        let nodes = table.withLock { $0.allItemNodes() }
+        return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .finishedCalls]
     }
 
     /// Unlocks with a passphrase; ``KeychainError/authFailed`` if it opens no slot, and at the first unlock
@@ -95,13 +102,15 @@ extension KeychainTree {
         state.item = item.withoutAttributes
     }
 
-    /// Every name that the kernel may remember: for kernels that cannot be told to ask again for all.
-    private func namesHandedOut() -> [EntryReference] {
-        table.withLock { $0.allItems() }.compactMap { file in
-            file.state.withLock { state in
-                state.item.flatMap { EntryName(CanonicalName(account: $0.account).bytes) }
-                    .map { EntryReference(parent: state.directory.node, name: $0) }
-            }
-        }
+    // MARK: Kernels that cannot be told to ask again for all names
+
+    /// With a directory's name the kernel forgets all below it that nobody has open (`d_invalidate`).
+    private static let topNames = Folder.root.children.map { EntryReference(parent: .root, name: $0.name) }
+
+    /// The name of a file that somebody has open, which has to be told by itself.
+    private func openName(_ state: borrowing ItemFile.State) -> EntryReference? {
+        guard state.openCount > 0, !state.isDetached, let item = state.item else { return nil }
+        guard let name = EntryName(CanonicalName(account: item.account).bytes) else { return nil }
+        return EntryReference(parent: state.directory.node, name: name)
     }
 }

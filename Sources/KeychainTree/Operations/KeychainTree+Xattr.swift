@@ -118,12 +118,13 @@ extension KeychainTree {
             try file.state.withLock { (state) throws(Errno) in try relocate(&state, to: move, caller) }
         }
         request.notifications.append(.allEntries(fallback: { [] }))
-        request.afterwards.append(.allEntries(fallback: { moved }))
+        request.afterwards.append(.allEntries(fallback: { [self] in [moved, name(of: move)].compactMap(\.self) }))
     }
 
+    /// Returns the former name.
     private func relocate(
         _ state: inout ItemFile.State, to move: ItemPlace, _ caller: Caller
-    ) throws(Errno) -> [EntryReference] {
+    ) throws(Errno) -> EntryReference? {
         guard !state.isDetached else { throw .noSuchFileOrDirectory }
         let old = (name: CanonicalName(account: try item(of: &state).account), directory: state.directory)
         let name = CanonicalName(account: move.account)
@@ -146,10 +147,7 @@ extension KeychainTree {
         let row = state.item?.directory ?? old.directory.row
         state.directory = known ?? unknownDirectory(row, move.container, group)
         take(name, in: row)
-        let places = [(old.directory.node, old.name), (state.directory.node, name)]
-        return places.compactMap { node, name in
-            EntryName(name.bytes).map { EntryReference(parent: node, name: $0) }
-        }
+        return EntryName(old.name.bytes).map { EntryReference(parent: old.directory.node, name: $0) }
     }
 
     /// ENOKEY for a name whose item is not available, be it as the target of a rename (L1).

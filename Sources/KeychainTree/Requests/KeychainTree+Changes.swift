@@ -159,27 +159,33 @@ extension KeychainTree {
         return unknownDirectory(directory.id, place.container, container?.parent ?? .none)
     }
 
-    /// For kernels that cannot be told to ask again for all names: those that have come or gone, and the directories that may
-    /// have come with them.
+    /// For kernels that cannot be told to ask again for all names: those that have come or gone.
     private func names(of changes: [ItemChange]) -> [EntryReference] {
         var found: Set<EntryReference> = []
         for change in changes where change.old != change.new {
-            for place in [change.old, change.new].compactMap(\.self) { found.formUnion(names(of: place)) }
+            for place in [change.old, change.new].compactMap(\.self) {
+                if let name = name(of: place) { found.insert(name) }
+            }
         }
         return Array(found)
     }
 
-    private func names(of place: ItemPlace) -> [EntryReference] {
+    /// The item's own name where the kernel knows the directory; else that of the first directory on the way that it does not
+    /// know, and may take for absent.
+    func name(of place: ItemPlace) -> EntryReference? {
+        let name: [UInt8]
+        let parent: NodeID
         let (classDirectory, groups) = table.withLock { ($0.classDirectory(place.container), $0.groups()) }
-        let parts = [
-            (shownDirectory(of: place)?.node, CanonicalName(account: place.account).bytes),
-            (classDirectory, CanonicalName(service: place.service).bytes),
-            (groups, CanonicalName(accessGroup: place.container.accessGroup).bytes),
-        ]
-        return parts.compactMap { node, name in
-            guard let node, let name = EntryName(name) else { return nil }
-            return EntryReference(parent: node, name: name)
+        if let directory = shownDirectory(of: place) {
+            (parent, name) = (directory.node, CanonicalName(account: place.account).bytes)
+        } else if let classDirectory {
+            (parent, name) = (classDirectory, CanonicalName(service: place.service).bytes)
+        } else if let groups {
+            (parent, name) = (groups, CanonicalName(accessGroup: place.container.accessGroup).bytes)
+        } else {
+            return nil
         }
+        return EntryName(name).map { EntryReference(parent: parent, name: $0) }
     }
 }
 
