@@ -154,6 +154,8 @@ let package = Package(
             swiftSettings: testing),
         // Test support: what is left in memory that was given back, and how often some is taken.
         .target(name: "CMemoryWatch", path: "Tests/CMemoryWatch"),
+        // Test support: how many instructions something takes.
+        .target(name: "CInstructionWatch", path: "Tests/CInstructionWatch"),
         .testTarget(
             name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
             swiftSettings: testing),
@@ -193,9 +195,8 @@ let package = Package(
         .testTarget(
             name: "KeychainTreeTests",
             dependencies: [
-                "CMemoryWatch", "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Keychain",
-                "SecretCrypto",
-                system,
+                "CInstructionWatch", "CMemoryWatch", "KeychainTree", "KeychainTesting", "FileSystemTesting",
+                "FileSystemCore", "Keychain", "SecretCrypto", system,
             ],
             swiftSettings: testing),
         .testTarget(

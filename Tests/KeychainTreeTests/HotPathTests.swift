@@ -1,0 +1,118 @@
+import CInstructionWatch
+import CMemoryWatch
+import FileSystemCore
+import FileSystemTesting
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// How often the hot paths take memory, and how many instructions they are: counts are much the same on every machine, where times
+/// are not. Of a debug build, without kernel and store. A limit that is not reached any more is to be lowered; one that is passed
+/// tells of work that was not there before.
+@Suite struct HotPathTests {
+    /// In a process of its own: a block may be longer than was asked for, and an array that grows then takes fewer of them, so
+    /// the count depends on what others have used the heap for.
+    @Test("what is cached costs no memory, an open its descriptor, a read what the arena notes")
+    func allocations() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let paths = try HotPaths()
+            #expect(try Self.blocks(paths.read) <= 10)
+            #expect(try Self.blocks(paths.open) <= 1)
+            #expect(try Self.blocks(paths.getattr) <= 0)
+            #expect(try Self.blocks(paths.lookup) <= 55)
+            #expect(try Self.blocks(paths.commit) <= 350)
+        }
+    }
+
+    /// A tenth more than are counted: libc and libsodium choose their loops by the processor.
+    @Test("instructions of an open, a read, a getattr, a lookup and a commit")
+    func instructions() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let paths = try HotPaths()
+            #expect(try Self.instructions(paths.read) <= 60_000)
+            #expect(try Self.instructions(paths.open) <= 33_000)
+            #expect(try Self.instructions(paths.getattr) <= 11_500)
+            #expect(try Self.instructions(paths.lookup) <= 350_000)
+            #expect(try Self.instructions(paths.commit) <= 1_750_000)
+        }
+    }
+
+    /// The blocks that one call takes once everything is warm.
+    private static func blocks(_ body: () throws -> Void) rethrows -> Int {
+        for _ in 0..<20 { try body() }
+        let before = memory_allocations()
+        for _ in 0..<100 { try body() }
+        return Int(memory_allocations() - before) / 100
+    }
+
+    /// The instructions of one call, once everything is warm.
+    private static func instructions(_ body: () throws -> Void) throws -> Int {
+        for _ in 0..<20 { try body() }
+        let isCounted = instruction_watch_begin() != 0
+        let result = Result { try body() }
+        let count = Int(instruction_watch_end())
+        try result.get()
+        #expect(count > 1000 || !isCounted)
+        return count
+    }
+}
+
+/// One call of each, on an item that has been used.
+private struct HotPaths {
+    private let fixture: TreeFixture
+    private let entry: Entry
+    private let parent: NodeID
+    private let name: EntryName
+    private let reader: HandleID
+    private let writer: HandleID
+
+    init() throws {
+        fixture = try TreeFixture()
+        let client = TreeProcess(fixture, 1)
+        try client.mkdir("generic-passwords/s")
+        try client.put("generic-passwords/s/a", "a secret of some bytes")
+        entry = try client.entry("generic-passwords/s/a")
+        parent = try client.parent("generic-passwords/s/a").node
+        name = try client.name("a")
+        var request = Self.request
+        reader = try fixture.tree.open(&request, node: entry.node, flags: []).handle
+        writer = try fixture.tree.open(&request, node: entry.node, flags: [.writeOnly]).handle
+    }
+
+    private static var request: Request { Request(caller: Caller(userID: 1000, groupID: 1000, processID: 1)) }
+    private static let owner = LockOwner(rawValue: 1)
+
+    func read() throws {
+        var request = Self.request
+        try fixture.tree.read(
+            &request, node: entry.node, handle: reader, offset: 0, size: 4096, owner: Self.owner
+        ) { _, _ in }
+    }
+
+    func open() throws {
+        var request = Self.request
+        let opened = try fixture.tree.open(&request, node: entry.node, flags: [])
+        fixture.tree.release(&request, node: entry.node, handle: opened.handle)
+    }
+
+    func getattr() throws {
+        var request = Self.request
+        _ = try fixture.tree.getattr(&request, node: entry.node, handle: nil)
+    }
+
+    func lookup() throws {
+        var request = Self.request
+        guard case .found(let entry) = try fixture.tree.lookup(&request, parent: parent, name: name) else { return }
+        fixture.tree.forget(entry.node, count: 1)
+    }
+
+    /// A write and the close that makes it durable.
+    func commit() throws {
+        var request = Self.request
+        let bytes: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+        _ = try fixture.tree.write(
+            &request, node: entry.node, handle: writer, offset: 0, data: bytes.span.bytes, owner: Self.owner, flags: [])
+        try fixture.tree.flush(&request, node: entry.node, handle: writer, owner: Self.owner)
+    }
+}
