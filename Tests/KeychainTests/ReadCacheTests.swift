@@ -83,6 +83,24 @@ struct ReadCacheTests {
         #expect(keychain.cache.directory(directory.id, since: keychain.commitCount) == nil)
     }
 
+    @Test("S5: long attributes count as the secret does: what is kept is bounded in bytes")
+    func longAttributes() throws {
+        let count = 200
+        let rows = try (0..<count).map { index in
+            try keychain.change { (change) throws(KeychainError) in
+                var item = Item.sample(id: Int64(1000 + index), directory: directory.id.rawValue)
+                item.version = 0
+                item.account = .string("a\(index)")
+                item.extraAttributes = [Array("note".utf8): [UInt8](repeating: 7, count: 60_000)]
+                return try change.save(item, secret: ArraySource([1])).id
+            }
+        }
+        for row in rows { _ = try keychain.itemWithSecret(id: row) }
+        store.records = InMemoryRecords()
+        let kept = try rows.count { try keychain.itemWithSecret(id: $0) != nil }
+        #expect((1...2 * ReadCache.valueBytes / 60_000).contains(kept))
+    }
+
     @Test("H2: a lock that comes while a value is being read leaves nothing of it behind")
     func lockInBetween() throws {
         let commit = keychain.commitCount

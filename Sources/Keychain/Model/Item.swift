@@ -42,6 +42,14 @@ package struct Item: Hashable, Sendable {
         secretVersion = 0
     }
 
+    /// What its attributes take of memory, about, in bytes. O(number of attributes).
+    package var attributeBytes: Int {
+        // Two arrays on the heap and the dictionary's places beside the bytes themselves.
+        let overhead = 128
+        let known = attributes.values.reduce(account.bytes?.count ?? 0) { $0 + overhead + ($1.bytes?.count ?? 0) }
+        return extraAttributes.reduce(known) { $0 + overhead + $1.key.count + $1.value.count }
+    }
+
     /// The same without anything that somebody named or wrote: what may stay of a locked item (H2).
     package var withoutAttributes: Item {
         var item = self

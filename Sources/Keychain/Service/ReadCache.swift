@@ -10,6 +10,9 @@ final class ReadCache: Sendable {
     struct Value: Sendable {
         let item: Item
         let secret: SealedSecret?
+
+        /// What it takes of memory beside a fixed size: an item's attributes may be as long as a secret.
+        var bytes: Int { (secret?.count ?? 0) + item.attributeBytes }
     }
 
     private struct State {
@@ -20,12 +23,12 @@ final class ReadCache: Sendable {
         var values = RecentValues<RowID, Value>(limit: valueLimit, byteLimit: valueBytes)
     }
 
-    /// At most so many directories, and of values twice as many as the second, with twice as many bytes of secrets.
+    /// At most so many directories, and of values twice as many as the second, with twice as many bytes.
     static let limit = 1024
     static let valueLimit = 2048
     static let valueBytes = 2 << 20
-    /// Longer secrets are not kept: a few of them would take the place of all others. In bytes.
-    static let longestSecret = 64 << 10
+    /// Longer ones are not kept: a few of them would take the place of all others. In bytes, with a secret of 64 KiB.
+    static let longestValue = 66 << 10
     private let state = Mutex(State())
 
     /// The directory of that row if it was read since commit number `commit`.
@@ -64,8 +67,8 @@ final class ReadCache: Sendable {
 
     /// `commit` is what the number was before the item was read.
     func keep(_ value: Value, since commit: Int, _ isAvailable: (Protection) -> Bool) {
-        let bytes = value.secret?.count ?? 0
-        guard bytes <= Self.longestSecret else { return }
+        let bytes = value.bytes
+        guard bytes <= Self.longestValue else { return }
         state.withLock { state in
             guard Self.begin(&state, commit), isAvailable(value.item.protection) else { return }
             state.values.keep(value, bytes: bytes, for: value.item.id)

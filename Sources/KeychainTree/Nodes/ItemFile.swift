@@ -29,6 +29,8 @@ final class ItemFile: Sendable {
             set { kept = newValue.map(KeptItem.init) }
         }
         private var kept: KeptItem?
+        /// Longer attributes are read again for each question about a file that nobody has open. In bytes.
+        private static let longAttributes = 1 << 10
         /// Nothing of it has been committed yet (F2).
         var isPending: Bool
         /// Unlinked or replaced: lives on through its descriptors only (F6).
@@ -89,6 +91,14 @@ final class ItemFile: Sendable {
                 && adopted == nil && keptValue == nil && freed == nil && !mayHavePages
         }
 
+        /// Of a file that nobody has open an item with long attributes is not kept: there may be thousands, of 64 KiB each.
+        mutating func forgetLongAttributes() {
+            guard let kept, kept.attributeBytes > Self.longAttributes, openCount == 0, staging == nil, !isPending,
+                !isDetached
+            else { return }
+            self.kept = nil
+        }
+
         /// Whether there is staged content that differs from what is committed.
         var hasUncommitted: Bool { staging?.state.isUncommitted == true }
 
@@ -101,8 +111,12 @@ final class ItemFile: Sendable {
     /// An item on the heap: most files have none, and their state is to be small.
     private final class KeptItem: Sendable {
         let item: Item
+        let attributeBytes: Int
 
-        init(_ item: Item) { self.item = item }
+        init(_ item: Item) {
+            self.item = item
+            attributeBytes = item.attributeBytes
+        }
     }
 
     init(node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool = false) {

@@ -19,7 +19,8 @@ extension KeychainTree {
             return TimedAttributes(attributes(of: try record(directory.row)), timeout: timeout(of: directory))
         case .item(let file):
             return try file.state.withLock { (state) throws(Errno) in
-                timedAttributes(state, item: try item(of: &state))
+                defer { state.forgetLongAttributes() }
+                return timedAttributes(state, item: try item(of: &state))
             }
         }
     }
@@ -52,6 +53,7 @@ extension KeychainTree {
         case .item(let file):
             try checkWritable()
             return try file.state.withLock { (state) throws(Errno) in
+                defer { state.forgetLongAttributes() }
                 if let size = changes.size { try truncate(&state, to: size, changes) }
                 // Of nothing, too: `chown(file, -1, -1)` marks the file as changed.
                 if changes.changesFacts || changes.size == nil { try change(&state, changes) }

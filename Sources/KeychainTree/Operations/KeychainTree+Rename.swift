@@ -40,7 +40,13 @@ extension KeychainTree {
             let target = try file(named: to, in: newDirectory)
             if flags == .exchange {
                 guard let target else { throw .noSuchFileOrDirectory }
-                return try withBoth(source, target) { (a, b) throws(Errno) in try exchange(&a, &b) }
+                return try withBoth(source, target) { (a, b) throws(Errno) in
+                    defer {
+                        a.forgetLongAttributes()
+                        b.forgetLongAttributes()
+                    }
+                    try exchange(&a, &b)
+                }
             }
             guard let target else {
                 let account = try whole(name)
@@ -51,6 +57,7 @@ extension KeychainTree {
             guard target !== source else { return }
             var left: Left?
             try withBoth(source, target) { (state, targetState) throws(Errno) in
+                defer { state.forgetLongAttributes() }
                 left = try replace(&targetState, with: source, &state, in: newDirectory, process)
             }
             remember(left, as: from, in: newDirectory, process)
@@ -78,7 +85,8 @@ extension KeychainTree {
         let freed = takeFreed(CanonicalName(account: account), in: newDirectory.row, by: process.identity)
         do {
             return try source.state.withLock { (state) throws(Errno) in
-                try move(&state, to: account, in: newDirectory, goingOnWith: freed)
+                defer { state.forgetLongAttributes() }
+                return try move(&state, to: account, in: newDirectory, goingOnWith: freed)
             }
         } catch {
             giveBack(freed)

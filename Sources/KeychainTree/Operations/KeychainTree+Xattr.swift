@@ -42,6 +42,7 @@ extension KeychainTree {
         try checkRoom(for: bytes.count)
         var move: ItemPlace?
         try file.state.withLock { (state) throws(Errno) in
+            defer { state.forgetLongAttributes() }
             move = try apply(bytes, to: name, flags, &state, by: request.caller)
         }
         guard let move else { return }
@@ -59,6 +60,7 @@ extension KeychainTree {
         guard case .item(let file) = node.content else { throw .noAttribute }
         try checkWritable()
         try file.state.withLock { (state) throws(Errno) in
+            defer { state.forgetLongAttributes() }
             let directory = try record(of: state.directory)
             let container = state.directory.container
             try update(&state) { (item) throws(Errno) in
@@ -78,7 +80,8 @@ extension KeychainTree {
 
     private func xattrs(of file: ItemFile) throws(Errno) -> ItemXattrs {
         let found: (item: Item, directory: ServiceDirectory) = try file.state.withLock { (state) throws(Errno) in
-            (try item(of: &state), state.directory)
+            defer { state.forgetLongAttributes() }
+            return (try item(of: &state), state.directory)
         }
         return ItemXattrs(found.item, try record(of: found.directory), found.directory.container)
     }
@@ -115,7 +118,10 @@ extension KeychainTree {
         // The kernel asks for the right to write the item, not for the rights in its directories that a rename needs.
         try checkOwner(caller)
         let moved = try names.withLock { (_) throws(Errno) in
-            try file.state.withLock { (state) throws(Errno) in try relocate(&state, to: move, caller) }
+            try file.state.withLock { (state) throws(Errno) in
+                defer { state.forgetLongAttributes() }
+                return try relocate(&state, to: move, caller)
+            }
         }
         request.notifications.append(.allEntries(fallback: { [] }))
         request.afterwards.append(.allEntries(fallback: { [self] in [moved, name(of: move)].compactMap(\.self) }))
