@@ -30,11 +30,10 @@ package struct ItemDescription: Sendable {
         return lines
     }
 
-    /// A daemon that does not answer would keep this process where no signal reaches it (contract, L4).
+    /// A daemon that does not answer would keep this process where no signal reaches it (contract, L4), and of one that has
+    /// died the kernel's error says little.
     private func checkDaemon() throws(Failure) {
-        // By its spelling alone: whoever looks at the file waits already.
-        let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(file)).lexicallyNormalized()
-        guard let mountPoint = MountedKeychains.mountPoint(above: path.string) else { return }
+        guard let mountPoint = MountedKeychains.mountPoint(onTheWayTo: FilePath(file)) else { return }
         if let silence = MountClient(mountPoint: mountPoint).silence() { throw silence }
     }
 

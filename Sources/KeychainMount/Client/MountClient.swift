@@ -33,14 +33,14 @@ package struct MountClient: Sendable {
         }
     }
 
-    /// What to say of a daemon that does not answer; nil for one that does, be it with a refusal. What it answers is not looked
-    /// at: to take JSON apart costs a command more than the answer.
+    /// What to say of a daemon that does not answer, or of a mount without one; nil for one that answers, be it with a refusal.
+    /// What it answers is not looked at: to take JSON apart costs a command more than the answer.
     func silence() -> Failure? {
         do throws(Failure) {
             _ = try statusJSON()
             return nil
         } catch {
-            return error.exitCode == .noAnswer ? error : nil
+            return error.exitCode == .noAnswer || error.exitCode == .notMounted ? error : nil
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Fuse
+import SystemPackage
 
 /// The keychains that are mounted, as the kernel's table tells: no mount is touched.
 enum MountedKeychains {
@@ -39,12 +40,38 @@ enum MountedKeychains {
     static func contain(_ directory: String) -> Bool { mountPoint(above: directory) != nil }
 
     /// Of the keychain in whose mount a path lies, as it is spelled: from the root, without symbolic links.
-    static func mountPoint(above path: String) -> String? {
-        let above = ((try? MountTable.current())?.entries ?? []).filter { entry in
-            entry.path == "/" || entry.path == path || path.hasPrefix(entry.path + "/")
-        }
-        let longest = above.map(\.path.utf8.count).max()
-        guard let mount = above.last(where: { $0.path.utf8.count == longest }), mount.type == type else { return nil }
+    private static func mountPoint(above path: String) -> String? {
+        (try? MountTable.current()).flatMap { mountPoint(above: path, in: $0) }
+    }
+
+    private static func mountPoint(above path: String, in table: MountTable) -> String? {
+        guard let mount = table.mount(holding: path), mount.type == type else { return nil }
         return mount.path
     }
+
+    /// Of the keychain into whose mount a path leads, be it through symbolic links.
+    ///
+    /// Goes from name to name, and no further than to the mount: whoever looks at what is in it may wait for its daemon.
+    static func mountPoint(onTheWayTo path: FilePath) -> String? {
+        guard let table = try? MountTable.current() else { return nil }
+        var ahead = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
+        var links = 0
+        var place = FilePath("/")
+        while let name = ahead.components.first {
+            ahead = FilePath(root: nil, ahead.components.dropFirst())
+            place = place.appending(name).lexicallyNormalized()
+            if let mountPoint = mountPoint(above: place.string, in: table) { return mountPoint }
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place.string) else {
+                continue
+            }
+            links += 1
+            guard links <= linkLimit else { return nil }
+            ahead = place.removingLastComponent().pushing(FilePath(target)).pushing(ahead)
+            place = FilePath("/")
+        }
+        return nil
+    }
+
+    /// More the kernel does not follow either (path_resolution(7)).
+    private static let linkLimit = 40
 }

@@ -61,7 +61,8 @@ extension Doctor {
 
     private var place: Diagnosis.Finding {
         if let mount = (try? MountTable.current())?.mount(at: mountPoint) {
-            if mount.type == MountedKeychains.type, MountClient(mountPoint: mountPoint).silence() != nil {
+            if mount.type == MountedKeychains.type, MountClient(mountPoint: mountPoint).silence()?.exitCode == .noAnswer
+            {
                 return .init(
                     "mount-point", .problem, "The daemon of \(mountPoint) does not answer.",
                     "If it was stopped, 'kill -CONT PID'; if it hangs, 'kill -KILL PID'. 'pgrep -af keychainfs' shows its PID."

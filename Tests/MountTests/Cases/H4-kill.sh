@@ -43,6 +43,10 @@ expect_code 0 "$KEYCHAINFS" check > /dev/null
 mount_keychain; pid=$(daemon)
 for guard in $(pgrep -f "guard .*$MNT" || true); do [ "$guard" = "$$" ] || kill -9 "$guard"; done
 kill -9 "$pid"; sleep 0.5
+ln -s "$MNT" "$CASE_DIR/link"
+for way in "$MNT" "$CASE_DIR/link"; do
+    expect_code 17 "$KEYCHAINFS" show "$way/generic-passwords/s/n0" | grep -q 'has died' || fail "show after the daemon's death"
+done
 mount_keychain; cat "$MNT/generic-passwords/s/n0" > /dev/null; unmount_keychain
 # An ordinary end leaves the mount point closed to writers, and no guard (H3).
 expect 500 "$(stat -c %a "$MNT")" "mode of the mount point"

@@ -17,13 +17,22 @@ no_helpers() {
     local helper
     for helper in $(pgrep -u "$(id -u)" -x keychainfs-ask); do ! grep -q "$MNT" "/proc/$helper/cmdline" || return 1; done
 }
+# Ways to the mount, be they only on the way of a name.
+ln -s "$D/a" "$CASE_DIR/item"; ln -s "${MNT##*/}" "$CASE_DIR/link"; ln -s ../link/generic-passwords/s "$CASE_DIR/deep"
+mkdir "$CASE_DIR/dir"; mv "$CASE_DIR/deep" "$CASE_DIR/dir/"
+for way in "$CASE_DIR/item" "$CASE_DIR/link/generic-passwords/s/a" "$CASE_DIR/dir/deep/../s/a"; do
+    expect_code 0 "$KEYCHAINFS" show "$way" | grep -qx 'kSecAttrAccount: a' || fail "show $way"
+done
 kill -STOP "$pid"
 # At the same time: they do not wait for each other.
 for command in "status" "status --json" "lock" "unlock" "unmount"; do
     bounded "$KEYCHAINFS" $command "$MNT" & jobs+=($!)
 done
 bounded "$KEYCHAINFS" check & jobs+=($!)
-bounded "$KEYCHAINFS" show "$D/a" & jobs+=($!)
+for way in "$D/a" "$CASE_DIR/item" "$CASE_DIR/link/generic-passwords/s/a" "$CASE_DIR/dir/deep/a"; do
+    bounded "$KEYCHAINFS" show "$way" & jobs+=($!)
+done
+(cd "$CASE_DIR/dir"; bounded "$KEYCHAINFS" show ../dir/deep/../s/a) & jobs+=($!)
 (expect_code 1 timeout -s KILL 40 "$KEYCHAINFS" doctor "$MNT" | grep -q "does not answer") & jobs+=($!)
 bounded "$KEYCHAINFS" slot list "$MNT" & jobs+=($!)
 bounded "$KEYCHAINFS" mount --keychain "$CASE_DIR/other" --create "$MNT" & jobs+=($!)
@@ -38,7 +47,7 @@ expect s3cret "$(cat "$D/a")" "and its items"
 # It has taken the request and hangs: the kernel lets nobody go who waits for that answer. A key derivation is long enough.
 "$KEYCHAINFS" unmount "$MNT"; rm "$KEYCHAIN"; "$KEYCHAINFS" create; mount_keychain; pid=$(daemon); "$KEYCHAINFS" lock "$MNT"
 mkfifo "$CASE_DIR/fifo"; bounded "$KEYCHAINFS" unlock --passphrase-file "$CASE_DIR/fifo" "$MNT" & job=$!
-cat "$PASSPHRASE" > "$CASE_DIR/fifo"; sleep 0.5; kill -STOP "$pid"
+cat "$PASSPHRASE" > "$CASE_DIR/fifo"; sleep 0.2; kill -STOP "$pid"
 wait "$job" || fail "an unlock that was taken"
 kill -CONT "$pid"; wait_until 60 no_helpers
 

@@ -38,6 +38,9 @@ kSecAttrAccessible: WhenUnlocked' "$(cat "$CASE_DIR/shown")" "a service of a gro
 for path in "$MNT" "$MNT/generic-passwords" "$MNT/access-groups/team" "$MNT/.keychainfs/status" "$CASE_DIR" "$CASE_DIR/passphrase"; do
     expect_code 1 "$KEYCHAINFS" show "$path" | grep -q 'no item' || fail "$path"
 done
+ln -s loop "$CASE_DIR/loop"; ln -s "$D/me" "$CASE_DIR/item"
+expect_code 1 "$KEYCHAINFS" show "$CASE_DIR/loop/x" | grep -q 'cannot be read' || fail "a link to itself"
+show "$CASE_DIR/item"; has 'kSecAttrAccount: me' "through a link"
 expect_code 1 "$KEYCHAINFS" show "$D/none" | grep -q 'There is no' || fail "what is not there"
 "$KEYCHAINFS" lock "$MNT"
 expect_code 23 "$KEYCHAINFS" show "$D/me" | grep -q unlock || fail "a locked item"
