@@ -46,8 +46,8 @@ extension Doctor {
             return .init("kernel", .ok, "Linux \(release) forgets all names at once when a keychain locks.")
         }
         return .init(
-            "kernel", .warning, "Linux \(release) has to be told name by name when a keychain locks.",
-            "Nothing is lost; from Linux 6.16 on a lock is faster.")
+            "kernel", .warning, "Linux \(release) cannot be told to forget all names at once when a keychain locks.",
+            "Nothing is lost: it is told the directories and what is open. From Linux 6.16 on a lock is faster.")
     }
 
     private var otherUsers: Diagnosis.Finding {
