@@ -6,7 +6,8 @@ create_keychain
 for round in 1 2 3; do
     mount_keychain; pid=$(daemon); D="$MNT/generic-passwords/s"; mkdir -p "$D"
     minor=$(awk -v at="$MNT" '$5 == at { split($3, part, ":"); print part[2] }' /proc/self/mountinfo)
-    (for i in $(seq 100000); do printf '%s' "$i" > "$D/a" && printf '%s' "$i" > "$CASE_DIR/acknowledged" || break; done) 2> /dev/null & writer=$!
+    # A program, as bash's own printf does not look at what the close answers.
+    (for i in $(seq 100000); do env printf '%s' "$i" > "$D/a" && printf '%s' "$i" > "$CASE_DIR/acknowledged" || break; done) 2> /dev/null & writer=$!
     wait_until 30 test -s "$CASE_DIR/acknowledged"; sleep "0.$round"
     echo 1 > "/sys/fs/fuse/connections/$minor/abort"
     wait "$writer" || true
