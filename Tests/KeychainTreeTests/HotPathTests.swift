@@ -25,14 +25,15 @@ import Testing
         }
     }
 
-    /// A tenth more than are counted: libc and libsodium choose their loops by the processor.
+    /// A tenth more than the most that was counted: the seed of a Dictionary, another one in each process, moves an open by a
+    /// tenth, and libc and libsodium choose their loops by the processor.
     @Test("instructions of an open, a read, a getattr, a lookup and a commit")
     func instructions() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let paths = try HotPaths()
-            #expect(try Self.instructions(paths.read) <= 60_000)
-            #expect(try Self.instructions(paths.open) <= 33_000)
-            #expect(try Self.instructions(paths.getattr) <= 11_500)
+            #expect(try Self.instructions(paths.read) <= 65_000)
+            #expect(try Self.instructions(paths.open) <= 36_000)
+            #expect(try Self.instructions(paths.getattr) <= 13_000)
             #expect(try Self.instructions(paths.lookup) <= 350_000)
             #expect(try Self.instructions(paths.commit) <= 1_750_000)
         }

@@ -44,9 +44,12 @@ package struct Item: Hashable, Sendable {
 
     /// What its attributes take of memory, about, in bytes. O(number of attributes).
     package var attributeBytes: Int {
+        let ofAccount = account.bytes?.count ?? 0
+        // Most have no other, and each open asks.
+        if attributes.isEmpty, extraAttributes.isEmpty { return ofAccount }
         // Two arrays on the heap and the dictionary's places beside the bytes themselves.
         let overhead = 128
-        let known = attributes.values.reduce(account.bytes?.count ?? 0) { $0 + overhead + ($1.bytes?.count ?? 0) }
+        let known = attributes.values.reduce(ofAccount) { $0 + overhead + ($1.bytes?.count ?? 0) }
         return extraAttributes.reduce(known) { $0 + overhead + $1.key.count + $1.value.count }
     }
 
