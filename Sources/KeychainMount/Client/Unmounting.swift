@@ -5,9 +5,9 @@ import Fuse
 package struct Unmounting: Sendable {
     private let mountPoint: String
     /// A daemon that has lost its mount has commits to finish, at most.
-    private static let patience: TimeInterval = 30
+    private static let patience: Duration = .seconds(30)
     /// Longer than a client keeps a descriptor that it does not use.
-    private static let patienceWithUsers: TimeInterval = 1
+    private static let patienceWithUsers: Duration = .seconds(1)
 
     package init(mountPoint: String) {
         self.mountPoint = mountPoint
@@ -45,11 +45,11 @@ package struct Unmounting: Sendable {
 
     /// A program that uses the API lets go of the mount a moment after its last call.
     private func unmount() throws(FuseError) {
-        let deadline = Date(timeIntervalSinceNow: Self.patienceWithUsers)
+        let deadline = ContinuousClock.now + Self.patienceWithUsers
         while true {
             do throws(FuseError) {
                 return try Session.unmount(at: mountPoint)
-            } catch .busy where Date() < deadline {
+            } catch .busy where ContinuousClock.now < deadline {
                 Thread.sleep(forTimeInterval: 0.05)
             }
         }
@@ -80,9 +80,9 @@ package struct Unmounting: Sendable {
     }
 
     private func waitForEnd(of daemon: Int32) throws(Failure) {
-        let deadline = Date(timeIntervalSinceNow: Self.patience)
+        let deadline = ContinuousClock.now + Self.patience
         while FileManager.default.fileExists(atPath: "/proc/\(daemon)/stat"), !isZombie(daemon) {
-            guard Date() < deadline else {
+            guard ContinuousClock.now < deadline else {
                 throw Failure(.failure, "\(mountPoint) is unmounted, but its daemon (process \(daemon)) has not ended.")
             }
             Thread.sleep(forTimeInterval: 0.01)
