@@ -7,20 +7,34 @@ extension SQLiteRecords {
         FROM directory WHERE
         """
     static let directoryByID = directorySelect + " id = ?"
-    static let directoryByTag = directorySelect + " tag = ?"
-    static let directoryByAlwaysTag = directorySelect + " always_tag = ?"
-    static let directoriesOfParent = directorySelect + " parent = ? AND id > ? ORDER BY id LIMIT ?"
+    /// As with items, an index gives the row's number alone, and the row all columns.
+    private static let indexedDirectorySelect = """
+        SELECT directory.id, directory.parent, directory.version, directory.generation, directory.tag, \
+        directory.always_tag, directory.name_seal, directory.always_name_seal, directory.name, directory.always_name \
+        FROM directory AS entry LEFT JOIN directory ON directory.id = entry.id WHERE
+        """
+    static let directoryByTag = indexedDirectorySelect + " entry.tag = ?"
+    static let directoryByAlwaysTag = indexedDirectorySelect + " entry.always_tag = ?"
+    static let directoriesOfParent =
+        indexedDirectorySelect + " entry.parent = ? AND entry.id > ? ORDER BY entry.id LIMIT ?"
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? {
         try row(Self.directoryByID, [.row(id)], Self.directory)
     }
 
     func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
-        try row(always ? Self.directoryByAlwaysTag : Self.directoryByTag, [.blob(tag)], Self.directory)
+        let found = try row(always ? Self.directoryByAlwaysTag : Self.directoryByTag, [.blob(tag)], Self.directory)
+        guard let found else { return nil }
+        guard (always ? found.alwaysTag : found.tag) == tag else { throw .decode }
+        return found
     }
 
     func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
-        try page(Self.directoriesOfParent, [.row(parent)], after: after, limit: limit, Self.directory)
+        try page(Self.directoriesOfParent, [.row(parent)], after: after, limit: limit) { row in
+            let directory = try Self.directory(row)
+            guard directory.parent == parent else { throw KeychainError.decode }
+            return directory
+        }
     }
 
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {

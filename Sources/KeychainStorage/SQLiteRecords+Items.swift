@@ -8,9 +8,17 @@ extension SQLiteRecords {
         """
     private static let itemSelect = "SELECT \(itemColumns) FROM item WHERE"
     static let itemByID = itemSelect + " id = ?"
-    static let itemByTag = itemSelect + " tag = ?"
-    static let itemByAlwaysTag = itemSelect + " always_tag = ?"
-    static let itemsOfDirectory = itemSelect + " directory = ? AND id > ? ORDER BY id LIMIT ?"
+    /// Takes row numbers from an index, and all columns from the rows of these numbers. In a plain look-up SQLite reads the
+    /// columns that an index has from the index, where they are always what was asked for; read from the row they show whether
+    /// the index leads to the right one. A number that no row has gives NULL in all columns: ``KeychainError/decode``.
+    private static let indexedItemSelect = """
+        SELECT item.id, item.directory, item.version, item.protection, item.generation, item.tag, item.always_tag, \
+        item.ephemeral, item.mac, item.metadata_seal, item.secret_seals, item.metadata \
+        FROM item AS entry LEFT JOIN item ON item.id = entry.id WHERE
+        """
+    static let itemByTag = indexedItemSelect + " entry.tag = ?"
+    static let itemByAlwaysTag = indexedItemSelect + " entry.always_tag = ?"
+    static let itemsOfDirectory = indexedItemSelect + " entry.directory = ? AND entry.id > ? ORDER BY entry.id LIMIT ?"
     static let itemsInOrder = itemSelect + " id > ? ORDER BY id LIMIT ?"
     static let itemWithSecret = """
         SELECT \(itemColumns), \(ciphertext) FROM item WHERE id = ?
@@ -24,11 +32,18 @@ extension SQLiteRecords {
     }
 
     func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
-        try row(always ? Self.itemByAlwaysTag : Self.itemByTag, [.blob(tag)], Self.item)
+        let found = try row(always ? Self.itemByAlwaysTag : Self.itemByTag, [.blob(tag)], Self.item)
+        guard let found else { return nil }
+        guard (always ? found.alwaysTag : found.tag) == tag else { throw .decode }
+        return found
     }
 
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
-        try page(Self.itemsOfDirectory, [.row(directory)], after: after, limit: limit, Self.item)
+        try page(Self.itemsOfDirectory, [.row(directory)], after: after, limit: limit) { row in
+            let item = try Self.item(row)
+            guard item.directory == directory else { throw KeychainError.decode }
+            return item
+        }
     }
 
     func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {

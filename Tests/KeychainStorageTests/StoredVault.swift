@@ -76,7 +76,11 @@ struct StoredVault: Sendable {
         guard let item = try keychain.item(named: CanonicalName(account: .string(account)), in: directory) else {
             return nil
         }
-        return try #require(try keychain.itemWithSecret(id: item.id)).secret?.all()
+        return try contents(of: item.id)
+    }
+
+    func contents(of row: RowID) throws -> [UInt8]? {
+        try #require(try keychain.itemWithSecret(id: row)).secret?.all()
     }
 
     /// How many transactions have been committed to the store, ever: what its header says.

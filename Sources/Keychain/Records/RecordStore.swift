@@ -10,7 +10,7 @@ package protocol RecordReader {
     func damagedKeys() throws(KeychainError) -> DamagedKeys
 
     func directory(id: RowID) throws(KeychainError) -> DirectoryRecord?
-    /// By its tag, or by its Always tag.
+    /// By its tag, or by its Always tag. An index that leads to a row of another tag: ``KeychainError/decode``.
     func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord?
     /// Those whose id is greater than `after`, in the order of ids, at most `limit`.
     func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord]
@@ -27,7 +27,7 @@ package protocol RecordReader {
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool
 
     func item(id: RowID) throws(KeychainError) -> ItemRecord?
-    /// By its tag, or by its Always tag.
+    /// By its tag, or by its Always tag. An index that leads to a row of another tag: ``KeychainError/decode``.
     func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord?
     /// Those whose id is greater than `after`, in the order of ids, at most `limit`.
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord]

@@ -55,7 +55,9 @@ extension Keychain {
                 let ids = try reader.directoryIDs(parent: container, after: after, limit: limit)
                 return try ids.map { (id) throws(KeychainError) in
                     try Self.listed(id) { () throws(KeychainError) in
-                        guard let record = try reader.directory(id: id) else { throw .decode }
+                        guard let record = try reader.directory(id: id), record.parent == container else {
+                            throw .decode
+                        }
                         return try directoryEnvelope.open(record)
                     }
                 }
@@ -106,7 +108,9 @@ extension Keychain {
                 let ids = try reader.itemIDs(directory: directory, after: after, limit: limit)
                 return try ids.map { (id) throws(KeychainError) in
                     do throws(KeychainError) {
-                        guard let record = try reader.item(id: id) else { return .damaged(id) }
+                        guard let record = try reader.item(id: id), record.directory == directory else {
+                            return .damaged(id)
+                        }
                         return try listed(record)
                     } catch .decode {
                         return .damaged(id)

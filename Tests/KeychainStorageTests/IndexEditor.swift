@@ -1,0 +1,59 @@
+import Foundation
+import GRDB
+import Testing
+
+/// Edits the entries of an index and leaves the rows alone, as a damaged disk or a hostile program would.
+///
+/// An index has the same b-tree as a table WITHOUT ROWID of the columns (key, row number): for the time of an edit the schema says
+/// that it is one. Source: <https://www.sqlite.org/fileformat2.html#representation_of_sql_indices>
+struct IndexEditor {
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// Executes `sql` on the entries of `index`, which it knows as table `entries` of the columns `key` and `id`.
+    func edit(_ index: String, key type: String = "BLOB", _ sql: String, _ arguments: StatementArguments = []) throws {
+        let schema = try perform { db in
+            let sql = "SELECT sql, tbl_name FROM sqlite_schema WHERE name = ?"
+            let row = try Row.fetchOne(db, sql: sql, arguments: [index])
+            return (try #require(row?["sql"] as String?), try #require(row?["tbl_name"] as String?))
+        }
+        let table = "CREATE TABLE entries (key \(type), id INTEGER, PRIMARY KEY (key, id)) WITHOUT ROWID"
+        try rewrite(index, as: ("table", "entries", "entries", table))
+        try perform { try $0.execute(sql: sql, arguments: arguments) }
+        try rewrite("entries", as: ("index", index, schema.1, schema.0))
+    }
+
+    /// The entries of two keys lead to each other's rows.
+    func exchange(_ index: String, _ first: [UInt8], _ second: [UInt8]) throws {
+        try edit(
+            index,
+            """
+            CREATE TEMP TABLE old AS SELECT key, id FROM entries WHERE key IN (?1, ?2); \
+            DELETE FROM entries WHERE key IN (SELECT key FROM old); \
+            INSERT INTO entries SELECT one.key, other.id FROM old AS one JOIN old AS other ON one.key <> other.key
+            """, [first.databaseValue, second.databaseValue])
+    }
+
+    private func rewrite(_ name: String, as row: (type: String, name: String, table: String, sql: String)) throws {
+        try perform { db in
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+            try db.execute(
+                sql: "UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE name = ?",
+                arguments: [row.type, row.name, row.table, row.sql, name])
+        }
+    }
+
+    /// In a connection of its own: each has its idea of the schema.
+    private func perform<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? queue.close() }
+        return try queue.writeWithoutTransaction(body)
+    }
+}
+
+extension [UInt8] {
+    fileprivate var databaseValue: DatabaseValue { Data(self).databaseValue }
+}
