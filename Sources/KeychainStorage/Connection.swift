@@ -65,17 +65,21 @@ final class Connection: Sendable {
 
     private static let lastClosed = Mutex<[DatabaseQueue]>([])
 
-    /// Whether the path still names the open file, and its log lies beside it. What is written to others, or to none, nobody
-    /// finds again.
+    /// Whether the path still names the open file, and its log is beside it. What is written to other files, or to none, is not
+    /// found again. A disk that cannot answer has not moved them: what is wrong with it the commit finds out.
     var isInPlace: Bool {
-        guard let status = UntimedStatus(at: path.string) else { return false }
-        return FileIdentity(status) == file && hasItsLog
+        do throws(Errno) {
+            guard let status = try UntimedStatus.ofExisting(path.string) else { return false }
+            guard FileIdentity(status) == file else { return false }
+            return hasLog(try UntimedStatus.ofExisting(Self.logPath(of: path).string).map(FileIdentity.init))
+        } catch {
+            return true
+        }
     }
 
-    /// There is none before the first use.
-    private var hasItsLog: Bool {
-        let present = Self.identity(ofLogOf: path)
-        return log.withLock { known in
+    /// Whether `present` is the store's log. There is none before the first use.
+    private func hasLog(_ present: FileIdentity?) -> Bool {
+        log.withLock { known in
             if known == nil { known = present }
             return known == present
         }

@@ -1,4 +1,5 @@
 import CSystemServices
+public import SystemPackage
 
 /// Which file a path leads to, and how long it is; without its times.
 ///
@@ -14,8 +15,20 @@ public struct UntimedStatus: Sendable {
 
     /// Nil if there is no such file, or it cannot be looked at (statx(2)). Links are followed.
     public init?(at path: String) {
+        guard let status = try? Self.ofExisting(path) else { return nil }
+        self = status
+    }
+
+    private init(_ status: untimed_status) { (device, inode, size) = (status.device, status.inode, status.size) }
+
+    /// Nil if the path leads to no file (ENOENT, ENOTDIR, ELOOP); throws what else keeps statx(2) from answering. Links are
+    /// followed.
+    public static func ofExisting(_ path: String) throws(Errno) -> UntimedStatus? {
         var status = untimed_status()
-        guard unsafe untimed_status_of(path, &status) == 0 else { return nil }
-        (device, inode, size) = (status.device, status.inode, status.size)
+        let result = unsafe untimed_status_of(path, &status)
+        guard result != 0 else { return UntimedStatus(status) }
+        let error = Errno(rawValue: -result)
+        guard [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels].contains(error) else { throw error }
+        return nil
     }
 }

@@ -16,7 +16,9 @@ package final class InMemoryRecordStore: RecordStore {
     private let state: Mutex<State>
     private let secrets = SecretReads()
     package let isReadOnly: Bool
-    package let isInPlace = true
+    package var isInPlace: Bool { !isMoved.load(ordering: .relaxed) }
+    /// What a store in a file says when its file has been moved away.
+    package let isMoved = Atomic(false)
     package let logBytes = 0
     package let freeBytes = 0
 

@@ -83,6 +83,24 @@ import Testing
         #expect(try shell.cat(path("a")) == "better")
     }
 
+    @Test("F1: a write refused for any reason abandons the value: an O_TRUNC before it is undone")
+    func refusedOtherwise() throws {
+        try shell.put(path("a"), "precious")
+        let file = try shell.open(path("a"), [.writeOnly, .truncate])
+        fixture.store.isMoved.store(true, ordering: .relaxed)
+        #expect(throws: KeychainError.notAvailable.errno) { try shell.write(file, "x") }
+        fixture.store.isMoved.store(false, ordering: .relaxed)
+        #expect(throws: KeychainError.notAvailable.errno) { try shell.close(file) }
+        #expect(try shell.cat(path("a")) == "precious")
+    }
+
+    @Test("F9: a disk that cannot say how much room it has refuses no write")
+    func unknownRoom() throws {
+        fixture.host.statisticsError.withLock { $0 = .init(rawValue: 122) }
+        try shell.put(path("a"), "x")
+        #expect(try shell.cat(path("a")) == "x")
+    }
+
     @Test("F1: a failed commit is tried again at each FLUSH")
     func failedCommit() throws {
         let file = try shell.open(path("a"), [.writeOnly, .create])

@@ -87,6 +87,8 @@ final class FakeHost: TreeHost {
     /// Little enough to be asked about each time (``DiskRoom``).
     static let enoughBlocks: UInt64 = 1 << 16
     let freeBlocks = Mutex(FakeHost.enoughBlocks)
+    /// What the disk answers instead of its numbers.
+    let statisticsError = Mutex<Errno?>(nil)
     /// How often memory was to be given back.
     let givenBack = Atomic<Int>(0)
 
@@ -108,6 +110,7 @@ final class FakeHost: TreeHost {
     var uptime: Duration { clock.withLock { $0 } }
 
     func statistics() throws(Errno) -> FileSystemStatistics {
+        if let error = statisticsError.withLock({ $0 }) { throw error }
         let free = freeBlocks.withLock { $0 }
         return FileSystemStatistics(
             blockSize: 4096, blocks: 1 << 30, freeBlocks: free, availableBlocks: free, files: 0, freeFiles: 0,

@@ -24,6 +24,11 @@ import Testing
             #expect(status.size == 5)
         }
         #expect(UntimedStatus(at: path.string + "-not-there") == nil)
+        #expect(try UntimedStatus.ofExisting(path.string + "-not-there")?.size == nil)
+        #expect(try UntimedStatus.ofExisting(path.string + "/below")?.size == nil)
+        // One that cannot be looked at is not one that is not there.
+        let long = directory.appending(String(repeating: "x", count: 300)).string
+        #expect(throws: Errno.fileNameTooLong) { try UntimedStatus.ofExisting(long) }
         // A device of another number than the disk's.
         #expect(try UntimedStatus(at: "/dev/null")?.device == UInt64(Stat("/dev/null").deviceID.rawValue))
     }

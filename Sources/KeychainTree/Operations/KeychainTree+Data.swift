@@ -105,7 +105,7 @@ extension KeychainTree {
         let isShort = count <= Self.shortWrite && !flags.isSynchronous && room.isAmple(at: host.uptime)
         if !isShort { request.handOn() }
         func stage(_ state: inout ItemFile.State) throws(Errno) -> Int {
-            try dropPrivileges(&state, writtenBy: caller)
+            try refusing(state.staging) { () throws(Errno) in try dropPrivileges(&state, writtenBy: caller) }
             try self.stage(
                 data, at: flags.contains(.append) ? nil : Int(clamping: offset), of: writer, &state, by: owner)
             if flags.isSynchronous { try commit(&state) }
@@ -206,12 +206,13 @@ extension KeychainTree {
         staging.note { $0.changed(by: owner) }
     }
 
-    /// A refused write abandons the value, and close repeats its error (F1).
-    private func refusing(_ staging: Staging, _ body: () throws(Errno) -> Void) throws(Errno) {
+    /// A refused write abandons the value, whatever the reason, and close repeats its error (F1): what is staged lacks those
+    /// bytes, or is what O_TRUNC has left.
+    private func refusing(_ staging: Staging?, _ body: () throws(Errno) -> Void) throws(Errno) {
         do {
             try body()
         } catch {
-            if error == .fileTooLarge || error == .noSpace { staging.note { $0.refused(with: error) } }
+            staging?.note { $0.refused(with: error) }
             throw error
         }
     }
@@ -226,7 +227,8 @@ extension KeychainTree {
         guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
         guard !room.isAmple(at: host.uptime) else { return }
         let hasRoom = try keychain.hasRoom(for: count, longest: options.valueLimit) { () throws(Errno) in
-            let available = try host.statistics().availableBytes
+            // A file system that cannot say how much room it has may have enough: the commit finds out.
+            guard let available = try? host.statistics().availableBytes else { return .max }
             room.note(available, longest: options.valueLimit, at: host.uptime)
             return available
         }

@@ -51,7 +51,7 @@ struct CommitState: Equatable, Sendable {
         takeUp()
     }
 
-    /// A write failed for a reason that closing will not mend (EFBIG, ENOSPC).
+    /// A write failed (EFBIG, ENOSPC, ENOMEM, …): what is staged is not what the caller wanted.
     mutating func refused(with error: Errno) {
         refusal = error
         isAbandoned = true
