@@ -55,6 +55,12 @@ public struct MountTable: Sendable {
         entries.first { $0.identifier == identifier }
     }
 
+    /// The other mounts of the same file system, for example bind mounts. The kernel reuses the device number of a file system
+    /// that has been unmounted, so the result is only meaningful for an entry of this table.
+    public func otherViews(of entry: Entry) -> [Entry] {
+        entries.filter { $0.device == entry.device && $0.identifier != entry.identifier }
+    }
+
     private static func withoutTrailingSlash(_ path: String) -> String {
         path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }

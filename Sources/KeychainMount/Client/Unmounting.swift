@@ -24,7 +24,7 @@ package struct Unmounting: Sendable {
             guard (try? StaleMount.clean(at: mountPoint, type: type)) == true else { throw error }
             return
         }
-        let connection = connection(at: mountPoint)
+        let otherViews = otherViews()
         do throws(FuseError) {
             try unmount()
         } catch .busy {
@@ -34,11 +34,13 @@ package struct Unmounting: Sendable {
         } catch {
             throw Failure(.failure, "\(mountPoint) cannot be unmounted: \(error).")
         }
-        if let connection, let other = place(of: connection) {
+        if let view = mounted(of: otherViews) {
             throw Failure(
                 .failure,
-                "\(mountPoint) was a second view (a bind mount) of \(other), which stays mounted: 'keychainfs unmount' that."
-            )
+                """
+                \(mountPoint) was a second view (a bind mount) of \(view.path), which stays mounted: 'keychainfs unmount' \
+                that.
+                """)
         }
         try waitForEnd(of: daemon)
     }
@@ -55,16 +57,17 @@ package struct Unmounting: Sendable {
         }
     }
 
-    /// The number by which the kernel knows the FUSE connection of a mount, wherever it is seen.
-    private func connection(at path: String) -> Int? {
-        (try? MountTable.current())?.mount(at: path)?.deviceMinor
+    /// The other mounts of this keychain that this process sees. Read before the unmount: afterwards the kernel gives the
+    /// device number to the next mount, which may be another keychain's.
+    private func otherViews() -> [MountTable.Entry] {
+        guard let table = try? MountTable.current(), let entry = table.mount(at: mountPoint) else { return [] }
+        return table.otherViews(of: entry)
     }
 
-    /// Where else it is mounted, in the sight of this process.
-    private func place(of connection: Int) -> String? {
-        (try? MountTable.current())?.entries.first {
-            $0.deviceMinor == connection && $0.type.hasPrefix("fuse.")
-        }?.path
+    /// The first of `views` that still exists.
+    private func mounted(of views: [MountTable.Entry]) -> MountTable.Entry? {
+        guard !views.isEmpty, let table = try? MountTable.current() else { return nil }
+        return table.entries.first(where: views.contains)
     }
 
     private var inUse: Failure {
