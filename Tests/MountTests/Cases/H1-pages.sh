@@ -121,6 +121,13 @@ control = os.open(MNT + "/.keychainfs/control", os.O_RDWR)
 os.write(control, b"lock\n"); os.close(control)
 assert cached(fd) == 0, "pages outlive the lock"
 os.kill(pid, signal.SIGSTOP)
+def stopped(task):
+    with open(f"/proc/{pid}/task/{task}/stat") as file: return file.read().rsplit(")", 1)[1].split()[0] == "T"
+# Until every thread has stopped, one of them may receive a request, and a process that waits for its reply cannot be killed.
+deadline = time.time() + 10
+while not all(stopped(task) for task in os.listdir(f"/proc/{pid}/task")):
+    assert time.time() < deadline, "the daemon does not stop"
+    time.sleep(0.005)
 try:
     def within(seconds, body):
         """What `body` gives in a process of its own; None if it hangs, as it must when nobody answers."""

@@ -1,4 +1,5 @@
 # S4: check --repair saves every row that verifies, keeps the damaged file whole beside it, and guesses nothing.
+# seconds: 20
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 G="$MNT/generic-passwords"; mkdir "$G/s" "$G/t" "$MNT/access-groups/team" "$MNT/access-groups/team/generic-passwords/u"
@@ -103,11 +104,26 @@ rm -f "$KEYCHAIN-wal" "$KEYCHAIN-shm"; cp "$KEYCHAIN" "$CASE_DIR/damaged.db"
 expect_code 21 "$KEYCHAINFS" check > /dev/null
 repaired; expect '[]' "$(answer removedItems)" "an index alone"; mount_keychain; whole "$G/s" a b c long; unmount_keychain
 
-# Killed at any moment: the damaged or the repaired keychain lies there, whole.
-for delay in 0.05 0.1 0.15 0.2 0.25 0.3 0.4 0.5; do
+# killed COMMAND...: runs it, which kills a repair. Then the damaged or the repaired keychain is in place, intact. Between them there
+# is one more state: the damaged file without its log. Its header differs, its original bytes have been put aside, and the next
+# repair completes.
+killed() {
     edit "UPDATE item SET metadata = zeroblob(64) WHERE id = $A"
-    timeout -s KILL "$delay" "$KEYCHAINFS" check --repair --yes > /dev/null 2>&1 || true
-    if ! cmp -s "$KEYCHAIN" "$CASE_DIR/damaged.db"; then
-        expect_code 0 "$KEYCHAINFS" check > /dev/null; cmp "$CASE_DIR/damaged.db" "$KEYCHAIN".damaged-*
+    "$@" > /dev/null 2>&1 || true
+    if cmp -s "$KEYCHAIN" "$CASE_DIR/damaged.db"; then return; fi
+    cmp "$CASE_DIR/damaged.db" "$KEYCHAIN".damaged-* || fail "$*: the damaged bytes are lost"
+    local code=0; "$KEYCHAINFS" check > /dev/null 2>&1 || code=$?
+    if [ "$code" != 0 ]; then
+        expect 21 "$code" "$*: check"
+        [ -z "$(cmp -l "$KEYCHAIN" "$CASE_DIR/damaged.db" | awk '$1 > 100')" ] || fail "$*: more than the header has changed"
+        expect_code 0 "$KEYCHAINFS" check --repair --yes > /dev/null
+        expect_code 0 "$KEYCHAINFS" check > /dev/null
     fi
+    mount_keychain; whole "$G/s" b c long; unmount_keychain
+}
+# At random moments; before the damaged file is put aside, before the repaired one takes its name, and before the commit number is kept.
+for delay in 0.05 0.1 0.15 0.2 0.25 0.3 0.4 0.5; do killed timeout -s KILL "$delay" "$KEYCHAINFS" check --repair --yes; done
+for call in renameat2:1 rename:1 rename:2; do
+    killed strace -f -qq -o /dev/null -e "trace=${call%:*}" -e "inject=${call%:*}:signal=KILL:when=${call#*:}" \
+        "$KEYCHAINFS" check --repair --yes
 done
