@@ -136,13 +136,16 @@ let package = Package(
             name: "NativeClient", dependencies: ["KeychainClient"], path: "Examples/NativeClient",
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
+        // Test support: the lanes of docs/testing.md, and random numbers that can be repeated.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         // Test support: a client of the FUSE protocol, a path-walking client, a client over a real mount.
         .target(
             name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "CFuse3", system],
             path: "Tests/FileSystemTesting", swiftSettings: testing),
         // Test support: a record store in memory that can be told to fail.
         .target(
-            name: "KeychainTesting", dependencies: ["Keychain", "SecretCrypto"], path: "Tests/KeychainTesting",
+            name: "KeychainTesting", dependencies: ["Keychain", "SecretCrypto", "TestSupport"],
+            path: "Tests/KeychainTesting",
             swiftSettings: testing),
         // Test support: who calls the four functions of Keychain Services, and which way the calls go.
         .target(
@@ -150,20 +153,23 @@ let package = Package(
             dependencies: ["Keychain", "KeychainRPC", "KeychainService", "KeychainTesting", "SecretCrypto"],
             path: "Tests/SecItemTesting", swiftSettings: testing),
         .testTarget(
-            name: "FuseTests", dependencies: ["Fuse", "FileSystemCore", "FileSystemTesting", "CFuse3", system],
+            name: "FuseTests",
+            dependencies: ["Fuse", "FileSystemCore", "FileSystemTesting", "TestSupport", "CFuse3", system],
             swiftSettings: testing),
         // Test support: what is left in memory that was given back, and how often some is taken.
         .target(name: "CMemoryWatch", path: "Tests/CMemoryWatch"),
         // Test support: how many instructions something takes.
         .target(name: "CInstructionWatch", path: "Tests/CInstructionWatch"),
         .testTarget(
-            name: "SecretCryptoTests", dependencies: ["SecretCrypto", "CMemoryWatch", "CSodium", "CWipingMalloc"],
+            name: "SecretCryptoTests",
+            dependencies: ["SecretCrypto", "TestSupport", "CMemoryWatch", "CSodium", "CWipingMalloc"],
             swiftSettings: testing),
         .testTarget(
-            name: "KeychainRPCTests", dependencies: ["KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            name: "KeychainRPCTests", dependencies: ["KeychainRPC", "KeychainTesting", "SecretCrypto", "TestSupport"],
             swiftSettings: testing),
         .testTarget(
-            name: "KeychainTests", dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto"],
+            name: "KeychainTests",
+            dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto", "TestSupport"],
             swiftSettings: testing),
         // The cases of Keychain Services' reference, on every way to the engine.
         .testTarget(
@@ -172,17 +178,20 @@ let package = Package(
                 "Security", "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainService", "KeychainRPC",
                 "Keychain",
                 "KeychainTesting", "SecItemTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "SecretCrypto",
-                system,
+                "TestSupport", system,
             ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainServiceTests",
-            dependencies: ["KeychainService", "Keychain", "KeychainRPC", "KeychainTesting", "SecretCrypto"],
+            dependencies: [
+                "KeychainService", "Keychain", "KeychainRPC", "KeychainTesting", "SecretCrypto", "TestSupport",
+            ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainStorageTests",
             dependencies: [
-                "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "CMemoryWatch", grdb, system,
+                "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "CMemoryWatch", "TestSupport", grdb,
+                system,
             ],
             swiftSettings: testing),
         // Test support: a disk below SQLite that remembers every write, and fails when told to.
@@ -190,7 +199,9 @@ let package = Package(
             name: "CFaultDisk", path: "Tests/CFaultDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
             name: "CrashTests",
-            dependencies: ["CFaultDisk", "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto"],
+            dependencies: [
+                "CFaultDisk", "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "TestSupport",
+            ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainTreeTests",
@@ -203,7 +214,7 @@ let package = Package(
             name: "ConformanceTests",
             dependencies: [
                 "KeychainTree", "KeychainTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "Keychain",
-                "KeychainStorage", "SecretCrypto", system,
+                "KeychainStorage", "SecretCrypto", "TestSupport", system,
             ],
             swiftSettings: testing),
         // Test support: what the contract promises as plain values, and random programs to compare with it.
@@ -220,7 +231,8 @@ let package = Package(
             dependencies: [
                 "keychainfs", "ModelProcess", "ModelTesting", "CFaultDisk", "KeychainMount", "KeychainTree",
                 "KeychainTesting",
-                "KeychainStorage", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto", system,
+                "KeychainStorage", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto", "TestSupport",
+                system,
             ],
             swiftSettings: testing),
         .testTarget(
@@ -280,14 +292,30 @@ let package = Package(
         .executableTarget(
             name: "Fuzzer", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzzer", swiftSettings: testing),
         .testTarget(
-            name: "FuzzingTests", dependencies: ["Fuzzing", "KeychainTesting"], swiftSettings: testing),
+            name: "FuzzingTests", dependencies: ["Fuzzing", "KeychainTesting", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "MountTests",
             dependencies: [
                 "keychainfs", "KeychainMount", "KeychainConnection", "KeychainClient", "DeviceState", "Keychain",
                 "KeychainTesting", "KeychainRPC", "SecretCrypto", "TokenStorage", "Credentials", "QueryableStore",
-                "NativeClient", "SecItemProgram",
+                "NativeClient", "SecItemProgram", "TestSupport",
             ],
             exclude: ["Cases"], swiftSettings: testing),
     ]
 )
+
+// KEYCHAINFS_ONLY=TESTTARGET: that target, and what it depends on. SwiftPM links all test targets into one bundle, so without it a
+// change of a low layer compiles all of them (scripts/test --quick TARGET).
+if let only = Context.environment["KEYCHAINFS_ONLY"], let chosen = package.targets.first(where: { $0.name == only }) {
+    let needed = chosen.dependencies.compactMap { dependency in
+        if case .byNameItem(let name, _) = dependency { name } else { nil }
+    }
+    package.targets.removeAll { target in
+        switch target.type {
+        case .test: target.name != only
+        case .executable: !needed.contains(target.name)
+        default: false
+        }
+    }
+    package.products = []
+}

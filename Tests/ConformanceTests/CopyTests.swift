@@ -12,7 +12,7 @@ import Testing
     private static let b = Fixture.directory + "/b"
     private static let long = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
 
-    @Test("H1, F1: copy_file_range copies a value, and the close commits it", arguments: BackEnd.allCases)
+    @Test("H1, F1: copy_file_range copies a value, and the close commits it", arguments: BackEnd.available)
     func wholeValue(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in
             try client.put(Self.a, Self.long)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("F3: what is copied is the value of the source's descriptor", arguments: BackEnd.allCases)
+    @Test("F3: what is copied is the value of the source's descriptor", arguments: BackEnd.available)
     func oldValue(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             try client.put(Self.a, "old value")
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("F3: no copy is cut to the size of another value: EINVAL, and read(2) goes on", arguments: BackEnd.allCases)
+    @Test("F3: no copy is cut to the size of another value: EINVAL, and read(2) goes on", arguments: BackEnd.available)
     func cutValue(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             let target = try client.open(Self.b, [.create, .writeOnly])
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("F2: nothing of a copy is in the store before a commit", arguments: BackEnd.allCases)
+    @Test("F2: nothing of a copy is in the store before a commit", arguments: BackEnd.available)
     func staged(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in
             try client.put(Self.a, "source")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("H1: within one file, overlapping ranges are refused", arguments: BackEnd.allCases)
+    @Test("H1: within one file, overlapping ranges are refused", arguments: BackEnd.available)
     func sameFile(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             try client.put(Self.a, "0123456789")
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("H1, F9: wrong descriptors and too much are refused, and close says so", arguments: BackEnd.allCases)
+    @Test("H1, F9: wrong descriptors and too much are refused, and close says so", arguments: BackEnd.available)
     func refusals(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in
             try client.put(Self.a, "source")
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("L2: after a lock neither side copies", arguments: BackEnd.allCases)
+    @Test("L2: after a lock neither side copies", arguments: BackEnd.available)
     func locked(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in
             try client.put(Self.a, "source")

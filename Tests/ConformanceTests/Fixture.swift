@@ -6,6 +6,7 @@ import KeychainTesting
 import SecretCrypto
 import Synchronization
 import SystemPackage
+import TestSupport
 
 @testable import KeychainTree
 
@@ -19,6 +20,9 @@ enum BackEnd: String, CaseIterable, Sendable {
     case mounted
     /// The same as before Linux 6.16, as far as that can be had: without FUSE_NOTIFY_INC_EPOCH.
     case mountedBeforeEpochs
+
+    /// The back ends of this lane: those with a mount are not part of the quick lane.
+    static let available = TestLane.hasMounts ? allCases : [.inProcess, .session]
 
     /// Whether it is so now; before there were epochs, a while after an attribute has moved an item: names are told after the
     /// answer then, since the kernel may wait for the file's lock (F10).

@@ -7,13 +7,16 @@ import KeychainTesting
 import SecretCrypto
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import KeychainTree
 
-/// One directory of 100,000 items in a real store, that others change while it is listed.
+/// One directory of many items in a real store, which other threads change while it is listed.
 @Suite(.serialized) struct LargeDirectoryTests {
-    @Test("T6: 100,000 entries, made, removed and renamed meanwhile: none is repeated, no other is hidden")
+    @Test(
+        "T6: a listing of a large directory, with entries created, removed and renamed concurrently, repeats and hides none"
+    )
     func churn() throws {
         let fixture = try LargeFixture()
         defer { fixture.keychain.close() }
@@ -25,16 +28,17 @@ import Testing
         session.stop()
         let mount = try MountedSession(fixture.tree)
         try fixture.check(mount.client, "on a mount")
-        #expect(fixture.tree.table.withLock { $0.count } < 120_000)
+        #expect(fixture.tree.table.withLock { $0.count } < LargeFixture.count + 20_000)
         mount.stop()
         // A mount that has ended has given everything back, and what it took is room for little again.
         #expect(try fixture.keychain.itemCount() > LargeFixture.count)
     }
 }
 
-/// 100,000 permanent names with others between them that come to go.
+/// A directory of permanent names, and between them names that are created to be removed or renamed.
 struct LargeFixture {
-    static let count = 100_000
+    /// Permanent names. 100,000 take 38 s of one processor.
+    static let count = TestLane.isComplete ? 100_000 : 20_000
     private static let directory = "/generic-passwords/many"
     private static let step = 200
 

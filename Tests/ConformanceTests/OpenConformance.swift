@@ -12,7 +12,7 @@ import Testing
         return OpenFlags(flags.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element))
     }
 
-    @Test("F1, F2: what open answers, and what is in the file afterwards", arguments: BackEnd.allCases)
+    @Test("F1, F2: what open answers, and what is in the file afterwards", arguments: BackEnd.available)
     func combinations(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             var number = 0

@@ -54,7 +54,7 @@ import Testing
         ),
     ]
 
-    @Test("T4, T5: what each call answers", arguments: BackEnd.allCases)
+    @Test("T4, T5: what each call answers", arguments: BackEnd.available)
     func calls(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             for (name, call, errors) in Self.calls {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("T1: names of 255 and 256 bytes", arguments: BackEnd.allCases)
+    @Test("T1: names of 255 and 256 bytes", arguments: BackEnd.available)
     func longNames(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             let longest = Fixture.directory + "/" + String(repeating: "n", count: 255)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("F6: a file that is gone goes on through its descriptors, and its links are 0", arguments: BackEnd.allCases)
+    @Test("F6: a file that is gone goes on through its descriptors, and its links are 0", arguments: BackEnd.available)
     func removedFiles(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             for (index, isReplaced) in [false, true].enumerated() {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("T4: a directory that is gone can be asked about while it is open", arguments: BackEnd.allCases)
+    @Test("T4: a directory that is gone can be asked about while it is open", arguments: BackEnd.available)
     func removedDirectories(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             for parent in ["/generic-passwords/", "/access-groups/"] {

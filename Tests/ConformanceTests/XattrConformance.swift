@@ -15,7 +15,7 @@ import Testing
         ("foo.bar", .operationNotSupported), ("user", .operationNotSupported), ("x", .operationNotSupported),
     ]
 
-    @Test("X4: XATTR_CREATE and XATTR_REPLACE, of every kind of name and value", arguments: BackEnd.allCases)
+    @Test("X4: XATTR_CREATE and XATTR_REPLACE, of every kind of name and value", arguments: BackEnd.available)
     func flags(_ backEnd: BackEnd) throws {
         let values: [[UInt8]] = [[], [0x76], [0, 0xFF, 0], [UInt8](repeating: 0x6C, count: 4000)]
         try backEnd.run { client, _ in
@@ -53,7 +53,7 @@ import Testing
         #expect(missing == .noAttribute && again == .noAttribute, comment)
     }
 
-    @Test("F9: 64 KiB of names and values together, and not a byte more", arguments: BackEnd.allCases)
+    @Test("F9: 64 KiB of names and values together, and not a byte more", arguments: BackEnd.available)
     func room(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             try client.put(path, "x")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("X4: hundreds of attributes are listed, and stay when the file is written", arguments: BackEnd.allCases)
+    @Test("X4: hundreds of attributes are listed, and stay when the file is written", arguments: BackEnd.available)
     func many(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             try client.put(path, "x")

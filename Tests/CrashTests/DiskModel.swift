@@ -1,4 +1,5 @@
 import KeychainTesting
+import TestSupport
 
 /// What is known of one file on a disk whose power can fail: what is durable, and what was done since.
 struct FileModel {

@@ -1,6 +1,7 @@
 import CFaultDisk
 import Foundation
 import KeychainTesting
+import TestSupport
 import Testing
 
 @testable import Keychain

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainTesting
+import TestSupport
 import Testing
 
 @testable import Keychain

@@ -2,6 +2,7 @@ import Foundation
 import KeychainTesting
 import SecretCrypto
 import Synchronization
+import TestSupport
 
 @testable import Keychain
 @testable import KeychainStorage

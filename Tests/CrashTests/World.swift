@@ -1,5 +1,6 @@
 import Foundation
 import KeychainTesting
+import TestSupport
 
 @testable import Keychain
 @testable import KeychainStorage

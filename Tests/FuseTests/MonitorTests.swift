@@ -1,3 +1,4 @@
+import CFuse3
 import Glibc
 import Testing
 

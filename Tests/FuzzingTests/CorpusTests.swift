@@ -1,6 +1,7 @@
 import Foundation
 import Fuzzing
 import KeychainTesting
+import TestSupport
 import Testing
 
 /// Every decoder on what is kept of its corpus, on the examples it began with, and on both with their bytes changed at random.

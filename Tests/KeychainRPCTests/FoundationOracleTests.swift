@@ -1,6 +1,7 @@
 import Foundation
 import KeychainRPC
 import KeychainTesting
+import TestSupport
 import Testing
 
 @Suite("Binary property lists as Foundation reads and writes them")

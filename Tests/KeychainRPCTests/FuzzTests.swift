@@ -2,6 +2,7 @@ import Foundation
 import KeychainRPC
 import KeychainTesting
 import SecretCrypto
+import TestSupport
 import Testing
 
 /// Changes valid messages at random and reads them: nothing may trap, and what is read is read the same again.

@@ -1,6 +1,7 @@
 import KeychainRPC
 import KeychainTesting
 import SecretCrypto
+import TestSupport
 
 extension AnswerFrame {
     /// The bytes of every secret.

@@ -4,6 +4,7 @@ import KeychainRPC
 import KeychainService
 import KeychainTesting
 import SecretCrypto
+import TestSupport
 import Testing
 
 /// Requests of keys and values that nobody sane would send, with their bytes changed at random: each gets an answer that can

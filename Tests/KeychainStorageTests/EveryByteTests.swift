@@ -23,19 +23,19 @@ struct EveryByteTests {
     /// Two halves, side by side.
     @Test("S4: no flipped byte yields a wrong value; what is sound is saved", arguments: [0, 1])
     func flips(half: Int) throws {
-        let length = ProofLength(short: 8)
+        let length = ProofLength(cases: 40)
         let count = small.bytes.count
         var cases = 0
         for (number, byte) in length.spread(count, rounds: 8).enumerated() where byte % 2 == half {
             // A long run sees every byte, however long that takes.
-            if length.isOver, !length.isLong || number >= count { break }
+            if length.isOver(after: cases), !length.isLong || number >= count { break }
             // Free space is not used: what is zero stays out of the short run.
             if !length.isLong, small.bytes[byte] == 0 { continue }
             try flip((byte + number / count) % 8, of: byte)
             cases += 1
         }
         #expect(cases > 0)
-        length.tell("flips", cases: cases)
+        length.report("flips", cases: cases)
     }
 
     private func flip(_ bit: Int, of byte: Int) throws {
@@ -46,17 +46,17 @@ struct EveryByteTests {
     }
 
     @Test("S4: every bit of where rows begin, which says what they consist of") func heads() throws {
-        let length = ProofLength(short: 1)
+        let length = ProofLength(cases: 40)
         let places = cells().flatMap { cell in (cell..<cell + 24).flatMap { byte in (0..<8).map { (byte, $0) } } }
         var cases = 0
         for number in length.spread(places.count) {
-            if length.isOver, !length.isLong { break }
+            if length.isOver(after: cases), !length.isLong { break }
             let (byte, bit) = places[number]
             try flip(bit, of: byte)
             cases += 1
         }
         #expect(cases > 0)
-        length.tell("heads", cases: cases)
+        length.report("heads", cases: cases)
     }
 
     @Test("S4: what reads in spite of a flipped bit is there after the repair")
@@ -149,11 +149,11 @@ struct EveryByteTests {
 
     @Test("S4: pages that are swapped, doubled or cut off")
     func pages() throws {
-        let length = ProofLength(short: 6)
+        let length = ProofLength(cases: 40)
         let count = small.bytes.count / Self.pageSize
         var cases = 0
         for number in length.spread(count * count) {
-            if length.isOver, !length.isLong { break }
+            if length.isOver(after: cases), !length.isLong { break }
             let (first, second) = (number / count, number % count)
             var bytes = small.bytes
             let (a, b) = (page(first), page(second))
@@ -173,7 +173,7 @@ struct EveryByteTests {
             cases += 1
         }
         #expect(cases > 0)
-        length.tell("pages", cases: cases)
+        length.report("pages", cases: cases)
     }
 
     private func page(_ number: Int) -> Range<Int> { number * Self.pageSize..<(number + 1) * Self.pageSize }

@@ -97,14 +97,14 @@ struct LogByteTests {
 
     @Test("S2: a log that is cut off at any bit: what was committed, or older and told")
     func flips() throws {
-        let length = ProofLength(short: 5)
+        let length = ProofLength(cases: 200)
         let crash = try Self.crash()
         let last = crash.history.count - 1
         #expect(try Self.found(crash, log: crash.log) == last)
         #expect(try Self.found(crash, log: Data()) == nil)
         var (cases, told, older) = (0, 0, 0)
         for number in length.spread(crash.log.count * 8) {
-            guard !length.isOver else { break }
+            guard !length.isOver(after: cases) else { break }
             var log = crash.log
             log[number / 8] ^= 1 << UInt8(number % 8)
             let found = try Self.found(crash, log: log)
@@ -116,16 +116,16 @@ struct LogByteTests {
             cases += 1
         }
         #expect(told > 0 && older > 0)
-        length.tell("log-bytes", cases: cases)
+        length.report("log-bytes", cases: cases)
     }
 
     @Test("S2: a log of which the end is missing")
     func cuts() throws {
-        let length = ProofLength(short: 2)
+        let length = ProofLength(cases: 100)
         let crash = try Self.crash()
         var cases = 0
         for count in length.spread(crash.log.count) {
-            guard !length.isOver else { break }
+            guard !length.isOver(after: cases) else { break }
             let found = try Self.found(crash, log: crash.log.prefix(count))
             let place = "KEYCHAINFS_PROOF_SEED=\(count): \(count) bytes of the log"
             #expect(
@@ -133,6 +133,6 @@ struct LogByteTests {
             cases += 1
         }
         #expect(cases > 0)
-        length.tell("log-cuts", cases: cases)
+        length.report("log-cuts", cases: cases)
     }
 }

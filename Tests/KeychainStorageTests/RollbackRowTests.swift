@@ -131,7 +131,7 @@ struct RollbackRowTests {
         let (path, keep) = try Self.file(source)
         defer { withExtendedLifetime(keep) {} }
         var cases = 0
-        for number in length.spread(edits.count) where !length.isOver {
+        for number in length.spread(edits.count) where !length.isOver(after: cases) {
             let edit = edits[number]
             let fixture = try StoreFixture(bytes: target.bytes)
             try fixture.execute(["ATTACH '\(path)' AS source"] + edit.sql)
@@ -144,7 +144,7 @@ struct RollbackRowTests {
             cases += 1
         }
         #expect(cases > 0)
-        length.tell(what, cases: cases)
+        length.report(what, cases: cases)
     }
 
     // MARK: Cases
@@ -155,14 +155,14 @@ struct RollbackRowTests {
         let edits = try Self.rows(of: older, in: newer.bytes)
         #expect(edits.count > 60)
         try hold(
-            edits, of: older, in: newer, older: FixtureTruth.whole.get().items, ProofLength(short: 3), "older-rows")
+            edits, of: older, in: newer, older: FixtureTruth.whole.get().items, ProofLength(cases: 12), "older-rows")
     }
 
     @Test("S2, S3: each set of tables as it was in an older copy, the whole file among them")
     func olderTables() throws {
         let (newer, older) = (try Self.newer.get(), try StoreFixture.bytes.get())
         try hold(
-            Self.tableSets(), of: older, in: newer, older: FixtureTruth.whole.get().items, ProofLength(short: 3),
+            Self.tableSets(), of: older, in: newer, older: FixtureTruth.whole.get().items, ProofLength(cases: 12),
             "older-tables")
         // The whole file is sound: its commit number alone tells.
         let whole = try StoreFixture(bytes: older)
@@ -174,16 +174,16 @@ struct RollbackRowTests {
         let (newer, clone) = (try Self.newer.get(), try Self.clone.get())
         let edits = try Self.rows(of: clone.bytes, in: newer.bytes)
         #expect(edits.count > 60)
-        try hold(edits, of: clone.bytes, in: newer, older: clone.truth.items, ProofLength(short: 3), "clone-rows")
+        try hold(edits, of: clone.bytes, in: newer, older: clone.truth.items, ProofLength(cases: 12), "clone-rows")
         try hold(
-            Self.tableSets(), of: clone.bytes, in: newer, older: clone.truth.items, ProofLength(short: 1),
+            Self.tableSets(), of: clone.bytes, in: newer, older: clone.truth.items, ProofLength(cases: 6),
             "clone-tables")
     }
 
     @Test("S3: rows and tables of another keychain")
     func foreign() throws {
         let (newer, other) = (try Self.newer.get(), try Self.other.get())
-        try hold(Self.foreignRows(), of: other, in: newer, ProofLength(short: 3), "foreign-rows")
-        try hold(Self.tableSets(), of: other, in: newer, ProofLength(short: 1), "foreign-tables")
+        try hold(Self.foreignRows(), of: other, in: newer, ProofLength(cases: 12), "foreign-rows")
+        try hold(Self.tableSets(), of: other, in: newer, ProofLength(cases: 6), "foreign-tables")
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainTesting
 import SecretCrypto
+import TestSupport
 import Testing
 
 @testable import Keychain

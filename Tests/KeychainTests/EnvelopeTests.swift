@@ -1,5 +1,6 @@
 import KeychainTesting
 import SecretCrypto
+import TestSupport
 import Testing
 
 @testable import Keychain

@@ -1,5 +1,6 @@
 import Keychain
 import KeychainTesting
+import TestSupport
 import Testing
 
 private func spelling(_ bytes: [UInt8]) -> String {

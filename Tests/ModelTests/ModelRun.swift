@@ -1,31 +1,33 @@
 import Foundation
 import KeychainTesting
 import ModelTesting
+import TestSupport
 import Testing
 
-/// How long programs are run, and from which seed: a few always the same, then one that nobody has seen; in a proof many.
+/// The number of random programs of a run, and their seeds: some that are always the same, then a new one; in a proof as many new
+/// ones as the time permits.
 ///
-/// KEYCHAINFS_MODEL_SEED runs one program again, KEYCHAINFS_MODEL_LENGTH makes programs of so many steps,
-/// KEYCHAINFS_PROOF_SECONDS sets the time.
+/// KEYCHAINFS_MODEL_SEED repeats one program, KEYCHAINFS_MODEL_LENGTH sets the number of steps of a program,
+/// KEYCHAINFS_PROOF_SECONDS the time.
 struct ModelRun {
     private let length: Int
-    private let seconds: Double
+    private let programs: UInt64
+    private let proofSeconds: Double?
     private let seed: UInt64?
     private let suite: String
-    private let isProof: Bool
-    private static let known: ClosedRange<UInt64> = 1...12
 
-    init(seconds: Double, length: Int, suite: String) {
+    /// - Parameter programs: The number of programs with known seeds.
+    /// - Parameter length: The number of steps of each program.
+    init(programs: UInt64, length: Int, suite: String) {
         let environment = ProcessInfo.processInfo.environment
-        let proof = environment["KEYCHAINFS_PROOF_SECONDS"].flatMap(Double.init)
-        isProof = proof != nil
-        self.seconds = proof ?? seconds
+        proofSeconds = environment["KEYCHAINFS_PROOF_SECONDS"].flatMap(Double.init)
+        self.programs = programs
         self.length = environment["KEYCHAINFS_MODEL_LENGTH"].flatMap(Int.init) ?? length
         self.suite = suite
         seed = environment["KEYCHAINFS_MODEL_SEED"].flatMap(UInt64.init)
     }
 
-    /// Compares a system with the model until the time is over, or with one seed alone if it was given.
+    /// Compares a system with the model on each program, or on the one program whose seed was given.
     func compare<System: ModelledSystem>(_ comparison: Comparison<System>, _ abilities: Generator.Abilities) throws {
         try each { seed in
             let random = SeededGenerator(seed: seed)
@@ -37,26 +39,24 @@ struct ModelRun {
         }
     }
 
-    /// Until `body` says false.
+    /// Calls `body` with one seed after the other, until it returns false.
     private func each(_ body: (UInt64) throws -> Bool) throws {
         if let seed {
             _ = try body(seed)
             return
         }
-        let deadline = Date(timeIntervalSinceNow: seconds)
-        var programs = 0
-        for seed in Self.known where Date() < deadline {
+        let deadline = Date(timeIntervalSinceNow: proofSeconds ?? 0)
+        for seed in 1...programs {
             guard try body(seed) else { return }
-            programs += 1
         }
         let first = UInt64.random(in: 1000...UInt64(UInt32.max))
         var seed = first
         repeat {
             guard try body(seed) else { return }
             seed += 1
-            programs += 1
-        } while isProof && Date() < deadline
-        print("model: \(programs * length) steps in \(programs) programs held, the last from seeds \(first)..<\(seed)")
+        } while Date() < deadline
+        let count = Int(programs + seed - first)
+        print("model: \(count * length) steps in \(count) programs held, the last from seeds \(first)..<\(seed)")
     }
 
     private func repeating(_ seed: UInt64) -> String {

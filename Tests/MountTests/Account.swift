@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Who runs a case: root, or an ordinary user, as most users are.
@@ -16,18 +17,22 @@ enum Account: String, CaseIterable, CustomTestStringConvertible {
     /// The accounts that this process can be.
     static var available: [Account] { isRoot ? [.root, .user] : [.user] }
 
+    /// The accounts whose daemons' memory is searched, which only root can do.
+    static var scanned: [Account] { isRoot ? (TestLane.isComplete ? available : [.user]) : [] }
+
     /// The command line that runs `command` as this account.
     func running(_ command: [String]) throws -> [String] {
         guard self == .user, Self.isRoot else { return command }
         return ["runuser", "-u", try Self.ensureUser(), "--"] + command
     }
 
-    /// Makes the ordinary user if there is none. Several tests may ask at once.
+    /// Creates the ordinary user if it does not exist. Other threads and test processes may call this concurrently.
     static func ensureUser() throws -> String {
         try lock.withLock {
             if getpwnam(name) == nil {
                 let result = try Command.run(["useradd", "--system", "--no-create-home", "--shell", "/bin/bash", name])
-                guard result.code == 0 else { throw CommandError(message: "useradd: \(result.output)") }
+                // Exit code 9: another test process has created it in the meantime (useradd(8)).
+                guard [0, 9].contains(result.code) else { throw CommandError(message: "useradd: \(result.output)") }
             }
             return name
         }

@@ -11,7 +11,7 @@ import Testing
 
     @Test(
         "H2: after a lock no class key that it takes away, no user key and no slot key is in memory",
-        arguments: Account.isRoot ? Account.available : [])
+        arguments: Account.scanned)
     func keys(_ account: Account) throws {
         let passphrase = "canary \(UUID().uuidString)"
         let mount = try ScannedMount(account, passphrase: passphrase)
@@ -45,7 +45,7 @@ import Testing
 
     @Test(
         "H2, L5: after a rekey no key of before is in memory, of whatever class, nor the user key and slot keys",
-        arguments: Account.isRoot ? Account.available : [])
+        arguments: Account.scanned)
     func rekeyed(_ account: Account) throws {
         let passphrase = "canary \(UUID().uuidString)"
         let mount = try ScannedMount(account, passphrase: passphrase)
@@ -103,8 +103,8 @@ struct ScannedMount {
     init(_ account: Account, passphrase: String) throws {
         self.account = account
         directory = try WorkDirectory(for: account)
-        program = try directory.add(CaseTests.program)
-        _ = try directory.add(CaseTests.folder.appendingPathComponent("scan.py"))
+        program = try directory.add(Case.program)
+        _ = try directory.add(Case.folder.appendingPathComponent("scan.py"))
         try shell(
             "umask 077; mkdir '\(home)' '\(mountPoint)'; printf '%s\\n' '\(passphrase)' > '\(directory.path)/pass'")
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct SlotScanTests {
     @Test(
         "H2, L5: slot changes leave no passphrase, key file, slot key or user key, old or new, and no key to a lock",
-        arguments: Account.isRoot ? Account.available : [])
+        arguments: Account.scanned)
     func slots(_ account: Account) throws {
         let passphrases = (0..<3).map { "canary \($0) \(UUID().uuidString)" }
         let mount = try ScannedMount(account, passphrase: passphrases[0])

@@ -24,7 +24,7 @@ run_case() {
     rm -rf --one-file-system "$directory"
 }
 
-# accounts SCRIPT: who runs it here. Those that only a user runs in scripts/test do so to save time.
+# accounts SCRIPT: the accounts that run it here. `users: user` in a script saves time in scripts/test only.
 accounts() {
     if [ "$(id -u)" != 0 ]; then echo user
     elif grep -q 'users: root' "$1"; then echo root

@@ -1,4 +1,5 @@
 import SecretCrypto
+import TestSupport
 import Testing
 
 @Suite struct AEADTests {
@@ -27,7 +28,7 @@ import Testing
 
     @Test("S2: what is sealed opens to itself, at every size", arguments: [0, 1, 31, 32, 64, 65, 4096, 131_072])
     func roundTrip(count: Int) throws {
-        var generator = SeededGenerator(state: UInt64(count))
+        var generator = SeededGenerator(seed: UInt64(count))
         let message = generator.bytes(count)
         let key = try SecretBytes(randomCount: AEAD.keyCount)
         let sealed = try AEAD.seal(message.rawSpan, key: key, associatedData: [1, 2])

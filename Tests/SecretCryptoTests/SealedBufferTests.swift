@@ -1,4 +1,5 @@
 import SecretCrypto
+import TestSupport
 import Testing
 
 @Suite struct SealedBufferTests {
@@ -14,7 +15,7 @@ import Testing
     @Test(
         "F2: agrees with an array under random writes, truncations and reads", arguments: 1...12 as ClosedRange<UInt64>)
     func model(seed: UInt64) throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var buffer = SealedBuffer(key: RevocableSecret(try SecretBytes(randomCount: 32)), limit: limit)
         var model: [UInt8] = []
         for _ in 0..<150 {

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import SecretCrypto
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct SecretArenaTests {
@@ -158,7 +159,7 @@ import Testing
         let arena = SecretArena(capacity: 1 << 18)
         let failures = Atomic<Int>(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            var generator = SeededGenerator(state: UInt64(thread))
+            var generator = SeededGenerator(seed: UInt64(thread))
             for _ in 0..<4000 {
                 let mark = UInt8.random(in: 1...6, using: &generator)
                 let count = [1, 32, 60, 200, 1500, 4096, 20_000].randomElement(using: &generator) ?? 1

@@ -1,5 +1,6 @@
 import Glibc
 import SecretCrypto
+import TestSupport
 import Testing
 
 @Suite struct SecretBytesTests {
@@ -60,7 +61,7 @@ import Testing
     @Test(
         "Reading takes everything up to the limit and refuses more", arguments: [0, 1, 4095, 4096, 4097, 9000, 60_000])
     func descriptors(count: Int) throws {
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         let bytes = generator.bytes(count)
         let arena = SecretArena(capacity: 1 << 20)
         for (limit, isEnough) in [(count, true), (count + 1, true), (1 << 17, true), (count - 1, false)] {

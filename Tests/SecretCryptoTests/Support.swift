@@ -1,6 +1,7 @@
 import Dispatch
 import SecretCrypto
 import Synchronization
+import TestSupport
 
 /// Bytes written in hexadecimal; blanks and line ends do not count.
 func hex(_ text: String) -> [UInt8] {
@@ -26,18 +27,7 @@ func failure(of body: () throws -> Void) -> CryptoError? {
     }
 }
 
-/// A reproducible generator (SplitMix64), so that a failing run can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
     }

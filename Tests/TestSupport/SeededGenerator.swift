@@ -1,11 +1,11 @@
-/// A small generator with a seed, for runs that can be repeated.
-package struct SeededGenerator: RandomNumberGenerator {
+/// A random number generator (SplitMix64) whose sequence depends only on its seed, so that a failed run can be repeated.
+public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    package init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { state = seed }
 
     // SplitMix64.
-    package mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

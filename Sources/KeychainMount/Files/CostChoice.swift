@@ -9,6 +9,8 @@ package enum CostChoice: String, CaseIterable, Sendable {
     #if DEBUG
     /// Next to nothing: for tests, in debug builds only.
     case test
+    /// About a third of a second: for tests that need a key derivation to be in progress, in debug builds only.
+    case testSlow = "test-slow"
     #endif
 
     /// For a keychain that `mount --create` makes.
@@ -23,6 +25,7 @@ package enum CostChoice: String, CaseIterable, Sendable {
         case .sensitive: Argon2id.calibrated(from: .sensitive, seconds: 1)
         #if DEBUG
         case .test: Argon2id.Cost(passes: 1, memory: 64 << 10)
+        case .testSlow: Argon2id.Cost(passes: 6, memory: 64 << 20)
         #endif
         }
     }

@@ -1,5 +1,6 @@
 import KeychainTesting
 import SecItemTesting
+import TestSupport
 import Testing
 
 @testable import Keychain

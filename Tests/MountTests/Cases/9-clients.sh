@@ -1,5 +1,6 @@
 # Design section 9: many clients at once, killed ones, and clients that send nonsense for a while: everybody is served, and
 # the daemon is not larger afterwards.
+# seconds: 25
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 cat > "$CASE_DIR/client.py" <<'PY'
@@ -74,7 +75,7 @@ resident() { awk '/^VmRSS/ { print $2 }' "/proc/$(daemon)/status"; }
 descriptors() { (ls "/proc/$(daemon)/fd" 2> /dev/null || true) | wc -l; }     # root's alone: the process is not dumpable
 timeout 60 python3 "$CASE_DIR/nonsense.py" "$MNT" "$CASE_DIR" 60
 before=$(resident); open=$(descriptors)
-timeout 90 python3 "$CASE_DIR/nonsense.py" "$MNT" "$CASE_DIR" 300
+timeout 90 python3 "$CASE_DIR/nonsense.py" "$MNT" "$CASE_DIR" "$(rounds 300)"
 after=$(resident)
 [ $((after - before)) -lt 6144 ] || fail "the daemon grew from $before to $after KiB"
 expect "$open" "$(descriptors)" "descriptors of the daemon"

@@ -1,4 +1,5 @@
 # Bad input: each one clear message, a documented exit code, and nothing changed.
+# seconds: 18
 . "${0%/*}/lib.sh"
 expect_code 11 "$KEYCHAINFS" mount "$MNT" > /dev/null
 [ ! -e "$KEYCHAIN" ] || fail "a keychain was made"

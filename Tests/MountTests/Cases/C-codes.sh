@@ -1,5 +1,7 @@
 # Section 8: the exit codes of README's table, each from every command that it can come from; what fails says why on standard error
 # alone, in one message that begins with the program's name; usage errors are 64; help names every option.
+# users: both
+# seconds: 76
 . "${0%/*}/lib.sh"
 export KEYCHAINFS_MOUNT="$CASE_DIR/nowhere"    # where no argument names another place
 OUT="$CASE_DIR/out" ERR="$CASE_DIR/err"
@@ -146,7 +148,7 @@ fi
 
 # 30: a daemon that does not answer (F10-stuck tries the others). 130: ^C of what goes on.
 code 0 mount "$MNT"; mkdir -p "$MNT/generic-passwords/s"; head -c 200 /dev/zero > "$MNT/generic-passwords/s/a"
-pid=$(daemon); kill -STOP "$pid"; trap 'code=$?; kill -CONT "$pid" 2> /dev/null || true; umount "$CASE_DIR/small" 2> /dev/null || true; cleanup $code' EXIT
+pid=$(daemon); stop_process "$pid"; trap 'code=$?; kill -CONT "$pid" 2> /dev/null || true; umount "$CASE_DIR/small" 2> /dev/null || true; cleanup $code' EXIT
 for command in "status $MNT" "rekey $MNT" "search --mount $MNT" "show $MNT/generic-passwords/s/a" "backup $CASE_DIR/late" \
     "slot add --new-passphrase-file $CASE_DIR/new $MNT"; do
     (got=0; timeout -s KILL 60 "$KEYCHAINFS" $command > "$OUT.${command%% *}" 2>&1 < /dev/null || got=$?

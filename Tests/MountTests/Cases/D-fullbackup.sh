@@ -1,4 +1,5 @@
-# S1: a backup without room leaves nothing, on either disk; one that is killed leaves nothing at its name. users: root
+# S1: a backup without room leaves nothing, on either disk; one that is killed leaves nothing at its name.
+# users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small" "$CASE_DIR/store"
 mount -t tmpfs -o size=40k tmpfs "$CASE_DIR/small"; mount -t tmpfs -o size=3m tmpfs "$CASE_DIR/store"

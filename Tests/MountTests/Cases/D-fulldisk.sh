@@ -1,4 +1,5 @@
-# F1, F9: a full disk is ENOSPC, and the old value stays. users: root
+# F1, F9: a full disk is ENOSPC, and the old value stays.
+# users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small"; mount -t tmpfs -o size=3m tmpfs "$CASE_DIR/small"
 small_cleanup() { local code=$?; (exit $code) || true; is_mounted && "$KEYCHAINFS" unmount "$MNT"; umount "$CASE_DIR/small"; exit $code; }

@@ -1,4 +1,5 @@
-# F1, S3, S1: names of new files are durable before anything relies on them; a killed command leaves nothing that stays. users: root
+# F1, S3, S1: names of new files are durable before anything relies on them; a killed command leaves nothing that stays.
+# users: root
 . "${0%/*}/lib.sh"
 state="$XDG_STATE_HOME/keychainfs"; store="$XDG_DATA_HOME/keychainfs"
 # killed WHEN COMMAND...: the command is killed at that call of strace's.

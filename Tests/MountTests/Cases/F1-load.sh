@@ -2,7 +2,7 @@
 # through its API, while it is locked and unlocked: nothing acknowledged is lost, nobody waits for ever, nothing grows.
 # users: root
 . "${0%/*}/lib.sh"
-: "${LOAD_SECONDS:=12}" "${LOAD_PROCESSES:=16}"
+: "${LOAD_SECONDS:=$(rounds 12)}" "${LOAD_PROCESSES:=16}"
 create_keychain; mount_keychain
 python3 "$CASE_DIR/load.py" run "$MNT" "$LOAD_SECONDS" "$LOAD_PROCESSES" "$KEYCHAINFS" "$CASE_DIR/journal"
 python3 "$CASE_DIR/load.py" verify "$MNT" "$CASE_DIR/journal" > /dev/null

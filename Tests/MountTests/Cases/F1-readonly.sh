@@ -1,4 +1,5 @@
-# F1, S4: a medium that the kernel makes read-only after an error answers EROFS, loses nothing and can be read. users: root
+# F1, S4: a medium that the kernel makes read-only after an error answers EROFS, loses nothing and can be read.
+# users: root
 . "${0%/*}/lib.sh"
 disk="$CASE_DIR/disk"; mkdir "$disk"
 truncate -s 16M "$CASE_DIR/image"; mkfs.ext4 -q -F "$CASE_DIR/image"

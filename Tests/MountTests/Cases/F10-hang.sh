@@ -4,7 +4,7 @@ create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"
 cat > "$CASE_DIR/worker.py" <<'PY'
 import errno, os, sys, time
-directory, number, deadline = sys.argv[1], sys.argv[2], time.time() + 8
+directory, number, deadline = sys.argv[1], sys.argv[2], time.time() + int(sys.argv[3])
 done = 0
 def tolerant(call, *args):
     try: return call(*args)
@@ -24,7 +24,7 @@ PY
 # Renames through setxattr against unlink and rename of the same names: each takes locks of the kernel in its own order.
 cat > "$CASE_DIR/rival.py" <<'PY'
 import errno, os, sys, time
-directory, kind, deadline = sys.argv[1], sys.argv[2], time.time() + 8
+directory, kind, deadline = sys.argv[1], sys.argv[2], time.time() + int(sys.argv[3])
 a, b = (os.path.join(directory, name) for name in "ab")
 def tolerant(call, *args):
     try: return call(*args)
@@ -41,10 +41,10 @@ while time.time() < deadline:
         tolerant(write, b); tolerant(os.rename, b, a)
 PY
 rivals="$MNT/generic-passwords/rivals"; mkdir "$rivals"
-pids=()
-for kind in xattr unlink xattr rename; do timeout 60 python3 "$CASE_DIR/rival.py" "$rivals" $kind & pids+=($!); done
-for i in $(seq 20); do timeout 60 python3 "$CASE_DIR/worker.py" "$D" "$i" & pids+=($!); done
-for _ in $(seq 12); do sleep 0.4; "$KEYCHAINFS" lock "$MNT"; sleep 0.2; timeout 20 "$KEYCHAINFS" unlock "$MNT"; done
+seconds=$(rounds 9); pids=()
+for kind in xattr unlink xattr rename; do timeout 60 python3 "$CASE_DIR/rival.py" "$rivals" $kind "$seconds" & pids+=($!); done
+for i in $(seq 20); do timeout 60 python3 "$CASE_DIR/worker.py" "$D" "$i" "$seconds" & pids+=($!); done
+for _ in $(seq "$(rounds 12)"); do sleep 0.4; "$KEYCHAINFS" lock "$MNT"; sleep 0.2; timeout 20 "$KEYCHAINFS" unlock "$MNT"; done
 for pid in "${pids[@]}"; do wait "$pid" || fail "a worker failed or hung"; done
 ls -la "$D" > /dev/null
 unmount_keychain

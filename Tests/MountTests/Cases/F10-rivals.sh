@@ -6,7 +6,7 @@ D="$MNT/generic-passwords/s"; mkdir "$D"
 cat > "$CASE_DIR/rival.py" <<'PY'
 import errno, os, random, sys, time
 sys.path.insert(0, sys.argv[2]); import rpc
-mount, kind, deadline = sys.argv[1], sys.argv[3], time.time() + 8
+mount, kind, deadline = sys.argv[1], sys.argv[3], time.time() + int(sys.argv[4])
 directory = mount + "/generic-passwords/s"
 names = ["a", "b", "c"]
 done = 0
@@ -52,9 +52,9 @@ assert done > 5, (kind, done)
 PY
 pids=()
 for kind in api api api xattr unlink rename write write; do
-    timeout 60 python3 "$CASE_DIR/rival.py" "$MNT" "$CASE_DIR" $kind & pids+=($!)
+    timeout 60 python3 "$CASE_DIR/rival.py" "$MNT" "$CASE_DIR" $kind "$(rounds 9)" & pids+=($!)
 done
-for _ in $(seq 6); do sleep 0.9; timeout 20 "$KEYCHAINFS" lock "$MNT"; sleep 0.2; timeout 20 "$KEYCHAINFS" unlock "$MNT"; done
+for _ in $(seq "$(rounds 6)"); do sleep 0.9; timeout 20 "$KEYCHAINFS" lock "$MNT"; sleep 0.2; timeout 20 "$KEYCHAINFS" unlock "$MNT"; done
 for pid in "${pids[@]}"; do wait "$pid" || fail "a rival failed or hung"; done
 timeout 20 python3 - "$MNT" "$CASE_DIR" <<'PY' || fail "files and items are not the same"
 import os, sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # keychainfs search: paths by attributes, of both classes and all groups; each path is one that the mount has.
+# seconds: 24
 . "$(dirname "$0")/lib.sh"
 create_keychain
 mount_keychain
@@ -64,7 +65,7 @@ expect_code 23 search label=x > /dev/null
 expect "$generic/mail/home" "$(search accessible=AfterFirstUnlock)" "what is not locked"
 "$KEYCHAINFS" unlock "$MNT"
 pid=$(daemon)
-kill -STOP "$pid"
+stop_process "$pid"
 expect_code 30 search > /dev/null || { kill -CONT "$pid"; exit 1; }
 kill -CONT "$pid"
 wait_until 20 search label='Home Wi-Fi' > /dev/null

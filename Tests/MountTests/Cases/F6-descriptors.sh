@@ -1,4 +1,5 @@
-# F6: the daemon holds no file descriptor per open file, whatever is open and gone. users: root
+# F6: the daemon holds no file descriptor per open file, whatever is open and gone.
+# users: root
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"

@@ -1,6 +1,7 @@
 # F8, F5, L4, S2: a clock that is set back or forth: st_ctime never goes back, locks come when they are due, a save within ten
 # seconds keeps the item, commit numbers do not care.
 # users: user
+# seconds: 14
 . "${0%/*}/lib.sh"
 # The wall clock of the daemon, and of nobody else.
 cat > "$CASE_DIR/skew.c" <<'C'

@@ -1,4 +1,5 @@
-# F9, F1, S8: on a full disk every change is made whole or is ENOSPC and nothing; what was acknowledged stays. users: root
+# F9, F1, S8: on a full disk every change is made whole or is ENOSPC and nothing; what was acknowledged stays.
+# users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small"; mount -t tmpfs -o size=3m tmpfs "$CASE_DIR/small"
 small_cleanup() { local code=$?; (exit $code) || true; cd /; is_mounted && "$KEYCHAINFS" unmount "$MNT"; umount "$CASE_DIR/small"; exit $code; }

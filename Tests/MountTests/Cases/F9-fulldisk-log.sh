@@ -1,4 +1,5 @@
-# F9, S8: a disk that only the keychain fills: there is always room to empty the log, and so to delete. users: root
+# F9, S8: a disk that only the keychain fills: there is always room to empty the log, and so to delete.
+# users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small"; mount -t tmpfs -o size=4m tmpfs "$CASE_DIR/small"
 small_cleanup() { local code=$?; (exit $code) || true; cd /; is_mounted && "$KEYCHAINFS" unmount "$MNT"; umount "$CASE_DIR/small"; exit $code; }

@@ -1,6 +1,7 @@
 # H2, L2: the same scan for each class that a lock closes: content, name, label and other attributes of an item, what is staged,
 # a new name, names that were freed, and a listing in progress. Of the classes that go on the scan finds names.
 # users: root
+# seconds: 12
 . "${0%/*}/lib.sh"
 CLOSED="WhenUnlocked WhenUnlockedThisDeviceOnly WhenPasscodeSetThisDeviceOnly WhenUnlockedUnlessOpen"
 ONGOING="AfterFirstUnlock AfterFirstUnlockThisDeviceOnly Always AlwaysThisDeviceOnly"

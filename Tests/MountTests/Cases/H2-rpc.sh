@@ -1,6 +1,7 @@
 # H2, H1, L2: what passes through `rpc` is sealed between two calls, and after a lock nothing of it is in the daemon's memory:
 # requests that are half written or not carried out, answers that are half read, names that queries named.
 # users: root
+# seconds: 12
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 canary() { python3 -I -c "import secrets; print('$1-' + secrets.token_hex(12))"; }

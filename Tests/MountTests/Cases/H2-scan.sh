@@ -1,6 +1,7 @@
 # H2, H1, L2: after a lock nothing of a WhenUnlocked item, and no passphrase, is anywhere in the memory of the daemon or
 # of its guard; what stays available shows that the scan would find it.
 # users: root
+# seconds: 38
 . "${0%/*}/lib.sh"
 printf 'Canary-Passphrase-%s\n' "$RANDOM$RANDOM" > "$PASSPHRASE"
 RUNNER=

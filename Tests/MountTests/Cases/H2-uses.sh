@@ -3,6 +3,7 @@
 # nowhere between two requests; KeyScanTests shows that keys lie in locked memory alone.
 # users: root
 # needs: SecItemProgram
+# seconds: 37
 . "${0%/*}/lib.sh"
 HERE=${0%/*}
 TOKEN=$(python3 -I -c "import secrets; print('Canary' + secrets.token_hex(8) + '-')")

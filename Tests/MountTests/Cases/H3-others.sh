@@ -2,10 +2,8 @@
 # users: root
 . "${0%/*}/lib.sh"
 . "${0%/*}/accounts.sh"
-if [ -z "${KEYCHAINFS_PRIVATE_MOUNTS:-}" ]; then
-    # /etc/fuse.conf as the test needs it, for nobody else.
-    KEYCHAINFS_PRIVATE_MOUNTS=1 exec unshare --mount --propagation private bash "$0"
-fi
+# The test replaces /etc/fuse.conf.
+private_mounts
 make_accounts
 chown -R "$A:" "$HOME" "$MNT" "$PASSPHRASE"; mkdir "$CASE_DIR/below"
 fuse_conf() { printf '%s\n' "$1" > "$CASE_DIR/fuse.conf"; chmod 644 "$CASE_DIR/fuse.conf"; mount --bind "$CASE_DIR/fuse.conf" /etc/fuse.conf; }

@@ -1,6 +1,7 @@
 # H4, F1: SIGTERM, SIGINT and SIGHUP under load: what was acknowledged is there, the mount goes, exit code 0. Signals that mean
 # nothing to a daemon change nothing. A guard that was stopped or killed holds up no unmount.
 # users: user
+# seconds: 15
 . "${0%/*}/lib.sh"
 create_keychain
 cat > "$CASE_DIR/writer.py" <<'PY'

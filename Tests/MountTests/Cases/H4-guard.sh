@@ -6,7 +6,7 @@ create_keychain; create_keychain --keychain "$CASE_DIR/second"
 number() { awk -v at="$1" '$5 == at { print $1 }' /proc/self/mountinfo; }
 mount_keychain; first=$(number "$MNT"); dead=$(daemon)
 # It is stuck, its mount is taken away, and another keychain's takes the number.
-kill -STOP "$dead"; fusermount3 -uz "$MNT"
+stop_process "$dead"; fusermount3 -uz "$MNT"
 "$KEYCHAINFS" mount --keychain "$CASE_DIR/second" "$OTHER"
 second=$(number "$OTHER"); mkdir "$OTHER/generic-passwords/s"
 kill -9 "$dead"

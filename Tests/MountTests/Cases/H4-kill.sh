@@ -1,7 +1,8 @@
 # H4, F1: kill -9 of the daemon in a loop of writes loses nothing acknowledged and leaves no dead mount.
+# users: both
 . "${0%/*}/lib.sh"
 create_keychain
-for round in 1 2 3 4 5 6; do
+for round in $(seq "$(rounds 6)"); do
     mount_keychain
     D="$MNT/generic-passwords/s"; mkdir -p "$D"
     pid=$(daemon)

@@ -21,7 +21,7 @@ while time.time() < deadline:
     except OSError as e:
         if e.errno in (103, 107): break      # the connection is gone
 PY
-for round in 1 2 3 4; do
+for round in $(seq "$(rounds 4)"); do
     mount_keychain; mkdir -p "$MNT/generic-passwords/a" "$MNT/generic-passwords/b"
     pid=$(daemon); pids=()
     for seed in 1 2 3 4 5 6 7 8; do timeout -s KILL 40 python3 "$CASE_DIR/rival.py" "$MNT/generic-passwords" "$round$seed" & pids+=($!); done

@@ -1,4 +1,5 @@
 # H4: the guard finds its mount after a directory above it was renamed, and ends a connection that outlives the daemon.
+# users: both
 . "${0%/*}/lib.sh"
 create_keychain
 mkdir "$CASE_DIR/parent" "$CASE_DIR/parent/mnt"; OLD=$MNT; MNT="$CASE_DIR/parent/mnt"

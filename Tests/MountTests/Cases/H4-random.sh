@@ -117,4 +117,4 @@ for writer in range(3): verify(writer, f"{base}/log{writer}", replay(f"{base}/lo
 run("unmount", mount); run("check")
 print(f"rounds: {rounds}")
 PY
-timeout -s KILL $((${LIFE_SECONDS:-0} + 140)) python3 -I "$CASE_DIR/life.py" "$KEYCHAINFS" "$MNT" "$CASE_DIR" "${LIFE_SEED:-$RANDOM}" "${LIFE_ROUNDS:-4}" "${LIFE_SECONDS:-0}"
+timeout -s KILL $((${LIFE_SECONDS:-0} + 140)) python3 -I "$CASE_DIR/life.py" "$KEYCHAINFS" "$MNT" "$CASE_DIR" "${LIFE_SEED:-$RANDOM}" "${LIFE_ROUNDS:-$(rounds 4)}" "${LIFE_SECONDS:-0}"

@@ -27,7 +27,7 @@ while time.time() < deadline:
     except OSError as e:
         if e.errno in (103, 107) or not os.path.ismount(os.path.dirname(directory)): break
 PY
-for round in 1 2 3 4 5; do
+for round in $(seq "$(rounds 5)"); do
     mount_keychain; mkdir -p "$MNT/generic-passwords/a" "$MNT/generic-passwords/b"
     pid=$(daemon); pids=()
     for seed in 1 2 3 4 5 6 7 8; do

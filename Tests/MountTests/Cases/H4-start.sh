@@ -1,5 +1,6 @@
 # H4, L4: a mount that cannot be made says why, within a bound, and leaves nothing; one that is interrupted is not made.
 # users: user
+# seconds: 38
 . "${0%/*}/lib.sh"
 # The key derivation takes a moment: time to interrupt it.
 "$KEYCHAINFS" create --keychain "$CASE_DIR/slow"; create_keychain

@@ -1,4 +1,6 @@
 # H6: status and doctor show what holds, by measure, and warn where backups would copy decrypted files.
+# users: both
+# seconds: 11
 . "${0%/*}/lib.sh"
 expect_code 0 "$KEYCHAINFS" doctor "$MNT" > "$CASE_DIR/doctor"
 grep -q 'create' "$CASE_DIR/doctor" || fail "doctor does not say how to make a keychain"

@@ -1,4 +1,5 @@
 # lock makes protected items answer ENOKEY, unlock brings them back (L1, L2 as far as WhenUnlocked goes).
+# users: both
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"

@@ -1,9 +1,11 @@
 # The recipe for PAM: a login with its password mounts the keychain or unlocks it, and never fails or hangs over it.
 # users: root
 # needs: share
+# seconds: 27
 . "${0%/*}/lib.sh"
 user=keychainfs-test; service=keychainfs-case-$$
-id "$user" > /dev/null 2>&1 || useradd --system --no-create-home --shell /bin/bash "$user"
+id "$user" > /dev/null 2>&1 ||
+    useradd --system --no-create-home --shell /bin/bash "$user" || id "$user" > /dev/null    # another test may create it now
 # pam_exec passes no variable: the helper's copy here knows this program and this home.
 home="$CASE_DIR/login"; mkdir "$home"; K="$home/Keychain"
 sed -e "s|^program=.*|program='$KEYCHAINFS'|" -e "s|^home=.*|home='$home'|" "$CASE_DIR/share/pam/keychainfs-login" \
@@ -28,4 +30,4 @@ as "$KEYCHAINFS" lock "$K"; login 'wrong password'; expect locked "$(state)" "a 
 login 'correct horse'; expect unlocked "$(state)" "a login unlocks"
 # A daemon that hangs holds no login up for long.
 pid=$(as "$KEYCHAINFS" status --json "$K" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['pid'])")
-kill -STOP "$pid"; login 'correct horse' 55; kill -CONT "$pid"
+stop_process "$pid"; login 'correct horse' 55; kill -CONT "$pid"

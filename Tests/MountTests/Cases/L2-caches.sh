@@ -1,5 +1,6 @@
 # L2, F10: after a lock the kernel answers nothing about a locked item by itself: with the daemon stopped every question hangs
 # (and who asks can be killed), where before the lock the same questions were answered from the kernel's caches.
+# seconds: 13
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"

@@ -1,6 +1,6 @@
 # L2: `lock` waits for no other command: not for unlocks that derive keys, nor for what queues behind them.
 . "${0%/*}/lib.sh"
-"$KEYCHAINFS" create --kdf moderate
+"$KEYCHAINFS" create --kdf test-slow
 mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; printf s3cret > "$D/a"
 printf 'wrong\n' > "$CASE_DIR/wrong"
@@ -9,7 +9,7 @@ for _ in 1 2 3; do
     "$KEYCHAINFS" unlock --passphrase-file "$CASE_DIR/wrong" "$MNT" 2> /dev/null & pids+=($!)
 done
 # The first is at its key derivation, the others wait for it.
-sleep 1
+sleep 0.3
 "$KEYCHAINFS" lock "$MNT"
 left=0
 for pid in "${pids[@]}"; do if kill -0 "$pid" 2> /dev/null; then left=$((left + 1)); fi; done

@@ -4,7 +4,7 @@
 create_keychain; mount_keychain; mkdir "$MNT/generic-passwords/s"
 cat > "$CASE_DIR/lock-load.py" <<'PY'
 import errno, os, random, sys, threading, time
-MNT, SECONDS = sys.argv[1], 8
+MNT, SECONDS = sys.argv[1], int(sys.argv[2])
 D = MNT + "/generic-passwords/s"
 ALLOWED = {errno.ENOKEY}
 stop = time.time() + SECONDS
@@ -114,5 +114,5 @@ for name, (a, b) in renamed.items():
     assert there.count(True) == 1, (name, there)
 assert len(os.listdir(D)) == 5, os.listdir(D)
 PY
-timeout 100 python3 -I "$CASE_DIR/lock-load.py" "$MNT"
+timeout 100 python3 -I "$CASE_DIR/lock-load.py" "$MNT" "$(rounds 12)"
 expect unlocked "$(status state)" "state"; expect_code 0 "$KEYCHAINFS" check > /dev/null

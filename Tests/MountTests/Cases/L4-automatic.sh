@@ -1,5 +1,6 @@
 # L4: locks by itself when no secret is read or written for so long, and so long after the unlock. As by command: descriptors
 # and names answer ENOKEY. Durations that are none are refused.
+# seconds: 27
 . "${0%/*}/lib.sh"
 create_keychain
 for word in 0s -5m 15 5w 1h1h 99999999999999999999d; do

@@ -1,5 +1,6 @@
 # L4: every wait has a bound. Whatever asks a daemon that is stopped, or hangs over a request that it has taken, ends with exit
 # code 30 and says what to do; it leaves no process that cannot be killed, and goes on when the daemon does.
+# seconds: 54
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; printf s3cret > "$D/a"
@@ -23,7 +24,7 @@ mkdir "$CASE_DIR/dir"; mv "$CASE_DIR/deep" "$CASE_DIR/dir/"
 for way in "$CASE_DIR/item" "$CASE_DIR/link/generic-passwords/s/a" "$CASE_DIR/dir/deep/../s/a"; do
     expect_code 0 "$KEYCHAINFS" show "$way" | grep -qx 'kSecAttrAccount: a' || fail "show $way"
 done
-kill -STOP "$pid"
+stop_process "$pid"
 # At the same time: they do not wait for each other.
 for command in "status" "status --json" "lock" "unlock" "unmount"; do
     bounded "$KEYCHAINFS" $command "$MNT" & jobs+=($!)
@@ -45,20 +46,20 @@ expect unlocked "$(status state)" "a daemon that goes on: nothing that was given
 expect s3cret "$(cat "$D/a")" "and its items"
 
 # It has taken the request and hangs: the kernel lets nobody go who waits for that answer. A key derivation is long enough.
-"$KEYCHAINFS" unmount "$MNT"; rm "$KEYCHAIN"; "$KEYCHAINFS" create; mount_keychain; pid=$(daemon); "$KEYCHAINFS" lock "$MNT"
+"$KEYCHAINFS" unmount "$MNT"; rm "$KEYCHAIN"; "$KEYCHAINFS" create --kdf test-slow; mount_keychain; pid=$(daemon); "$KEYCHAINFS" lock "$MNT"
 mkfifo "$CASE_DIR/fifo"; bounded "$KEYCHAINFS" unlock --passphrase-file "$CASE_DIR/fifo" "$MNT" & job=$!
-cat "$PASSPHRASE" > "$CASE_DIR/fifo"; sleep 0.2; kill -STOP "$pid"
+cat "$PASSPHRASE" > "$CASE_DIR/fifo"; sleep 0.1; stop_process "$pid"
 wait "$job" || fail "an unlock that was taken"
 kill -CONT "$pid"; wait_until 60 no_helpers
 
 # It stops for a moment only: who waits gets the answer.
 "$KEYCHAINFS" unlock "$MNT"
-kill -STOP "$pid"; (sleep 2; kill -CONT "$pid") & "$KEYCHAINFS" lock "$MNT"; wait $!
+stop_process "$pid"; (sleep 2; kill -CONT "$pid") & "$KEYCHAINFS" lock "$MNT"; wait $!
 expect locked "$(status state)" "a lock of a daemon that was slow"
 "$KEYCHAINFS" unlock "$MNT"
 
 # ^C and SIGTERM end a command that waits, at once.
-kill -STOP "$pid"
+stop_process "$pid"
 "$KEYCHAINFS" status "$MNT" > /dev/null 2>&1 & client=$!; sleep 1; kill -TERM "$client"
 start=$SECONDS; wait "$client" || true; [ $((SECONDS - start)) -le 3 ] || fail "SIGTERM waited"
 kill -CONT "$pid"

@@ -9,7 +9,7 @@ old=0 new=0
 create_keychain --keychain tried --passphrase-file p0; began=${EPOCHREALTIME/./}; "$KEYCHAINFS" slot change 1 --keychain tried --passphrase-file p0 --new-passphrase-file p0 2> /dev/null
 took=$((${EPOCHREALTIME/./} - began))
 rest() { local delay=$((took * (n + 1) / 12 + RANDOM % (took / 10))); sleep "$((delay / 1000000)).$(printf %06d $((delay % 1000000)))"; }
-for n in $(seq 14); do
+for n in $(seq "$(rounds 14)"); do
     (umask 077; echo "secret $n" > "p$n")
     if [ $((n % 2)) = 0 ]; then
         # The daemon, in whose hands it is.

@@ -1,4 +1,5 @@
-# L5, F9: on a full disk a rekey stops, says so, leaves the room that others need to them, and goes on. users: root
+# L5, F9: on a full disk a rekey stops, says so, leaves the room that others need to them, and goes on.
+# users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small"; mount -t tmpfs -o size=12m tmpfs "$CASE_DIR/small"
 small_cleanup() { local code=$?; (exit $code) || true; cd /; is_mounted && "$KEYCHAINFS" unmount "$MNT"; umount "$CASE_DIR/small"; exit $code; }

@@ -1,4 +1,5 @@
 # L5, L2, F3: a keychain is in use while it gets new keys: nobody notices; a lock stops the rekey, an unlock goes on with it.
+# seconds: 44
 . "${0%/*}/lib.sh"
 rekey_field() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['rekey'].get('$1'))"; }
 is_rekey() { [ "$(rekey_field state)" = "$1" ]; }

@@ -1,5 +1,6 @@
 # L5, S8: a rekey that is killed 20 times at random moments ends with every item as it was, and no old key usable.
 # needs: StoreFormat
+# seconds: 32
 . "${0%/*}/lib.sh"
 FORMAT="$CASE_DIR/StoreFormat"
 DEVICE="$XDG_STATE_HOME/keychainfs/device.key"

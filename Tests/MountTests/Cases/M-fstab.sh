@@ -1,10 +1,8 @@
 # Section 8: fstab(5), mount(8), umount(8) and findmnt(8), through /sbin/mount.fuse and as a helper of our own.
 # users: root
 . "${0%/*}/lib.sh"
-if [ -z "${KEYCHAINFS_PRIVATE_MOUNTS:-}" ]; then
-    # mount(8) forgets PATH and HOME: the program has to lie where /bin/sh looks by itself. It does, for nobody else.
-    KEYCHAINFS_PRIVATE_MOUNTS=1 exec unshare --mount --propagation private bash "$0"
-fi
+# mount(8) resets PATH and HOME, so the program has to be in a directory where /bin/sh looks.
+private_mounts
 mkdir "$CASE_DIR/sbin"; ln "$KEYCHAINFS" "$CASE_DIR/sbin/keychainfs"; mount --bind "$CASE_DIR/sbin" /usr/local/sbin
 create_keychain
 unset KEYCHAINFS_PASSPHRASE_FILE

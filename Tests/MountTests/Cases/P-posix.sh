@@ -1,6 +1,7 @@
 # T4, T5, F2, F6, F8: a mount answers what a file system of the kernel answers, but for Differences.md.
 # needs: PosixProbe
 # `Tests/Proofs/posix` asks everything; these are the parts that the suites of ConformanceTests have least of.
+# seconds: 32
 . "$(dirname "$0")/lib.sh"
 
 parts="contents timestamps utimes modes descriptors directories inodes events"

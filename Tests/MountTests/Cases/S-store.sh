@@ -1,4 +1,5 @@
 # Everything is still there after another mount, and the store file tells nothing (S1, S2, H1).
+# seconds: 13
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 mkdir "$MNT/generic-passwords/CANARYSERVICE" "$MNT/internet-passwords/canaryserver.example,port=8443"

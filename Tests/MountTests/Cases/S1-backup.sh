@@ -1,4 +1,6 @@
 # S1, S8: backup, backup --verify and restore, of a mounted keychain and of one that is not.
+# users: both
+# seconds: 18
 . "${0%/*}/lib.sh"
 B="$CASE_DIR/backups"; mkdir "$B"
 create_keychain; mount_keychain

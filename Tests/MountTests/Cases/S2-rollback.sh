@@ -1,4 +1,5 @@
 # S2: an older copy of the whole file is told at the first unlock, and taken only if that is accepted.
+# seconds: 12
 . "${0%/*}/lib.sh"
 device() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['device']['$1'])"; }
 create_keychain; mount_keychain

@@ -1,4 +1,5 @@
 # S2, S4: rows of the closed file that are removed, older, added or swapped are told by check and after the first unlock.
+# seconds: 20
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 S="$MNT/generic-passwords/s"; mkdir "$S" "$MNT/generic-passwords/empty" "$MNT/generic-passwords/t"

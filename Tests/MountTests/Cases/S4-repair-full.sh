@@ -1,4 +1,5 @@
-# S4: a repair without room ends, at whatever point, with the damaged file as it was and nothing beside it. users: root
+# S4: a repair without room ends, at whatever point, with the damaged file as it was and nothing beside it.
+# users: root
 . "${0%/*}/lib.sh"
 SMALL="$CASE_DIR/small"; K="$SMALL/k"
 mkdir "$SMALL"; mount -t tmpfs -o size=8m tmpfs "$SMALL"

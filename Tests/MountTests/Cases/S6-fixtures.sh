@@ -1,5 +1,6 @@
 # S6: a store of every released version opens, with every item, name, attribute and time, and takes changes.
 # needs: StoreFormat
+# seconds: 14
 . "${0%/*}/lib.sh"
 FORMAT="$CASE_DIR/StoreFormat"
 KEYCHAIN="$CASE_DIR/fixture.keychain"

@@ -1,5 +1,6 @@
 # S6: a second program, written from the format's page alone, reads what this one writes, and this one what that writes.
 # needs: StoreFormat
+# seconds: 15
 . "${0%/*}/lib.sh"
 FORMAT="$CASE_DIR/StoreFormat"
 # Debian's Python, whose package is python3-nacl.

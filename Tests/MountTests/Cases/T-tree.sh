@@ -1,4 +1,6 @@
 # T1-T6: names, directories and what cannot be.
+# users: both
+# seconds: 28
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 cd "$MNT"

@@ -1,4 +1,5 @@
 # T6: seekdir, rewinddir and tiny getdents buffers, with entries made and removed meanwhile.
+# seconds: 27
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/access-groups/team/synchronizable/generic-passwords/many"

@@ -1,5 +1,6 @@
 # A service: tells systemd when it is ready and when it ends (sd_notify(3)); the unit is one that systemd takes.
 # needs: share
+# seconds: 22
 . "${0%/*}/lib.sh"
 # Its key derivation takes so long that a service which said too early that it is ready would be found out.
 "$KEYCHAINFS" create

@@ -1,4 +1,5 @@
-# H3: other users, root's sudo included, are kept out of an ordinary user's mount. users: user
+# H3: other users, root's sudo included, are kept out of an ordinary user's mount.
+# users: user
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 mkdir "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/a"

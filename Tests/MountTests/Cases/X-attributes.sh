@@ -1,4 +1,6 @@
 # X1-X4: attributes as xattrs, and tools that copy them.
+# users: both
+# seconds: 18
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"

@@ -27,10 +27,19 @@ expect_code() {
     (trap '' PIPE; echo "$said" 2> /dev/null) || true
 }
 
-# expect_errno NAME COMMAND...: the tool fails with strerror(NAME) in what it says.
+# strerror(3) in the C locale.
+declare -A ERROR_TEXTS=(
+    [EACCES]="Permission denied" [EBADMSG]="Bad message" [EBUSY]="Device or resource busy" [EFBIG]="File too large"
+    [EINVAL]="Invalid argument" [ENODEV]="No such device" [ENOENT]="No such file or directory"
+    [ENOKEY]="Required key not available" [ENOSPC]="No space left on device" [ENOTEMPTY]="Directory not empty"
+    [EPERM]="Operation not permitted" [EROFS]="Read-only file system" [EXDEV]="Invalid cross-device link"
+)
+
+# expect_errno NAME COMMAND...: the tool fails, and its message contains strerror(NAME).
 expect_errno() {
     local name=$1 said text; shift
-    text=$(python3 -I -c "import errno, os; print(os.strerror(errno.$name))")
+    text=${ERROR_TEXTS[$name]:-}
+    [ -n "$text" ] || fail "lib.sh does not know the text of $name"
     if said=$("$@" 2>&1 </dev/null); then fail "'$*' succeeded, wanted $name"; fi
     case "$said" in *"$text"*) ;; *) fail "'$*' did not say '$text': $said" ;; esac
 }
@@ -38,7 +47,7 @@ expect_errno() {
 create_keychain() { "$KEYCHAINFS" create --kdf test "$@"; }
 mount_keychain() { "$KEYCHAINFS" mount "$MNT" "$@"; }
 unmount_keychain() { "$KEYCHAINFS" unmount "$MNT"; }
-status() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['$1'])"; }
+status() { "$KEYCHAINFS" status --json "$MNT" | jq -er --arg key "$1" '.[$key]'; }
 daemon() { status pid; }
 commits() { status commits; }
 is_mounted() { grep -q " $MNT fuse\.[^ ]* " /proc/self/mounts; }    # of any subtype
@@ -60,12 +69,70 @@ wait_until() {
     done
 }
 
-# cleanup [CODE]: a trap of a case's own gives the exit code that it began with, or a failure is lost.
+# rounds N: the number of rounds of a case that tries random moments: N in the lane of all tests, else a third of it.
+rounds() { if [ "${KEYCHAINFS_LANE:-all}" = all ]; then echo "$1"; else echo $((($1 + 2) / 3)); fi; }
+
+# stop_process PID: stops it. A thread that is still running may receive a request, and a process that waits for the reply to that
+# request cannot be killed: so returns when every thread has stopped.
+stop_process() { kill -STOP "$1"; wait_until 10 is_stopped "$1"; }
+is_stopped() { ! sed 's/.*) //' /proc/"$1"/task/*/stat 2> /dev/null | grep -qv '^T'; }
+
+# private_mounts: continues this script in a mount namespace of its own. Its copies of other cases' mounts are detached
+# immediately: they would keep the daemons of those mounts running.
+private_mounts() {
+    [ -n "${KEYCHAINFS_PRIVATE_MOUNTS:-}" ] || KEYCHAINFS_PRIVATE_MOUNTS=1 exec unshare --mount --propagation private bash "$0"
+    local point
+    while read -r point; do umount -l "$point"; done < <(awk '$3 ~ /^fuse\.keychainfs/ { print $2 }' /proc/self/mounts)
+}
+
+# daemons: the processes of this case that run the program, whoever has started them.
+daemons() {
+    local directory arguments
+    for directory in $(grep -l '^keychainfs' /proc/[0-9]*/comm 2> /dev/null); do
+        directory=${directory%/comm}
+        ! grep -qs '^State:.*Z' "$directory/status" || continue
+        arguments=$(tr '\0' ' ' < "$directory/cmdline" 2> /dev/null) || continue
+        [[ $arguments != *"$CASE_DIR"* ]] || echo "${directory#/proc/}"
+    done
+}
+
+no_daemons() { [ -z "$(daemons)" ]; }
+
+# report_daemons: the processes that remain, and the mount namespaces in which the mount still exists.
+report_daemons() {
+    echo "FAIL: processes of the case that do not end:"
+    ps -o pid,ppid,stat,wchan:20,args -p "$(daemons | paste -sd,)" || true
+    local directory namespace seen=" "
+    for directory in /proc/[0-9]*; do
+        # Kernel threads have no command line.
+        [ -n "$(tr -d '\0' 2> /dev/null < "$directory/cmdline")" ] || continue
+        namespace=$(readlink "$directory/ns/mnt" 2> /dev/null) || continue
+        [[ $seen != *" $namespace "* ]] || continue
+        seen+="$namespace "
+        grep -qs " $CASE_DIR/[^ ]* .* - fuse" "$directory/mountinfo" || continue
+        echo "The mount exists in $namespace, the namespace of process ${directory#/proc/} ($(cat "$directory/comm"))."
+    done
+}
+
+# cleanup [CODE]: a trap of a case's own gives the exit code that it began with, or a failure is lost. A daemon that has lost its
+# mount has to end.
 cleanup() {
-    local code=${1:-$?}
+    local code=${1:-$?} deadline=$((SECONDS + 30)) point process
+    set +e
     cd /
     if is_mounted; then
-        "$KEYCHAINFS" unmount "$MNT" || fusermount3 -uz "$MNT" || umount -l "$MNT" || true
+        "$KEYCHAINFS" unmount "$MNT" || fusermount3 -uz "$MNT" || umount -l "$MNT"
+    fi
+    for point in $(awk -v below="$CASE_DIR/" '$3 ~ /^fuse/ && index($2, below) == 1 { print $2 }' /proc/self/mounts); do
+        echo "FAIL: the case has left a mount at $point" >&2
+        fusermount3 -uz "$point" || umount -l "$point"
+        [ "$code" != 0 ] || code=1
+    done
+    until no_daemons || [ "$SECONDS" -ge "$deadline" ]; do sleep 0.05; done
+    if ! no_daemons; then
+        report_daemons >&2
+        for process in $(daemons); do kill -KILL "$process"; done
+        [ "$code" != 0 ] || code=1
     fi
     exit "$code"
 }
