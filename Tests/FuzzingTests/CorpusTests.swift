@@ -25,7 +25,7 @@ struct CorpusTests {
         let inputs = try kept + target.seeds()
         for input in inputs { try run(target, input) }
         var generator = SeededGenerator(seed: Self.seed)
-        for _ in 0..<(Self.cases ?? target.cases) {
+        for _ in 0..<(Self.cases ?? TestLane.rounds(target.cases)) {
             var input = try #require(inputs.randomElement(using: &generator))
             Mutation.apply(to: &input, &generator)
             try run(target, input)

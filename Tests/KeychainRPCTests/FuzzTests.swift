@@ -10,7 +10,7 @@ import Testing
 @Suite("Messages changed at random")
 struct FuzzTests {
     private static let cases =
-        ProcessInfo.processInfo.environment["KEYCHAINFS_FUZZ_CASES"].flatMap { Int($0) } ?? 2_000
+        ProcessInfo.processInfo.environment["KEYCHAINFS_FUZZ_CASES"].flatMap { Int($0) } ?? TestLane.rounds(2_000)
 
     @Test("lists")
     func lists() throws {
@@ -21,8 +21,8 @@ struct FuzzTests {
             Mutation.apply(to: &bytes, &generator)
             guard let value = try? PropertyList(binary: bytes) else { continue }
             valid += 1
-            // Not a number is not equal to itself.
-            guard value == value else { continue }
+            // Not a number is not equal to itself, whereas an array that contains it may be: arrays with the same storage are equal.
+            guard !value.containsNaN else { continue }
             #expect(try PropertyList(binary: value.binary()) == value, "\(round)")
         }
         // It is no test if everything is refused, or nothing.
@@ -78,5 +78,16 @@ struct FuzzTests {
             start = end
         }
         return reader.status
+    }
+}
+
+extension PropertyList {
+    fileprivate var containsNaN: Bool {
+        switch self {
+        case .real(let number), .date(let number): number.isNaN
+        case .array(let values): values.contains(where: \.containsNaN)
+        case .dictionary(let values): values.values.contains(where: \.containsNaN)
+        default: false
+        }
     }
 }

@@ -12,7 +12,7 @@ import Testing
 @Suite("Hostile requests")
 struct HostileRequestTests {
     private static let cases =
-        ProcessInfo.processInfo.environment["KEYCHAINFS_FUZZ_CASES"].flatMap { Int($0) } ?? 2_000
+        ProcessInfo.processInfo.environment["KEYCHAINFS_FUZZ_CASES"].flatMap { Int($0) } ?? TestLane.rounds(2_000)
     private static let keys = [
         "class", "acct", "svce", "srvr", "ptcl", "port", "agrp", "sync", "pdmn", "accc", "cdat", "labl", "crtr", "invi",
         "gena", "tomb", "v_Data", "v_Ref", "v_PersistentRef", "m_Limit", "m_CaseInsensitive", "m_SubjectContains",

@@ -34,12 +34,12 @@ struct BadStoreTests {
     }()
 
     /// The edits whose stores are checked, and those whose stores are repaired. All of them take 110 s of one processor, so that
-    /// each landing has a quarter, and not the same one.
-    static let checked = sample(first: 0)
-    static let repaired = sample(first: 2)
+    /// each landing checks a quarter and repairs an eighth.
+    static let checked = sample(first: 0, step: 4)
+    static let repaired = sample(first: 2, step: 8)
 
-    private static func sample(first: Int) -> [Edit] {
-        TestLane.isComplete ? edits : stride(from: first, to: edits.count, by: 4).map { edits[$0] }
+    private static func sample(first: Int, step: Int) -> [Edit] {
+        TestLane.isComplete ? edits : stride(from: first, to: edits.count, by: step).map { edits[$0] }
     }
 
     @Test("there are edits, and the fixture itself is sound")

@@ -1,5 +1,6 @@
 import Foundation
 import Keychain
+import TestSupport
 import Testing
 
 @testable import KeychainStorage
@@ -117,11 +118,16 @@ struct EveryByteTests {
         // The longest of the rows of keys.
         for header in keyHeaders(hasNumbers: true) where small.bytes[header] >= 10 {
             for byte in header..<header + Int(small.bytes[header]) {
-                for bit in 0..<8 { try flip(bit, of: byte) }
+                for bit in bits(of: byte) { try flip(bit, of: byte) }
                 cases += 1
             }
         }
         #expect(cases > 10)
+    }
+
+    /// The bits of a byte that are flipped: all, or in a landing run every third, beginning with another one in each byte.
+    private func bits(of byte: Int) -> [Int] {
+        TestLane.isComplete ? Array(0..<8) : Array(stride(from: byte % 3, to: 8, by: 3))
     }
 
     /// Where the headers of rows of keys begin, the first byte of which says how long they are: of tables whose rows have

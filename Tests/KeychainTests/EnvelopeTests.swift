@@ -93,8 +93,9 @@ struct EnvelopeTests {
             (Int.random(in: 0...count + 10, using: &random), Int.random(in: 0...70_000, using: &random))
         }
         places += [(0, count), (0, count + 100_000), (count, 1), (count + 1, 1), (65535, 2), (65536, 65536), (0, 0)]
+        let plain = pattern(count)
         for (offset, length) in places {
-            let expected = Array(pattern(count).dropFirst(offset).prefix(length))
+            let expected = Array(plain.dropFirst(offset).prefix(length))
             #expect(try secret.bytes(at: offset, count: length) == expected)
         }
         #expect(throws: KeychainError.param) { try secret.bytes(at: -1, count: 1) }

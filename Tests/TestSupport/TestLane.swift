@@ -18,4 +18,7 @@ public enum TestLane: String, Sendable {
 
     /// Whether this run covers what is too expensive for each landing.
     public static var isComplete: Bool { current == .all }
+
+    /// The number of random inputs that a test tries: `count` in the lane `all`, else a third of it, like `rounds` in `lib.sh`.
+    public static func rounds(_ count: Int) -> Int { isComplete ? count : (count + 2) / 3 }
 }

@@ -1,5 +1,4 @@
 # F1, F2: when a value counts, told by the number of commits and by what a reader sees.
-# users: both
 # seconds: 15
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain

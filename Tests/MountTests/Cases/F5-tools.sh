@@ -1,5 +1,4 @@
 # F5: whatever way a tool has to save a file, the item stays: label, class, creation date, reference; two processes: a new one.
-# users: both
 # seconds: 20
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain

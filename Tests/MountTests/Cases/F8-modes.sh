@@ -1,4 +1,5 @@
 # F7, F8: modes, owners and times belong to the item; sizes are exact.
+# users: both
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"

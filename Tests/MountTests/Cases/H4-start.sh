@@ -3,7 +3,7 @@
 # seconds: 38
 . "${0%/*}/lib.sh"
 # The key derivation takes a moment: time to interrupt it.
-"$KEYCHAINFS" create --keychain "$CASE_DIR/slow"; create_keychain
+"$KEYCHAINFS" create --kdf test-slow --keychain "$CASE_DIR/slow"; create_keychain
 mount_keychain; mkdir "$MNT/generic-passwords/s"; unmount_keychain
 nobody() { ! pgrep -u "$(id -u)" -f "keychainfs (mount|guard) .*$MNT" > /dev/null; }
 for signal in INT TERM HUP KILL; do

@@ -1,5 +1,4 @@
 # H6: status and doctor show what holds, by measure, and warn where backups would copy decrypted files.
-# users: both
 # seconds: 11
 . "${0%/*}/lib.sh"
 expect_code 0 "$KEYCHAINFS" doctor "$MNT" > "$CASE_DIR/doctor"

@@ -1,5 +1,4 @@
 # X1-X4: attributes as xattrs, and tools that copy them.
-# users: both
 # seconds: 18
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
