@@ -7,7 +7,7 @@ import Testing
 /// Comment lines of the script are its settings:
 /// - `# users: root`, `# users: user` or `# users: both`: the accounts that run it in every lane. Without it an ordinary user runs it,
 ///   and in the lane `all` root too.
-/// - `# needs: NAME`: what is put next to the script, see ``Case/resources``.
+/// - `# needs: NAME`: additional files for the directory of the case, see ``Case/resources``.
 /// - `# seconds: N`: the approximate duration, for scripts that take more than about five seconds: the longest begin first.
 struct Case: CustomTestStringConvertible, Sendable {
     let file: URL

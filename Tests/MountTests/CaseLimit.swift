@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Runs a limited number of blocking functions at a time, each on a thread of its own, in the order of the calls.
+/// Runs a limited number of blocking functions at a time, each on a separate thread, in the order of the calls.
 ///
 /// A case waits for a process for seconds. On a thread of the cooperative pool it would keep other tests from running.
 final class CaseLimit: Sendable {

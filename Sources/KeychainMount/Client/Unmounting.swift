@@ -1,7 +1,7 @@
 import Foundation
 import Fuse
 
-/// `keychainfs unmount`: takes a mount away and waits until its daemon has ended.
+/// `keychainfs unmount`: unmounts a keychain and waits until its daemon has ended.
 package struct Unmounting: Sendable {
     private let mountPoint: String
     /// A daemon that has lost its mount has commits to finish, at most.

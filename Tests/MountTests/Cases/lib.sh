@@ -103,7 +103,7 @@ daemons() {
     for directory in $(grep -l '^keychainfs' /proc/[0-9]*/comm 2> /dev/null); do
         directory=${directory%/comm}
         ! grep -qs '^State:.*Z' "$directory/status" || continue
-        arguments=$(tr '\0' ' ' < "$directory/cmdline" 2> /dev/null) || continue
+        arguments=$(cat "$directory/cmdline" 2> /dev/null | tr '\0' ' ')
         [[ $arguments != *"$CASE_DIR"* ]] || echo "${directory#/proc/}"
     done
 }
@@ -117,7 +117,7 @@ report_daemons() {
     local directory namespace seen=" "
     for directory in /proc/[0-9]*; do
         # Kernel threads have no command line.
-        [ -n "$(tr -d '\0' 2> /dev/null < "$directory/cmdline")" ] || continue
+        [ -n "$(cat "$directory/cmdline" 2> /dev/null | tr -d '\0')" ] || continue
         namespace=$(readlink "$directory/ns/mnt" 2> /dev/null) || continue
         [[ $seen != *" $namespace "* ]] || continue
         seen+="$namespace "

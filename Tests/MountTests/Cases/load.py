@@ -51,6 +51,8 @@ class Worker:
         self.random = random.Random(number)
         # What was acknowledged, by name: the value and its label.
         self.journal = {}
+        # The name and the value of a write whose close has failed with ENOKEY.
+        self.unsure = None
         self.serial, self.last_name = 0, 0
         self.counts = collections.Counter()
         self.client = rpc.Client(mount)
@@ -62,8 +64,8 @@ class Worker:
         steps = [self.write] * 4 + [self.read] * 4 + [self.rename] * 2 + [
             self.append, self.remove, self.exchange, self.list, self.label, self.add, self.find, self.update, self.delete,
             self.write_shared, self.write_shared, self.read_shared, self.read_shared]
-        while time.time() < self.deadline:
-            step = self.random.choice(steps)
+        while time.time() < self.deadline or self.unsure:
+            step = self.settle if self.unsure else self.random.choice(steps)
             self.begin(step.__name__)
             try:
                 step()
@@ -120,14 +122,38 @@ class Worker:
 
     def write(self):
         name, data = self.name(), self.new_value()
-        self.store(self.path(name), data)
-        self.journal[name] = (data, self.journal.get(name, (b"", ""))[1])
+        self.change(name, data, lambda: self.store(self.path(name), data))
 
     def append(self):
         if name := self.known():
-            self.store(self.path(name), b"+", os.O_WRONLY | os.O_APPEND)
-            data, label = self.journal[name]
-            self.journal[name] = (data + b"+", label)
+            data = self.journal[name][0] + b"+"
+            self.change(name, data, lambda: self.store(self.path(name), b"+", os.O_WRONLY | os.O_APPEND))
+
+    def change(self, name, data, store):
+        """A close that fails with ENOKEY may have committed: a lock can come between the commit and the reply."""
+        try:
+            store()
+        except OSError as error:
+            if error.errno == errno.ENOKEY:
+                self.unsure = (name, data)
+            raise
+        self.acknowledge(name, data)
+
+    def acknowledge(self, name, data):
+        self.journal[name] = (data, self.journal.get(name, (b"", ""))[1])
+
+    def settle(self):
+        """After such a close: the new value or the old one, and nothing else."""
+        name, data = self.unsure
+        try:
+            found = self.load(self.path(name))
+        except FileNotFoundError:
+            found = None
+        if found == data:
+            self.acknowledge(name, data)
+        elif found != self.journal.get(name, (None, ""))[0]:
+            raise Failure(f"{name} holds neither what it held nor what a write that failed with ENOKEY has written")
+        self.unsure = None
 
     def read(self):
         if name := self.known():
