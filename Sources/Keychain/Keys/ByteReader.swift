@@ -12,17 +12,20 @@ struct ByteReader {
 
     var isAtEnd: Bool { position == source.endIndex }
 
+    /// Reads a number of at most 64 bits, least significant byte first.
     mutating func integer<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(KeychainError) -> Number {
         let width = Number.bitWidth / 8
         guard source.endIndex - position >= width else { throw .decode }
-        var number: Number = 0
-        for index in 0..<width {
-            number |= Number(truncatingIfNeeded: source[position + index]) << (8 * index)
+        var number: UInt64 = 0
+        var index = position + width
+        while index > position {
+            index -= 1
+            number = number &<< 8 | UInt64(source[index])
         }
         position += width
-        return number
+        return Number(truncatingIfNeeded: number)
     }
 
     mutating func bytes(_ count: Int) throws(KeychainError) -> [UInt8] {

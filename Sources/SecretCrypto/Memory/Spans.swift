@@ -14,6 +14,11 @@ extension [UInt8] {
     package init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
+
+    /// Appends the memory of a value, in the byte order of this machine.
+    package mutating func append(memoryOf value: some BitwiseCopyable) {
+        unsafe Swift.withUnsafeBytes(of: value) { bytes in unsafe append(contentsOf: bytes) }
+    }
 }
 
 extension RawSpan {
