@@ -53,6 +53,8 @@ class Worker:
         self.journal = {}
         # The name and the value of a write whose close has failed with ENOKEY.
         self.unsure = None
+        # The last steps, with the names that they used, for the report of a failure.
+        self.steps = collections.deque(maxlen=60)
         self.serial, self.last_name = 0, 0
         self.counts = collections.Counter()
         self.client = rpc.Client(mount)
@@ -67,10 +69,12 @@ class Worker:
         while time.time() < self.deadline or self.unsure:
             step = self.settle if self.unsure else self.random.choice(steps)
             self.begin(step.__name__)
+            self.steps.append([step.__name__])
             try:
                 step()
                 self.counts[step.__name__] += 1
             except OSError as error:
+                self.steps[-1].append(errno.errorcode[error.errno])
                 # Locked; or, after a second without room for it, no memory for a value (contract, H1).
                 if error.errno not in (errno.ENOKEY, errno.ENOMEM):
                     raise Failure(f"{step.__name__}: {error}") from error
@@ -81,6 +85,7 @@ class Worker:
     # Names of its own.
 
     def path(self, name):
+        self.steps[-1].append(name)
         return f"{self.directory}/{name}"
 
     def name(self):
@@ -129,10 +134,11 @@ class Worker:
             data = self.journal[name][0] + b"+"
             self.change(name, data, lambda: self.store(self.path(name), b"+", os.O_WRONLY | os.O_APPEND))
 
-    def change(self, name, data, store):
-        """A close that fails with ENOKEY may have committed: a lock can come between the commit and the reply."""
+    def change(self, name, data, call):
+        """A close or a request that fails with ENOKEY may have committed: a lock can come between the commit and the reply.
+        data: the new value; None if the item is deleted."""
         try:
-            store()
+            call()
         except OSError as error:
             if error.errno == errno.ENOKEY:
                 self.unsure = (name, data)
@@ -140,10 +146,13 @@ class Worker:
         self.acknowledge(name, data)
 
     def acknowledge(self, name, data):
-        self.journal[name] = (data, self.journal.get(name, (b"", ""))[1])
+        if data is None:
+            self.journal.pop(name, None)
+        else:
+            self.journal[name] = (data, self.journal.get(name, (b"", ""))[1])
 
     def settle(self):
-        """After such a close: the new value or the old one, and nothing else."""
+        """After such a failure: the new value or the old one, and nothing else."""
         name, data = self.unsure
         try:
             found = self.load(self.path(name))
@@ -152,7 +161,7 @@ class Worker:
         if found == data:
             self.acknowledge(name, data)
         elif found != self.journal.get(name, (None, ""))[0]:
-            raise Failure(f"{name} holds neither what it held nor what a write that failed with ENOKEY has written")
+            raise Failure(f"{name} holds neither the value before a change that failed with ENOKEY nor the one after it")
         self.unsure = None
 
     def read(self):
@@ -200,14 +209,14 @@ class Worker:
 
     def add(self):
         name, data = self.name(), self.new_value()
+        self.steps[-1].append(name)
         if name in self.journal:
             status = self.client.add(data, svce="load", acct=name)
             if status != rpc.DUPLICATE:
                 self.answered(status, f"add of {name}, which is there")
                 raise Failure(f"{name} could be added twice")
         else:
-            self.answered(self.client.add(data, svce="load", acct=name), f"add {name}")
-            self.journal[name] = (data, "")
+            self.change(name, data, lambda: self.answered(self.client.add(data, svce="load", acct=name), f"add {name}"))
 
     def find(self):
         if name := self.known():
@@ -219,13 +228,15 @@ class Worker:
     def update(self):
         if name := self.known():
             data = self.new_value()
-            self.answered(self.client.update({"svce": "load", "acct": name}, {}, data), f"update {name}")
-            self.journal[name] = (data, self.journal[name][1])
+            self.steps[-1].append(name)
+            self.change(name, data, lambda: self.answered(
+                self.client.update({"svce": "load", "acct": name}, {}, data), f"update {name}"))
 
     def delete(self):
         if name := self.known():
-            self.answered(self.client.delete(svce="load", acct=name), f"delete {name}")
-            del self.journal[name]
+            self.steps[-1].append(name)
+            self.change(name, None, lambda: self.answered(
+                self.client.delete(svce="load", acct=name), f"delete {name}"))
 
     # Names that all share: each value is somebody's, and whole.
 
@@ -307,7 +318,8 @@ def start(mount, number, slots, deadline, journal):
             json.dump({"items": kept, "counts": worker.counts}, file)
         code = 0
     except Failure as failure:
-        print(f"load: process {number}: {failure}", file=sys.stderr)
+        steps = "; ".join(" ".join(step) for step in worker.steps)
+        print(f"load: process {number}: {failure}\nload: its last steps: {steps}", file=sys.stderr)
     finally:
         sys.stdout.flush()
         os._exit(code)
