@@ -304,7 +304,7 @@ let package = Package(
     ]
 )
 
-// KEYCHAINFS_ONLY=TESTTARGET: that target, and what it depends on. SwiftPM links all test targets into one bundle, so without it a
+// KEYCHAINFS_ONLY=TESTTARGET: that target and its dependencies. SwiftPM links all test targets into one bundle, so without it a
 // change of a low layer compiles all of them (scripts/test --quick TARGET).
 if let only = Context.environment["KEYCHAINFS_ONLY"], let chosen = package.targets.first(where: { $0.name == only }) {
     let needed = chosen.dependencies.compactMap { dependency in
