@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 
-/// The extent of a test that has more cases than an ordinary run can try: a fixed number of them, the same on every machine, or
-/// as many as fit in `KEYCHAINFS_PROOF_SECONDS`. `KEYCHAINFS_PROOF_SEED` names the first case.
+/// The extent of a test that has more cases than a run can try: a fixed number of them, the same on every machine, or as many as
+/// fit in `KEYCHAINFS_PROOF_SECONDS`. `KEYCHAINFS_PROOF_SEED` names the first case.
 struct ProofLength {
     let isLong: Bool
     private let cases: Int
@@ -9,13 +10,13 @@ struct ProofLength {
     private let start = Date()
     private let seed: UInt64
 
-    /// - Parameter cases: The number of cases in an ordinary run.
+    /// - Parameter cases: The number of cases in the lane of all tests; the others try half of them.
     init(cases: Int) {
         let environment = ProcessInfo.processInfo.environment
         let long = environment["KEYCHAINFS_PROOF_SECONDS"].flatMap(Double.init)
         isLong = long != nil
         seconds = long ?? 0
-        self.cases = cases
+        self.cases = TestLane.isComplete ? cases : (cases + 1) / 2
         seed = environment["KEYCHAINFS_PROOF_SEED"].flatMap(UInt64.init) ?? 0
     }
 
