@@ -18,7 +18,8 @@ final class Connection: Sendable {
     private let logRoom: Mutex<LogRoom>
     private let file: FileIdentity
     /// Where the file was when it was opened.
-    private let path: FilePath
+    private let path: String
+    private let logPath: String
     /// The write-ahead log as it was first seen: SQLite goes on with it whatever becomes of its name.
     private let log: Mutex<FileIdentity?>
     /// Of a store that was opened for reading only: carries the flock(2) that keeps writers out.
@@ -27,9 +28,10 @@ final class Connection: Sendable {
     private init(queue: DatabaseQueue, file: StoreFile, reader: FileDescriptor? = nil) {
         self.queue = queue
         self.file = file.identity
-        path = file.path
-        log = Mutex(Self.identity(ofLogOf: file.path))
-        logRoom = Mutex(LogRoom(path: Self.logPath(of: file.path)))
+        path = file.path.string
+        logPath = DatabaseFiles.log(of: path)
+        log = Mutex(UntimedStatus(at: logPath).map(FileIdentity.init))
+        logRoom = Mutex(LogRoom(path: FilePath(logPath)))
         self.reader = reader
         snapshots = SnapshotReader()
         if reader == nil {
@@ -69,9 +71,9 @@ final class Connection: Sendable {
     /// found again. A disk that cannot answer has not moved them: what is wrong with it the commit finds out.
     var isInPlace: Bool {
         do throws(Errno) {
-            guard let status = try UntimedStatus.ofExisting(path.string) else { return false }
+            guard let status = try UntimedStatus.ofExisting(path) else { return false }
             guard FileIdentity(status) == file else { return false }
-            return hasLog(try UntimedStatus.ofExisting(Self.logPath(of: path).string).map(FileIdentity.init))
+            return hasLog(try UntimedStatus.ofExisting(logPath).map(FileIdentity.init))
         } catch {
             return true
         }
@@ -85,15 +87,9 @@ final class Connection: Sendable {
         }
     }
 
-    private static func logPath(of path: FilePath) -> FilePath { FilePath(DatabaseFiles.log(of: path.string)) }
-
-    private static func identity(ofLogOf path: FilePath) -> FileIdentity? {
-        UntimedStatus(at: logPath(of: path).string).map(FileIdentity.init)
-    }
-
     /// The size of the write-ahead log, which the database grows by at most when it is emptied.
     var logBytes: Int {
-        UntimedStatus(at: Self.logPath(of: path).string).map { Int(clamping: $0.size) } ?? 0
+        UntimedStatus(at: logPath).map { Int(clamping: $0.size) } ?? 0
     }
 
     /// For the gate's owner, after a commit.
@@ -140,7 +136,7 @@ final class Connection: Sendable {
     /// What the medium says of itself rather than what SQLite makes of it.
     func explained(_ error: KeychainError) -> KeychainError {
         guard case .io = error else { return error }
-        return Medium.refusal(in: path.removingLastComponent()) ?? error
+        return Medium.refusal(in: FilePath(path).removingLastComponent()) ?? error
     }
 
     /// Moves everything from the write-ahead log into the database and empties the log.

@@ -60,7 +60,10 @@ struct MountPointArgument: ParsableArguments {
 
 /// What unlocks the keychain.
 struct UnlockOptions: ParsableArguments {
-    @OptionGroup var passphrase: PassphraseOption
+    // Not as an option group: a debug build of ArgumentParser validates each group again for each validator of what contains it,
+    // so a group within a group doubled the time that a command takes to start.
+    @Option(name: .customLong("passphrase-file"), help: PassphraseOption.help)
+    var passphraseFile: String?
     @Option(
         name: .customLong("key-file"), help: "Unlock with the contents of this file instead of a passphrase.")
     var keyFile: String?
@@ -71,22 +74,26 @@ struct UnlockOptions: ParsableArguments {
         guard keyFile != nil else { return }
         if keyFile?.isEmpty == true { throw ValidationError("The name of the key file is empty.") }
         if recovery { throw ValidationError("--key-file and --recovery exclude each other.") }
-        if passphrase.file != nil { throw ValidationError("--key-file and --passphrase-file exclude each other.") }
+        if passphraseFile != nil { throw ValidationError("--key-file and --passphrase-file exclude each other.") }
     }
 
     /// Whether an option says what to unlock with.
-    var isNamed: Bool { keyFile != nil || recovery || passphrase.file != nil }
+    var isNamed: Bool { keyFile != nil || recovery || passphraseFile != nil }
 
     /// Read once. The variable is about passphrases alone: a recovery key is in no file unless somebody says so.
     var source: UnlockSource {
         if let keyFile { return .keyFile(KeyFile(path: Locations.absolute(keyFile))) }
-        return recovery ? .recoveryKey(PassphraseSource(file: passphrase.file)) : .passphrase(passphrase.source)
+        return recovery
+            ? .recoveryKey(PassphraseSource(file: passphraseFile))
+            : .passphrase(PassphraseSource(file: passphraseFile ?? Locations().passphraseFile))
     }
 }
 
 /// Where the passphrase comes from.
 struct PassphraseOption: ParsableArguments {
-    @Option(name: .customLong("passphrase-file"), help: "Read the passphrase from this file; '-' is standard input.")
+    static let help: ArgumentHelp = "Read the passphrase from this file; '-' is standard input."
+
+    @Option(name: .customLong("passphrase-file"), help: Self.help)
     var file: String?
 
     /// What it is read from, once: the option, the variable, or the terminal.

@@ -82,6 +82,7 @@ extension MountTable.Entry {
 
     /// Space, tab, newline, backslash and `#` stand there as a backslash and three octal digits.
     private static func decoded(_ field: ArraySlice<UInt8>) -> String {
+        guard field.contains(UInt8(ascii: "\\")) else { return String(decoding: field, as: UTF8.self) }
         var bytes: [UInt8] = []
         var rest = field
         while let byte = rest.popFirst() {
