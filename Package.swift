@@ -306,7 +306,10 @@ let package = Package(
 
 // KEYCHAINFS_ONLY=TESTTARGET: that target and its dependencies. SwiftPM links all test targets into one bundle, so without it a
 // change of a low layer compiles all of them (scripts/test --quick TARGET).
-if let only = Context.environment["KEYCHAINFS_ONLY"], let chosen = package.targets.first(where: { $0.name == only }) {
+if let only = Context.environment["KEYCHAINFS_ONLY"], !only.isEmpty {
+    guard let chosen = package.targets.first(where: { $0.type == .test && $0.name == only }) else {
+        fatalError("KEYCHAINFS_ONLY names no test target: \(only)")
+    }
     let needed = chosen.dependencies.compactMap { dependency in
         if case .byNameItem(let name, _) = dependency { name } else { nil }
     }

@@ -15,8 +15,8 @@ extension [UInt8] {
         self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
 
-    /// Appends the memory of a value, in the byte order of this machine.
-    package mutating func append(memoryOf value: some BitwiseCopyable) {
+    /// Appends the memory of an integer, in the byte order of this machine. Integers have no padding, which would be undefined.
+    package mutating func append(memoryOf value: some FixedWidthInteger & BitwiseCopyable) {
         unsafe Swift.withUnsafeBytes(of: value) { bytes in unsafe append(contentsOf: bytes) }
     }
 }
