@@ -14,11 +14,6 @@ extension [UInt8] {
     package init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
-
-    /// Appends the memory of an integer, in the byte order of this machine. Integers have no padding, which would be undefined.
-    package mutating func append(memoryOf value: some FixedWidthInteger & BitwiseCopyable) {
-        unsafe Swift.withUnsafeBytes(of: value) { bytes in unsafe append(contentsOf: bytes) }
-    }
 }
 
 extension RawSpan {
