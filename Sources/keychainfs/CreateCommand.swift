@@ -9,13 +9,15 @@ struct Create: ParsableCommand {
     )
 
     @OptionGroup var keychain: KeychainOption
-    @OptionGroup var passphrase: PassphraseOption
+    @Option(name: .customLong("passphrase-file"), help: passphraseFileHelp)
+    var passphraseFile: String?
     @Option(help: "The cost of a guess: \(CostChoice.names).")
     var kdf: CostChoice = .moderate
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            try KeychainFile(path: keychain.path).create(passphrase: passphrase.source, cost: kdf)
+            let source = PassphraseSource(option: passphraseFile)
+            try KeychainFile(path: keychain.path).create(passphrase: source, cost: kdf)
             Report.message("made \(keychain.path). Mount it with 'keychainfs mount'.")
         }
     }

@@ -60,9 +60,9 @@ struct MountPointArgument: ParsableArguments {
 
 /// What unlocks the keychain.
 struct UnlockOptions: ParsableArguments {
-    // Not as an option group: a debug build of ArgumentParser validates each group again for each validator of what contains it,
-    // so a group within a group doubled the time that a command takes to start.
-    @Option(name: .customLong("passphrase-file"), help: PassphraseOption.help)
+    // No option groups here: a debug build of ArgumentParser validates a group within a group so often that commands took nearly
+    // twice as long to start.
+    @Option(name: .customLong("passphrase-file"), help: passphraseFileHelp)
     var passphraseFile: String?
     @Option(
         name: .customLong("key-file"), help: "Unlock with the contents of this file instead of a passphrase.")
@@ -85,17 +85,14 @@ struct UnlockOptions: ParsableArguments {
         if let keyFile { return .keyFile(KeyFile(path: Locations.absolute(keyFile))) }
         return recovery
             ? .recoveryKey(PassphraseSource(file: passphraseFile))
-            : .passphrase(PassphraseSource(file: passphraseFile ?? Locations().passphraseFile))
+            : .passphrase(PassphraseSource(option: passphraseFile))
     }
 }
 
-/// Where the passphrase comes from.
-struct PassphraseOption: ParsableArguments {
-    static let help: ArgumentHelp = "Read the passphrase from this file; '-' is standard input."
+/// Of `--passphrase-file`, where it names the passphrase of the keychain.
+let passphraseFileHelp: ArgumentHelp = "Read the passphrase from this file; '-' is standard input."
 
-    @Option(name: .customLong("passphrase-file"), help: Self.help)
-    var file: String?
-
-    /// What it is read from, once: the option, the variable, or the terminal.
-    var source: PassphraseSource { PassphraseSource(file: file ?? Locations().passphraseFile) }
+extension PassphraseSource {
+    /// The file of the option, else that of the variable KEYCHAINFS_PASSPHRASE_FILE, else the terminal.
+    init(option file: String?) { self.init(file: file ?? Locations().passphraseFile) }
 }

@@ -121,7 +121,7 @@ struct MountHelperCommand: ParsableCommand {
             let plan = MountPlan(
                 keychain: Locations.absolute(source), mountPoint: Locations.absolute(mountPoint), options: options,
                 isForeground: false, makesKeychain: false, acceptsRollback: false)
-            let other = UnlockSource.passphrase(PassphraseSource(file: Locations().passphraseFile))
+            let other = UnlockSource.passphrase(PassphraseSource(option: nil))
             try plan.run(unlocking: options.unlockSource(else: other), say: Report.message)
         }
     }
