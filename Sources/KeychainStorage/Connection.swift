@@ -19,6 +19,7 @@ final class Connection: Sendable {
     private let file: FileIdentity
     /// Where the file was when it was opened.
     private let path: String
+    /// Where its write-ahead log is. A string: every commit looks at it.
     private let logPath: String
     /// The write-ahead log as it was first seen: SQLite goes on with it whatever becomes of its name.
     private let log: Mutex<FileIdentity?>
@@ -31,7 +32,7 @@ final class Connection: Sendable {
         path = file.path.string
         logPath = DatabaseFiles.log(of: path)
         log = Mutex(UntimedStatus(at: logPath).map(FileIdentity.init))
-        logRoom = Mutex(LogRoom(path: FilePath(logPath)))
+        logRoom = Mutex(LogRoom(path: logPath))
         self.reader = reader
         snapshots = SnapshotReader()
         if reader == nil {

@@ -15,15 +15,15 @@ struct LogRoom {
     /// What has to be free on the disk besides, in bytes.
     private static let spare = 64 * 1024 * 1024
 
-    private let path: FilePath
+    private let path: String
     /// Where the room ended that was made last.
     private var end = 0
 
-    init(path: FilePath) { self.path = path }
+    init(path: String) { self.path = path }
 
     /// After a commit: makes room if that commit has used up what there was.
     mutating func renew() {
-        guard let status = UntimedStatus(at: path.string) else { return }
+        guard let status = UntimedStatus(at: path) else { return }
         let size = Int(clamping: status.size)
         // It has been emptied since.
         if size < end { end = 0 }
@@ -33,14 +33,15 @@ struct LogRoom {
     }
 
     private func hasSpace(for count: Int) -> Bool {
-        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path.string)
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path)
         guard let free = attributes?[.systemFreeSize] as? NSNumber else { return false }
         return free.int64Value > Self.spare + count
     }
 
     /// Not synchronized: the next commit does that.
     private func add(_ count: Int, at offset: Int) -> Bool {
-        guard let log = try? FileDescriptor.open(path, .writeOnly, options: [.closeOnExec, .noFollow]) else {
+        guard let log = try? FileDescriptor.open(FilePath(path), .writeOnly, options: [.closeOnExec, .noFollow])
+        else {
             return false
         }
         defer { try? log.close() }

@@ -29,4 +29,15 @@ import Testing
         let views = before.otherViews(of: try #require(before.mount(at: "/mnt")))
         #expect(views.count == 1 && !after.entries.contains(where: views.contains))
     }
+
+    @Test("An escaped byte of a path or a source is decoded; a backslash without three octal digits is kept")
+    func escapes() {
+        func path(_ field: String) -> String? {
+            table("41 30 0:50 / \(field) rw - fuse.a source rw").entries.first?.path
+        }
+        #expect(path("/plain/ü") == "/plain/ü")
+        #expect(path("/a\\040b\\011c\\012d\\134e\\043f") == "/a b\tc\nd\\e#f")
+        #expect(path("/a\\0") == "/a\\0" && path("/a\\089") == "/a\\089" && path("/a\\777") == "/a\\777")
+        #expect(table("41 30 0:50 / /m rw - fuse.a my\\040file rw").entries.first?.source == "my file")
+    }
 }

@@ -16,7 +16,7 @@ import Testing
     @Test("made when the log has grown, and not before")
     func made() throws {
         let scratch = try Scratch()
-        var room = LogRoom(path: FilePath(scratch["log"]))
+        var room = LogRoom(path: scratch["log"])
         room.renew()
         #expect(try scratch.size(of: "log") == nil)
         try grow(scratch, to: 30_000)
@@ -31,7 +31,7 @@ import Testing
     @Test("as much as the log has, up to a mebibyte")
     func share() throws {
         let scratch = try Scratch()
-        var room = LogRoom(path: FilePath(scratch["log"]))
+        var room = LogRoom(path: scratch["log"])
         try grow(scratch, to: 400_000)
         room.renew()
         #expect(try scratch.size(of: "log") == 800_000)
@@ -43,7 +43,7 @@ import Testing
     @Test("anew after the log was emptied")
     func emptied() throws {
         let scratch = try Scratch()
-        var room = LogRoom(path: FilePath(scratch["log"]))
+        var room = LogRoom(path: scratch["log"])
         try grow(scratch, to: 400_000)
         room.renew()
         try Data(repeating: 7, count: 5000).write(to: URL(fileURLWithPath: scratch["log"]))
