@@ -74,7 +74,7 @@ class Worker:
                 step()
                 self.counts[step.__name__] += 1
             except OSError as error:
-                self.steps[-1].append(errno.errorcode[error.errno])
+                self.steps[-1].append(errno.errorcode.get(error.errno, str(error)))
                 # Locked; or, after a second without room for it, no memory for a value (contract, H1).
                 if error.errno not in (errno.ENOKEY, errno.ENOMEM):
                     raise Failure(f"{step.__name__}: {error}") from error
