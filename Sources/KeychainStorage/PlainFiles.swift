@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import SystemPackage
+internal import SystemServices
 
 /// System calls on files and directories, with the errors of opening a store.
 enum PlainFiles {
@@ -18,19 +19,12 @@ enum PlainFiles {
         (try? stat(path, follow: false)) != nil
     }
 
-    /// Creates what is missing of `path`, mode 0700, durably.
+    /// Creates a directory and its missing parents, see ``FileNames/makeDirectory(_:)``.
     static func createDirectory(_ path: FilePath) throws(StoreOpenError) {
-        do throws(StoreOpenError) {
-            guard try stat(path).type == .directory else { throw .notRegularFile }
-        } catch .notFound {
-            guard !exists(path), !path.isEmpty else { throw .notFound }
-            let parent = path.removingLastComponent()
-            try createDirectory(parent)
-            try manage { manager in
-                try manager.createDirectory(
-                    atPath: path.string, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            }
-            try synchronize(parent, .readOnly)
+        do throws(Errno) {
+            try FileNames.makeDirectory(path.string)
+        } catch {
+            throw error == .notDirectory ? .notRegularFile : StoreOpenError(error)
         }
     }
 

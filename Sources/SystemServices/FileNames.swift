@@ -31,18 +31,49 @@ public enum FileNames {
         guard unsafe Glibc.link(path, newPath) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// Makes a directory of mode 0700, and those that it lies in as far as they are missing; one that is there is no error.
-    /// Durable when it returns: what is kept in it is found again after a power cut.
+    /// Creates a directory (mode 0700) and its missing parents. An existing directory, or a link to one, is not an error.
+    /// All new names are durable on return.
+    ///
+    /// - Throws: What mkdir(2) returned. ENOTDIR for a file and ENOENT for a dangling link in place of a directory, and ENOENT where
+    ///   the file system creates no directories, as in `/proc`.
     public static func makeDirectory(_ path: String) throws(Errno) {
-        let parent = FilePath(path).removingLastComponent().string
-        if unsafe mkdir(path, 0o700) == 0 { return try synchronize(directory: parent.isEmpty ? "." : parent) }
+        var missing: [FilePath] = []
+        var next = FilePath(path)
+        while !(try makeOneDirectory(next)) {
+            let parent = next.removingLastComponent()
+            guard !parent.isEmpty, parent != next else { throw .noSuchFileOrDirectory }
+            missing.append(next)
+            next = parent
+        }
+        for directory in missing.reversed() {
+            // Its parent exists now: a second ENOENT would stay.
+            guard try makeOneDirectory(directory) else { throw .noSuchFileOrDirectory }
+        }
+    }
+
+    /// Creates one directory, durably. Returns false if mkdir(2) fails with ENOENT, or the name is a dangling link.
+    private static func makeOneDirectory(_ path: FilePath) throws(Errno) -> Bool {
+        if unsafe mkdir(path.string, 0o700) == 0 {
+            let parent = path.removingLastComponent().string
+            try synchronize(directory: parent.isEmpty ? "." : parent)
+            return true
+        }
         switch errno {
-        case EEXIST: return
-        case ENOENT where !parent.isEmpty && parent != path:
-            try makeDirectory(parent)
-            try makeDirectory(path)
+        case ENOENT: return false
+        case EEXIST: return try isDirectory(path.string)
         case let number: throw Errno(rawValue: number)
         }
+    }
+
+    /// Returns false for a dangling link. Uses stat(2), because a directory that may be searched need not be readable.
+    private static func isDirectory(_ path: String) throws(Errno) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw Errno(rawValue: errno) }
+            return false
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .notDirectory }
+        return true
     }
 
     /// Makes the names in a directory durable (fsync(2)).
