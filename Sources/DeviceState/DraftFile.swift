@@ -28,15 +28,16 @@ package struct DraftFile: ~Copyable {
     /// In bytes, as it is now.
     package var byteCount: Int64 { (try? file.seek(offset: 0, from: .end)) ?? 0 }
 
-    /// All of another file.
+    /// Appends the contents of a regular file. Throws EINVAL for a FIFO or a device, which may have no end.
     package func copy(fileAt path: String) throws(Errno) {
         let source: FileDescriptor
         do {
-            source = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            source = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
         } catch {
             throw Errno(within: error)
         }
         defer { try? source.close() }
+        guard (try? Stat(source).type) == .regular else { throw .invalidArgument }
         try copy(from: source)
     }
 

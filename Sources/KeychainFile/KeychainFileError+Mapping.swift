@@ -7,7 +7,8 @@ extension KeychainFileError {
         self =
             switch error {
             case .notFound: .notFound
-            case .alreadyExists, .foreignLog: .exists
+            case .alreadyExists, .leftoverFile: .exists
+            case .strayFile(let path): .strayFile(path: path)
             case .severalNames: .severalNames
             case .notRegularFile, .notAKeychain, .unknownFormat: .notAKeychain
             case .damaged: .damaged

@@ -45,9 +45,10 @@ final class Connection: Sendable {
 
     /// Another connection to the same file and log, if both can still be found by name.
     private func openBeside(_ file: StoreFile) -> DatabaseQueue? {
-        guard isInPlace, let queue = try? Self.connect(file, .beside, prepare: { try Schema.verify($0) }) else {
-            return nil
-        }
+        // SQLite looks for a journal at the first use of each connection.
+        guard isInPlace, (try? file.neighbors.requirePlain()) != nil,
+            let queue = try? Self.connect(file, .beside, prepare: { try Schema.verify($0) })
+        else { return nil }
         guard isInPlace else {
             Self.close(queue)
             return nil
@@ -94,7 +95,10 @@ final class Connection: Sendable {
     }
 
     /// For the gate's owner, after a commit.
-    func renewLogRoom() { logRoom.withLock { $0.renew() } }
+    func renewLogRoom() {
+        let known = log.withLock { $0 }
+        logRoom.withLock { $0.renew(known) }
+    }
 
     /// Runs `body` while nobody else uses the connection and no transaction is open; within a `body` of the same
     /// thread, as a part of it.
@@ -178,7 +182,9 @@ extension Connection {
             let locked = try identify(file)
             do throws(StoreOpenError) {
                 try file.requireOneName()
+                try file.neighbors.requirePlain()
             } catch {
+                // While another process uses the file, its neighbors are that process's.
                 throw LockHolder.processID(of: .sqlite, on: locked).map { .inUse(processID: $0) } ?? error
             }
             let queue: DatabaseQueue
@@ -206,6 +212,7 @@ extension Connection {
                 let locked = LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
                 let holder = LockHolder.processID(of: .sqlite, on: locked)
                 guard isFree, holder == nil else { throw .inUse(processID: holder ?? 0) }
+                try file.neighbors.requirePlain()
                 guard !file.hasLog else { throw .needsRecovery }
                 // Nobody writes and there is no log: SQLite needs neither locks nor shared memory.
                 let queue = try connect(file, .reader) { try Schema.verify($0) }

@@ -15,9 +15,7 @@ final class Draft {
     init(for path: String) throws(StoreOpenError) {
         target = FilePath(URL(fileURLWithPath: path).path)
         guard !PlainFiles.exists(target) else { throw .alreadyExists }
-        for suffix in DatabaseFiles.suffixes where PlainFiles.exists(FilePath(target.string + suffix)) {
-            throw .foreignLog
-        }
+        try StoreNeighbors(of: target).requireNone()
         let directory = target.removingLastComponent()
         try PlainFiles.createDirectory(directory)
         do throws(Errno) {

@@ -21,15 +21,17 @@ struct LogRoom {
 
     init(path: String) { self.path = path }
 
-    /// After a commit: makes room if that commit has used up what there was.
-    mutating func renew() {
-        guard let status = UntimedStatus(at: path) else { return }
+    /// Extends the log with zeros after a commit that has used up the previous extension.
+    ///
+    /// - Parameter log: The log that SQLite has open, nil if it is not known. Any other file of that name stays as it is.
+    mutating func renew(_ log: FileIdentity?) {
+        guard let status = UntimedStatus(at: path), log == FileIdentity(status) else { return }
         let size = Int(clamping: status.size)
         // It has been emptied since.
         if size < end { end = 0 }
         guard size > end else { return }
         let count = min(max(size, Self.share.lowerBound), Self.share.upperBound)
-        end = hasSpace(for: count) && add(count, at: size) ? size + count : size
+        end = hasSpace(for: count) && add(count, at: size, to: FileIdentity(status)) ? size + count : size
     }
 
     private func hasSpace(for count: Int) -> Bool {
@@ -39,12 +41,12 @@ struct LogRoom {
     }
 
     /// Not synchronized: the next commit does that.
-    private func add(_ count: Int, at offset: Int) -> Bool {
-        guard let log = try? FileDescriptor.open(FilePath(path), .writeOnly, options: [.closeOnExec, .noFollow])
-        else {
-            return false
-        }
+    private func add(_ count: Int, at offset: Int, to identity: FileIdentity) -> Bool {
+        // The caller holds the connection, so that a FIFO in place of the log must not block.
+        let options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
+        guard let log = try? FileDescriptor.open(FilePath(path), .writeOnly, options: options) else { return false }
         defer { try? log.close() }
+        guard let status = try? Stat(log), FileIdentity(status) == identity else { return false }
         do {
             try log.writeAll(toAbsoluteOffset: Int64(offset), [UInt8](repeating: 0, count: count))
             return true

@@ -37,6 +37,8 @@ struct StoreFile {
         return descriptor
     }
 
+    var neighbors: StoreNeighbors { StoreNeighbors(of: path) }
+
     /// See ``DatabaseFiles/hasLog(_:)``.
     var hasLog: Bool {
         DatabaseFiles.hasLog(path.string)

@@ -2,14 +2,17 @@ package import Keychain
 
 /// Why a keychain file could not be opened or created. Nothing has been changed.
 ///
-/// Carries no path: the caller knows which file it named.
+/// The path of the keychain is not part of an error: the caller knows it.
 package enum StoreOpenError: Error, Hashable, Sendable {
     /// There is no such file.
     case notFound
     /// Something, be it a dangling symbolic link, has that name already.
     case alreadyExists
-    /// Beside the place for a new keychain lies the log of another one, which SQLite would take for its own.
-    case foreignLog
+    /// Next to the store, at a name that SQLite uses, is something that no keychain leaves there: a rollback journal, or a log
+    /// that is not a regular file.
+    case strayFile(path: String)
+    /// Next to the path of a new store is a log or journal, which SQLite would use for the new store.
+    case leftoverFile(path: String)
     /// It has another name too (a hard link), beside which another log may lie.
     case severalNames
     /// A directory, a device, a pipe.

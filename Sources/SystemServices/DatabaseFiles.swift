@@ -3,11 +3,15 @@ import Foundation
 /// What SQLite keeps beside a file of it (sqlite.org/tempfiles.html).
 public enum DatabaseFiles {
     /// What the names of all of them end with after the file's.
-    public static let suffixes = [logSuffix, "-shm", "-journal"]
+    public static let suffixes = [logSuffix, "-shm", journalSuffix]
     private static let logSuffix = "-wal"
+    private static let journalSuffix = "-journal"
 
     /// The name of the write-ahead log.
     public static func log(of database: String) -> String { database + logSuffix }
+
+    /// The name of the rollback journal.
+    public static func journal(of database: String) -> String { database + journalSuffix }
 
     /// Whether the log holds anything, which only an opening for writing can bring in. An empty one is none: whoever opens the
     /// file makes one, or goes on with it.

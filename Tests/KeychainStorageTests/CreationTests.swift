@@ -47,6 +47,26 @@ struct CreationTests {
         #expect(try scratch.entries == ["login.keychain"])
     }
 
+    @Test(
+        "A log, journal or dangling link at such a name refuses a new keychain",
+        arguments: ["-wal", "-shm", "-journal"])
+    func leftovers(suffix: String) throws {
+        let scratch = try Scratch()
+        let path = scratch.keychain + suffix
+        for isLink in [false, true] {
+            if isLink {
+                try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+            } else {
+                try Data("theirs".utf8).write(to: URL(fileURLWithPath: path))
+            }
+            #expect(throws: StoreOpenError.leftoverFile(path: path)) {
+                try SQLiteRecordStore.create(at: scratch.keychain) { _ in Issue.record("the store is created") }
+            }
+            #expect(try scratch.entries == ["login.keychain" + suffix])
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
+
     @Test("nothing has the name before it is filled, and nothing is left if that fails")
     func failure() throws {
         let scratch = try Scratch()

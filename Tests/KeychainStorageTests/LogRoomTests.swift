@@ -1,6 +1,7 @@
 import Foundation
 import Keychain
 import SystemPackage
+import SystemServices
 import Testing
 
 @testable import KeychainStorage
@@ -13,16 +14,20 @@ import Testing
         try (old + Data(repeating: 7, count: size - old.count)).write(to: URL(fileURLWithPath: path))
     }
 
+    private func log(_ scratch: Scratch) -> FileIdentity? {
+        UntimedStatus(at: scratch["log"]).map(FileIdentity.init)
+    }
+
     @Test("made when the log has grown, and not before")
     func made() throws {
         let scratch = try Scratch()
         var room = LogRoom(path: scratch["log"])
-        room.renew()
+        room.renew(log(scratch))
         #expect(try scratch.size(of: "log") == nil)
         try grow(scratch, to: 30_000)
-        room.renew()
+        room.renew(log(scratch))
         #expect(try scratch.size(of: "log") == 30_000 + 256 * 1024)
-        room.renew()
+        room.renew(log(scratch))
         #expect(try scratch.size(of: "log") == 30_000 + 256 * 1024)
         let bytes = try #require(FileManager.default.contents(atPath: scratch["log"]))
         #expect(bytes.prefix(30_000).allSatisfy { $0 == 7 } && bytes.dropFirst(30_000).allSatisfy { $0 == 0 })
@@ -33,10 +38,10 @@ import Testing
         let scratch = try Scratch()
         var room = LogRoom(path: scratch["log"])
         try grow(scratch, to: 400_000)
-        room.renew()
+        room.renew(log(scratch))
         #expect(try scratch.size(of: "log") == 800_000)
         try grow(scratch, to: 3_000_000)
-        room.renew()
+        room.renew(log(scratch))
         #expect(try scratch.size(of: "log") == 3_000_000 + 1024 * 1024)
     }
 
@@ -45,10 +50,28 @@ import Testing
         let scratch = try Scratch()
         var room = LogRoom(path: scratch["log"])
         try grow(scratch, to: 400_000)
-        room.renew()
+        room.renew(log(scratch))
         try Data(repeating: 7, count: 5000).write(to: URL(fileURLWithPath: scratch["log"]))
-        room.renew()
+        room.renew(log(scratch))
         #expect(try scratch.size(of: "log") == 5000 + 256 * 1024)
+    }
+
+    @Test("A file that has replaced the log stays as it is, and a FIFO does not block", arguments: ["file", "fifo", "link"])
+    func replaced(by kind: String) throws {
+        let scratch = try Scratch()
+        var room = LogRoom(path: scratch["log"])
+        try grow(scratch, to: 30_000)
+        let known = log(scratch)
+        try FileManager.default.moveItem(atPath: scratch["log"], toPath: scratch["moved"])
+        switch kind {
+        case "fifo": try run("mkfifo", [scratch["log"]])
+        case "link": try FileManager.default.createSymbolicLink(atPath: scratch["log"], withDestinationPath: "moved")
+        default: try grow(scratch, to: 30_000)
+        }
+        room.renew(known)
+        room.renew(log(scratch).map { FileIdentity(device: $0.device, inode: $0.inode + 1) })
+        #expect(try scratch.size(of: "moved") == 30_000)
+        if kind == "file" { #expect(try scratch.size(of: "log") == 30_000) }
     }
 
     @Test("F4, S8: commits go into it; emptying the log takes it away; what a crash leaves of it opens")

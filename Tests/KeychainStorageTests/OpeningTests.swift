@@ -71,6 +71,72 @@ struct OpeningTests {
         #expect(try scratch.entries == ["link", "pipe"])
     }
 
+    /// What an attacker, or another program, can leave next to a keychain.
+    enum Neighbor: String, CaseIterable, Sendable {
+        case fifo, directory, socket, link, danglingLink, emptyFile, journal
+
+        func create(at path: String, in scratch: Scratch) throws {
+            let manager = FileManager.default
+            switch self {
+            case .fifo: try run("mkfifo", [path])
+            case .directory: try manager.createDirectory(atPath: path, withIntermediateDirectories: false)
+            case .socket:
+                try run("python3", ["-c", "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])", path])
+            case .link: try manager.createSymbolicLink(atPath: path, withDestinationPath: "other")
+            case .danglingLink: try manager.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+            case .emptyFile: try Data().write(to: URL(fileURLWithPath: path))
+            case .journal:
+                try Data(Self.journalHeader + [UInt8](repeating: 7, count: 8192)).write(to: URL(fileURLWithPath: path))
+            }
+        }
+
+        /// <https://www.sqlite.org/fileformat2.html#the_rollback_journal>
+        private static let journalHeader: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    }
+
+    @Test(
+        "A FIFO, directory, socket or link at the name of the log, and anything at that of the journal, is refused by name",
+        .timeLimit(.minutes(1)), arguments: ["-wal", "-journal"], Neighbor.allCases)
+    func strayFiles(suffix: String, neighbor: Neighbor) throws {
+        let scratch = try Scratch()
+        let bytes = try keychain(in: scratch)
+        try Data("other".utf8).write(to: URL(fileURLWithPath: scratch["other"]))
+        // An empty log is normal, and one without a valid frame is empty.
+        if suffix == "-wal", [.emptyFile, .journal].contains(neighbor) { return }
+        let stray = scratch.keychain + suffix
+        try neighbor.create(at: stray, in: scratch)
+        let before = try scratch.entries
+        for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
+            #expect(throws: StoreOpenError.strayFile(path: stray)) {
+                try SQLiteRecordStore.open(path: scratch.keychain, access: access).close()
+            }
+        }
+        // By a link, too: the name is that of the file next to the keychain itself.
+        try FileManager.default.createSymbolicLink(atPath: scratch["z"], withDestinationPath: "login.keychain")
+        #expect(throws: StoreOpenError.strayFile(path: stray)) {
+            try SQLiteRecordStore.open(path: scratch["z"]).close()
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)) == bytes)
+        #expect(try String(contentsOfFile: scratch["other"], encoding: .utf8) == "other")
+        #expect(try scratch.entries == before + ["z"])
+        try FileManager.default.removeItem(atPath: stray)
+        try SQLiteRecordStore.open(path: scratch.keychain).close()
+    }
+
+    @Test(
+        "A file at the name of the shared memory, whatever its type, is neither opened nor changed",
+        arguments: Neighbor.allCases)
+    func sharedMemory(neighbor: Neighbor) throws {
+        let scratch = try Scratch()
+        _ = try keychain(in: scratch)
+        try neighbor.create(at: scratch.keychain + "-shm", in: scratch)
+        let before = try scratch.entries
+        for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
+            try SQLiteRecordStore.open(path: scratch.keychain, access: access).close()
+        }
+        #expect(try scratch.entries == before)
+    }
+
     @Test("S4: zero length, garbage, the database of another program: no keychain, and untouched")
     func notAKeychain() throws {
         try expectRefusal(Data(), .notAKeychain)

@@ -171,11 +171,17 @@ extension Failure {
         case .notFound:
             self.init(.noKeychain, "There is no keychain at \(path). Make one with 'keychainfs create'.")
         case .alreadyExists: self = KeychainFile.exists(path)
-        case .foreignLog:
+        case .leftoverFile(let file):
             self.init(
                 .exists,
-                "Beside \(path) lies the log of another keychain (\(path)-wal). Move it to where that keychain is now, or away."
-            )
+                "\(file) belongs to another keychain. Move it to where that keychain is now, or away.")
+        case .strayFile(let file):
+            self.init(
+                .badKeychain,
+                """
+                \(file) does not belong to a keychain: it is a rollback journal, or not a regular file. Nothing was changed. \
+                Move it away.
+                """)
         case .severalNames:
             self.init(
                 .failure,

@@ -28,6 +28,11 @@ package struct Repair: Sendable {
         unlocking source: UnlockSource, say: (String) -> Void, confirm: (RepairAnswer) throws(Failure) -> Void
     ) throws(Failure) -> RepairAnswer {
         try checkPlace()
+        do throws(StoreOpenError) {
+            try StoreNeighbors(of: path).requirePlain()
+        } catch {
+            throw Failure(error, keychain: file.path)
+        }
         var aside = try copiedAside()
         var store = try opened()
         defer { store?.close() }

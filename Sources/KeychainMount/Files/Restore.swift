@@ -25,6 +25,7 @@ package struct Restore: Sendable {
     /// Returns where the replaced keychain is kept, if there was one.
     package func run(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> String? {
         try checkTarget()
+        try createStateDirectory()
         ReplacedKeychain.cutOff(of: target.path)?.undo()
         let draft = try copied()
         let secret = try source.read(say: say)
@@ -59,17 +60,28 @@ package struct Restore: Sendable {
         guard !MountedKeychains.contain(FilePath(target.path).removingLastComponent().string) else {
             throw Failure(.usage, "\(target.path) lies in a mounted keychain. Name a file on a disk.")
         }
-        guard target.exists else {
-            guard !DatabaseFiles.hasLog(target.path) else {
-                throw Failure(StoreOpenError.foreignLog, keychain: target.path)
-            }
-            return
-        }
+        guard target.exists else { return try checkNeighbors() }
         guard replaces else { throw Self.exists(target.path) }
         guard
             (try? FileManager.default.attributesOfItem(atPath: target.path))?[.type] as? FileAttributeType
                 == .typeRegular
         else { throw Failure(.badKeychain, "\(target.path) is no file; it is not replaced.") }
+        try checkNeighbors()
+    }
+
+    private func checkNeighbors() throws(Failure) {
+        let neighbors = StoreNeighbors(of: target.path)
+        do throws(StoreOpenError) {
+            try target.exists ? neighbors.requirePlain() : neighbors.requireNone()
+        } catch {
+            throw Failure(error, keychain: target.path)
+        }
+    }
+
+    /// The commit number is kept there when the backup has replaced the keychain.
+    private func createStateDirectory() throws(Failure) {
+        let directory = target.locations.stateDirectory
+        do throws(Errno) { try FileNames.makeDirectory(directory) } catch { throw Failure(error, writing: directory) }
     }
 
     private static func exists(_ path: String) -> Failure {

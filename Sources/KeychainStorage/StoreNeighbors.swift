@@ -1,0 +1,48 @@
+internal import Foundation
+internal import SystemPackage
+internal import SystemServices
+
+/// The files next to a store that SQLite opens because of their names: its write-ahead log and a rollback journal.
+///
+/// SQLite opens them without looking at their type, so that a FIFO blocks it forever. It plays back any rollback journal, which
+/// overwrites the store with pages of another database. See <https://www.sqlite.org/howtocorrupt.html>.
+package struct StoreNeighbors: Sendable {
+    /// The path of the store, symbolic links followed.
+    private let store: String
+
+    /// - Parameter path: The path of the store. Symbolic links are followed, as SQLite does.
+    package init(of path: String) {
+        store = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    }
+
+    init(of store: FilePath) { self.store = store.string }
+
+    /// Requires that SQLite can open the store without opening anything else than a log that is a regular file.
+    ///
+    /// This format uses a write-ahead log, so that there is never a rollback journal next to a store.
+    ///
+    /// - Throws: ``StoreOpenError/strayFile(path:)``.
+    package func requirePlain() throws(StoreOpenError) {
+        let (log, journal) = (DatabaseFiles.log(of: store), DatabaseFiles.journal(of: store))
+        if let type = try type(of: log), type != .regular { throw .strayFile(path: log) }
+        guard try type(of: journal) == nil else { throw .strayFile(path: journal) }
+    }
+
+    /// Requires that a store can be created at the path: there is neither a log nor a journal.
+    ///
+    /// - Throws: ``StoreOpenError/leftoverFile(path:)``.
+    package func requireNone() throws(StoreOpenError) {
+        for suffix in DatabaseFiles.suffixes {
+            guard try type(of: store + suffix) == nil else { throw .leftoverFile(path: store + suffix) }
+        }
+    }
+
+    /// Returns nil if there is no such file. A name that is too long for the file system does not exist.
+    private func type(of path: String) throws(StoreOpenError) -> FileType? {
+        do throws(StoreOpenError) {
+            return try PlainFiles.stat(FilePath(path), follow: false).type
+        } catch .notFound, .io(-Errno.fileNameTooLong.rawValue) {
+            return nil
+        }
+    }
+}
