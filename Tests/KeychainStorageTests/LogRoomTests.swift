@@ -1,7 +1,6 @@
 import Foundation
 import Keychain
 import SystemPackage
-import SystemServices
 import Testing
 
 @testable import KeychainStorage
@@ -15,7 +14,7 @@ import Testing
     }
 
     private func log(_ scratch: Scratch) -> FileIdentity? {
-        UntimedStatus(at: scratch["log"]).map(FileIdentity.init)
+        (try? Stat(FilePath(scratch["log"]))).map(FileIdentity.init)
     }
 
     @Test("made when the log has grown, and not before")
@@ -56,7 +55,9 @@ import Testing
         #expect(try scratch.size(of: "log") == 5000 + 256 * 1024)
     }
 
-    @Test("A file that has replaced the log stays as it is, and a FIFO does not block", arguments: ["file", "fifo", "link"])
+    @Test(
+        "A file that has replaced the log stays as it is, and a FIFO does not block",
+        arguments: ["file", "fifo", "link"])
     func replaced(by kind: String) throws {
         let scratch = try Scratch()
         var room = LogRoom(path: scratch["log"])

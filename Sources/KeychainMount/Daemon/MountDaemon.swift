@@ -14,9 +14,11 @@ import SystemServices
 struct MountDaemon {
     private let plan: MountPlan
     private let log = Logger(label: "keychainfs")
+    private let signals: EndingSignals
 
     init(_ plan: MountPlan) {
         self.plan = plan
+        signals = EndingSignals(log: log)
     }
 
     /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind. At once if `ready` says that it is not
@@ -25,6 +27,7 @@ struct MountDaemon {
     /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
     /// secret it is opened as far as the device key goes, and waits for its first unlock.
     func serve(with secret: consuming UnlockSecret?, ready: () -> Bool) throws(Failure) {
+        startSignals()
         reportHardening(ProcessHardening.apply())
         let place = try openPlace()
         let watch = try startGuard()
@@ -58,10 +61,9 @@ struct MountDaemon {
             let session = try Session(tree, options: sessionOptions)
             buffers.session = session
             defer { buffers.session = nil }
-            try mount(session, at: place)
+            try signals.mount(session) { () throws(FuseError) in try mount(session, at: place) }
             if let mount = session.mountIdentifier { watch.watch(mount: mount) }
             defer { try? place.seal() }
-            endOnSignals(session)
             try startLocks(locks, tree, session)
             defer { locks.end() }
             log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
@@ -81,6 +83,14 @@ struct MountDaemon {
     }
 
     // MARK: Parts
+
+    private func startSignals() {
+        do throws(Errno) {
+            try signals.start()
+        } catch {
+            log.warning("signals are not handled", metadata: ["errno": "\(error.rawValue)"])
+        }
+    }
 
     /// Each has a thread, which ends with the keychain.
     private func startWorkers(_ keychain: Keychain) throws(Failure) {
@@ -184,26 +194,6 @@ struct MountDaemon {
             try locks.start(tree) { session.notifier.send(tree.lock()) }
         } catch {
             throw .system(error, call: "timerfd_create")
-        }
-    }
-
-    /// An orderly end: the commits under way are finished, and who still has a file open does not hold the end up.
-    private func endOnSignals(_ session: Session) {
-        do throws(Errno) {
-            try Signals.onEnding { [log] number in
-                log.notice("ending", metadata: ["signal": "\(number)"])
-                ServiceNotification.stopping.send()
-                do throws(FuseError) {
-                    try session.unmount()
-                } catch .busy {
-                    try? session.unmount(lazily: true)
-                    session.exit()
-                } catch {
-                    session.exit()
-                }
-            }
-        } catch {
-            log.warning("signals are not handled", metadata: ["errno": "\(error.rawValue)"])
         }
     }
 

@@ -160,6 +160,8 @@ package struct MountPlan: Sendable {
         switch report {
         case .ready: return
         case .failed(let code, let message): throw Failure(ExitCode(rawValue: code) ?? .failure, message)
+        case .died(let status) where Signals.ending.contains(status - 128):
+            throw Failure(.failure, "Signal \(status - 128) ended the daemon before the keychain was mounted.")
         case .died(let status):
             throw Failure(
                 .failure, "The daemon ended without a word (status \(status)). Try --foreground, or look in the log.")
