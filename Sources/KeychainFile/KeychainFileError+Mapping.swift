@@ -8,7 +8,7 @@ extension KeychainFileError {
             switch error {
             case .notFound: .notFound
             case .alreadyExists, .leftoverFile: .exists
-            case .strayFile(let path): .strayFile(path: path)
+            case .strayFile(let path), .mismatchedLog(let path): .strayFile(path: path)
             case .severalNames: .severalNames
             case .notRegularFile, .notAKeychain, .unknownFormat: .notAKeychain
             case .damaged: .damaged

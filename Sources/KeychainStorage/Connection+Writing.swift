@@ -33,7 +33,10 @@ extension Connection {
     private func lead(_ first: TransactionPart) {
         var parts = [first]
         do throws(KeychainError) {
-            try use { db throws(KeychainError) in runAll(&parts, db) }
+            try use { db throws(KeychainError) in
+                try beginLog(db)
+                runAll(&parts, db)
+            }
         } catch {
             first.fail(with: error)
         }
@@ -104,7 +107,7 @@ extension Connection {
             Self.rollBack(db)
             return error
         }
-        renewLogRoom()
+        logHasGrown()
         eraser.committed(erasing: parts.contains { $0.failure == nil && $0.isErasing })
         return nil
     }

@@ -15,14 +15,16 @@ final class Connection: Sendable {
     /// For reads beside a transaction. Closed for a store that nobody writes.
     let snapshots: SnapshotReader
     let eraser = Eraser()
-    private let logRoom: Mutex<LogRoom>
+    let logRoom: Mutex<LogRoom>
+    /// Whether the next transaction may be the first in the log. Used by the gate's owner.
+    let logMayBegin = Atomic(true)
     private let file: FileIdentity
     /// Where the file was when it was opened.
     private let path: String
     /// Where its write-ahead log is. A string: every commit looks at it.
-    private let logPath: String
+    let logPath: String
     /// The write-ahead log as it was first seen: SQLite goes on with it whatever becomes of its name.
-    private let log: Mutex<FileIdentity?>
+    let log: Mutex<FileIdentity?>
     /// Of a store that was opened for reading only: carries the flock(2) that keeps writers out.
     private let reader: FileDescriptor?
 
@@ -89,17 +91,6 @@ final class Connection: Sendable {
         }
     }
 
-    /// The size of the write-ahead log, which the database grows by at most when it is emptied.
-    var logBytes: Int {
-        UntimedStatus(at: logPath).map { Int(clamping: $0.size) } ?? 0
-    }
-
-    /// For the gate's owner, after a commit.
-    func renewLogRoom() {
-        let known = log.withLock { $0 }
-        logRoom.withLock { $0.renew(known) }
-    }
-
     /// Runs `body` while nobody else uses the connection and no transaction is open; within a `body` of the same
     /// thread, as a part of it.
     func perform<Result>(
@@ -144,16 +135,6 @@ final class Connection: Sendable {
         return Medium.refusal(in: FilePath(path).removingLastComponent()) ?? error
     }
 
-    /// Moves everything from the write-ahead log into the database and empties the log.
-    func erase() throws(KeychainError) {
-        try perform { db throws(KeychainError) in
-            // The log cannot be emptied under somebody who reads it.
-            try snapshots.keepingOut { () throws(KeychainError) in
-                try KeychainError.mapping { _ = try db.checkpoint(.truncate) }
-            }
-        }
-    }
-
     /// Ends the use after `checkpoint`; later ones throw ``KeychainError/notAvailable``. Does nothing a second time.
     ///
     /// Waits for the calls that are running; so never from within the body of one.
@@ -183,6 +164,7 @@ extension Connection {
             do throws(StoreOpenError) {
                 try file.requireOneName()
                 try file.neighbors.requirePlain()
+                _ = try file.hasOwnLog()
             } catch {
                 // While another process uses the file, its neighbors are that process's.
                 throw LockHolder.processID(of: .sqlite, on: locked).map { .inUse(processID: $0) } ?? error
@@ -213,7 +195,7 @@ extension Connection {
                 let holder = LockHolder.processID(of: .sqlite, on: locked)
                 guard isFree, holder == nil else { throw .inUse(processID: holder ?? 0) }
                 try file.neighbors.requirePlain()
-                guard !file.hasLog else { throw .needsRecovery }
+                guard try !file.hasOwnLog(descriptor) else { throw .needsRecovery }
                 // Nobody writes and there is no log: SQLite needs neither locks nor shared memory.
                 let queue = try connect(file, .reader) { try Schema.verify($0) }
                 return Connection(queue: queue, file: file, reader: descriptor)
@@ -283,8 +265,8 @@ extension Connection {
             let all = ["temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON"]
             return switch self {
             case .writer:
-                ["page_size = 4096", "secure_delete = ON", "journal_mode = WAL", "synchronous = FULL"] + all
-                    + ["cache_size = -8192"]
+                ["page_size = 4096", "secure_delete = ON", "synchronous = FULL"] + all
+                    + ["wal_autocheckpoint = 0", "cache_size = -8192"]
             case .beside: all + ["query_only = ON", "cache_size = -1024"]
             case .reader: all + ["cache_size = -4096"]
             }
@@ -303,6 +285,7 @@ extension Connection {
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { db in
             for setting in use.settings { try db.execute(sql: "PRAGMA \(setting)") }
+            if use == .writer { try useLog(db) }
             try prepare(db)
         }
         // An empty path would be a database of its own in a temporary file.
@@ -312,6 +295,17 @@ extension Connection {
             return try DatabaseQueue(path: "file://\(path)?\(use.query)", configuration: configuration)
         } catch {
             throw StoreOpenError(opening: error)
+        }
+    }
+
+    /// Turns the write-ahead log on, without a rollback journal on disk. A file that was copied by SQLite, or whose log was removed,
+    /// has another journal mode: the change concerns the header alone, which lies in one sector.
+    private static func useLog(_ db: Database) throws {
+        if try String.fetchOne(db, sql: "PRAGMA journal_mode") != "wal" {
+            try db.execute(sql: "PRAGMA journal_mode = MEMORY")
+        }
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+            throw StoreOpenError.io(ResultCode.SQLITE_ERROR.rawValue)
         }
     }
 }

@@ -12,6 +12,9 @@ enum Schema {
     /// `PRAGMA user_version`: the format that is written.
     static let format = 1
 
+    /// The number of the page that contains the store row: the root page of the first table, because a single row needs no other.
+    static let storePage = 2
+
     /// The longest ciphertext of a secret that lies in its item's row, in bytes.
     static let longestShortSecret = 1024
 
@@ -82,5 +85,7 @@ enum Schema {
         let statements = try String.fetchAll(
             db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")
         guard statements == Self.statements else { throw StoreOpenError.damaged }
+        let root = try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 'store'")
+        guard root == storePage else { throw StoreOpenError.damaged }
     }
 }

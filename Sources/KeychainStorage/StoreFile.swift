@@ -39,9 +39,24 @@ struct StoreFile {
 
     var neighbors: StoreNeighbors { StoreNeighbors(of: path) }
 
-    /// See ``DatabaseFiles/hasLog(_:)``.
-    var hasLog: Bool {
-        DatabaseFiles.hasLog(path.string)
+    /// Whether there is a log with transactions that belong to this file.
+    ///
+    /// The caller has claimed the file in ``OpenFiles``: closing the descriptor would release SQLite's locks.
+    func hasOwnLog() throws(StoreOpenError) -> Bool {
+        let descriptor = try openChecked(.readOnly)
+        defer { try? descriptor.close() }
+        return try hasOwnLog(descriptor)
+    }
+
+    /// - Parameter descriptor: Of this file.
+    /// - Throws: ``StoreOpenError/mismatchedLog(path:)``.
+    func hasOwnLog(_ descriptor: FileDescriptor) throws(StoreOpenError) -> Bool {
+        let log = DatabaseFiles.log(of: path.string)
+        switch try LeftLog.finding(at: log, store: descriptor) {
+        case .empty: return false
+        case .belongs: return true
+        case .mismatched: throw .mismatchedLog(path: log)
+        }
     }
 
     /// The log lies beside one name: whoever opens the file by another one misses what is in the log, and what he writes

@@ -11,6 +11,8 @@ package enum StoreOpenError: Error, Hashable, Sendable {
     /// Next to the store, at a name that SQLite uses, is something that no keychain leaves there: a rollback journal, or a log
     /// that is not a regular file.
     case strayFile(path: String)
+    /// The log next to the store has committed transactions of another store, or of another copy of this one.
+    case mismatchedLog(path: String)
     /// Next to the path of a new store is a log or journal, which SQLite would use for the new store.
     case leftoverFile(path: String)
     /// It has another name too (a hard link), beside which another log may lie.

@@ -13,7 +13,11 @@ struct DurabilityTests {
     @Test("F1, S1: what was committed survives the end of the process; the rest of it never existed")
     func crash() throws {
         let scratch = try Scratch()
-        let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
+        let record = try Samples.store()
+        let store = try SQLiteRecordStore.create(at: scratch.keychain) { store throws(KeychainError) in
+            try store.write { writer throws(KeychainError) in try writer.put(record) }
+            return store
+        }
         defer { store.close() }
         let items = try [Samples.item(1), Samples.item(2)]
         let copy = scratch["copy"]

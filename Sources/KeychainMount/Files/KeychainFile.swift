@@ -182,6 +182,13 @@ extension Failure {
                 \(file) does not belong to a keychain: it is a rollback journal, or not a regular file. Nothing was changed. \
                 Move it away.
                 """)
+        case .mismatchedLog(let file):
+            self.init(
+                .badKeychain,
+                """
+                \(file) does not belong to \(path): it is the write-ahead log of another keychain, or of another copy of this \
+                one. Nothing was changed. Put back the file that it belongs to, or move the log away.
+                """)
         case .severalNames:
             self.init(
                 .failure,

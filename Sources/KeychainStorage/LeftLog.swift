@@ -1,0 +1,111 @@
+internal import Foundation
+internal import SystemPackage
+internal import SystemServices
+
+/// The write-ahead log that an earlier process left next to a store, read without SQLite.
+///
+/// SQLite copies the pages of any log with valid checksums into the database next to it: neither of the two names the other. So a
+/// log is only given to SQLite after its images of the store page have proved that it belongs to the file.
+///
+/// The first transaction in an empty log writes the store page back unchanged (``Connection/beginLog(_:)``), and every other
+/// transaction changes the header row in that page, which has a new random nonce then. So the page in the file is the first image,
+/// or, after a checkpoint, a later one. No log of another store, of an older or newer copy or of a fork contains it.
+///
+/// Format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
+struct LeftLog {
+    enum Finding: Equatable {
+        /// There is no log, or one without a committed transaction, which SQLite ignores.
+        case empty
+        /// The log has committed transactions that belong to the file.
+        case belongs
+        /// The log has committed transactions of another file, or of another state of this one.
+        case mismatched
+    }
+
+    /// Bytes of a page and of the frame that carries it.
+    static let pageSize = 4096
+    static let frameSize = LogFrames.frameHeaderSize + pageSize
+    /// The unit that a disk writes as a whole: after a power cut during a checkpoint the page can be a mixture of two images.
+    private static let sectorSize = 512
+
+    /// Compares the log at `path` with `store`, a descriptor of the file. The position of the descriptor does not matter.
+    ///
+    /// - Throws: What opening or reading the log threw; ``StoreOpenError/strayFile(path:)`` if it is not a regular file.
+    static func finding(at path: String, store: FileDescriptor) throws(StoreOpenError) -> Finding {
+        guard let log = try open(path) else { return .empty }
+        defer { try? log.close() }
+        return try finding(in: log, store: store)
+    }
+
+    static func finding(in log: FileDescriptor, store: FileDescriptor) throws(StoreOpenError) -> Finding {
+        let page = try read(store, at: Int64(pageSize) * Int64(Schema.storePage - 1), count: pageSize)
+        var sectors = page.count == pageSize ? SectorMatch(page, sectorSize: sectorSize) : nil
+        guard var frames = LogFrames(header: try read(log, at: 0, count: LogFrames.headerSize)) else { return .empty }
+        // SQLite takes the page size from the log. It refuses another version, with an error that says nothing of the log.
+        guard frames.pageSize == pageSize, frames.version == LogFrames.supportedVersion else { return .mismatched }
+        var hasCommit = false
+        var image: [UInt8]?
+        var offset = Int64(LogFrames.headerSize)
+        while let frame = frames.next(try read(log, at: offset, count: frameSize)) {
+            offset += Int64(frameSize)
+            if frame.page == Schema.storePage { image = frame.contents }
+            guard frame.isCommit else { continue }
+            hasCommit = true
+            if let image { sectors?.compare(image) }
+        }
+        guard hasCommit else { return .empty }
+        return sectors?.isComplete == true ? .belongs : .mismatched
+    }
+
+    /// Returns nil if there is no log. Links are not followed, and a FIFO does not block.
+    static func open(_ path: String) throws(StoreOpenError) -> FileDescriptor? {
+        let log: FileDescriptor
+        do {
+            log = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+        } catch Errno.noSuchFileOrDirectory, Errno.fileNameTooLong {
+            return nil
+        } catch Errno.tooManySymbolicLinkLevels {
+            throw .strayFile(path: path)
+        } catch {
+            throw StoreOpenError(error as? Errno ?? .ioError)
+        }
+        guard (try? Stat(log).type) == .regular else {
+            try? log.close()
+            throw .strayFile(path: path)
+        }
+        return log
+    }
+
+    /// Returns fewer bytes at the end of the file.
+    private static func read(_ file: FileDescriptor, at offset: Int64, count: Int) throws(StoreOpenError) -> [UInt8] {
+        do {
+            let handle = FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false)
+            try handle.seek(toOffset: UInt64(offset))
+            return [UInt8](try handle.read(upToCount: count) ?? Data())
+        } catch {
+            throw .io(-Errno.ioError.rawValue)
+        }
+    }
+}
+
+/// Which sectors of a page are equal to that sector of any of several images.
+private struct SectorMatch {
+    private let page: [UInt8]
+    private let sectorSize: Int
+    private var missing: Set<Int>
+
+    var isComplete: Bool { missing.isEmpty }
+
+    init(_ page: [UInt8], sectorSize: Int) {
+        self.page = page
+        self.sectorSize = sectorSize
+        missing = Set(stride(from: 0, to: page.count, by: sectorSize))
+    }
+
+    mutating func compare(_ image: [UInt8]) {
+        missing = missing.filter { start in
+            let range = start..<start + sectorSize
+            return page[range] != image[range]
+        }
+    }
+}
