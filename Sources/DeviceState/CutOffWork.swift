@@ -12,8 +12,13 @@ package struct CutOffWork {
         self.locations = locations
     }
 
-    /// Whether a restore has kept the keychain's log aside, and with it what was committed last.
-    package var hasTakenLog: Bool { ReplacedKeychain.cutOff(of: path.string) != nil }
+    /// The path of the keychain's log, which an interrupted restore may have moved.
+    package var log: String {
+        ReplacedKeychain.cutOff(of: path.string)?.presentLog ?? DatabaseFiles.log(of: path.string)
+    }
+
+    /// Whether an interrupted restore may have moved the log, and with it the newest transactions.
+    package var hasMovedLog: Bool { ReplacedKeychain.cutOff(of: path.string) != nil }
 
     /// Undoes a restore that did not come to its end, and removes files that were never finished.
     package func undo() {

@@ -47,6 +47,9 @@ package struct ReplacedKeychain {
         for name in [log(kept), kept] { try? FileManager.default.removeItem(atPath: name) }
     }
 
+    /// The log's path: with the second name once ``keep()`` has given it that.
+    var presentLog: String { Self.exists(log(kept)) ? log(kept) : log(path) }
+
     /// Without its log the keychain lacks what was committed last: whether it has what there is of it, durably.
     private func giveBackLog() -> Bool {
         guard Self.exists(log(kept)) else { return true }

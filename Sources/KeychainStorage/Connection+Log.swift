@@ -27,21 +27,30 @@ extension Connection {
     ///
     /// Commits without waiting for the disk: the header of the log is synchronized here instead of with the next transaction, and the
     /// frame with that one.
-    func beginLog(_ db: Database) throws(KeychainError) {
-        guard logMayBegin.load(ordering: .relaxed) else { return }
-        try KeychainError.mapping {
-            try db.execute(sql: "PRAGMA synchronous = NORMAL")
-            let outcome = Result {
-                try db.inTransaction(.immediate) {
-                    try Self.rewriteStorePage(db)
-                    return .commit
-                }
-            }
-            // No other transaction is committed before this has succeeded.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            try outcome.get()
+    ///
+    /// - Returns: Why it failed. No transaction may be committed then: the next call tries again.
+    func beginLog(_ db: Database) -> KeychainError? {
+        guard logMayBegin.load(ordering: .relaxed) else { return nil }
+        do throws(KeychainError) {
+            try KeychainError.mapping { try Self.commitStorePage(db) }
+        } catch {
+            return error
         }
         logMayBegin.store(false, ordering: .relaxed)
+        return nil
+    }
+
+    private static func commitStorePage(_ db: Database) throws {
+        try db.execute(sql: "PRAGMA synchronous = NORMAL")
+        let outcome = Result {
+            try db.inTransaction(.immediate) {
+                try rewriteStorePage(db)
+                return .commit
+            }
+        }
+        // Otherwise later transactions would not be durable.
+        try db.execute(sql: "PRAGMA synchronous = FULL")
+        try outcome.get()
     }
 
     /// SQLite writes no page for a value that is overwritten by the same one: changes a bit, and changes it back. The length stays

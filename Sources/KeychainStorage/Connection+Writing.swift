@@ -33,10 +33,7 @@ extension Connection {
     private func lead(_ first: TransactionPart) {
         var parts = [first]
         do throws(KeychainError) {
-            try use { db throws(KeychainError) in
-                try beginLog(db)
-                runAll(&parts, db)
-            }
+            try use { db throws(KeychainError) in runAll(&parts, db) }
         } catch {
             first.fail(with: error)
         }
@@ -46,6 +43,7 @@ extension Connection {
 
     /// `parts`: the first one, and in the end all of the transaction.
     private func runAll(_ parts: inout [TransactionPart], _ db: Database) {
+        let logFailure = beginLog(db)
         var next = parts.first
         while let part = next {
             run(part, isFirst: parts.count == 1, db)
@@ -53,7 +51,7 @@ extension Connection {
             next = gate.takePart()
             if let next { parts.append(next) }
         }
-        let failure = end(parts, db)
+        let failure = end(parts, db, logFailure)
         parts.first { $0.ending != nil }?.ending?.didEnd(isCommitted: failure == nil)
         // A part that failed by itself keeps its own error.
         if let failure { for part in parts { part.fail(with: failure) } }
@@ -95,12 +93,17 @@ extension Connection {
     }
 
     /// Commits; returns why nothing of any part is left, if so.
-    private func end(_ parts: [TransactionPart], _ db: Database) -> KeychainError? {
+    ///
+    /// - Parameter logFailure: Why the log could not be begun. Reported here, because parts that fail by themselves need no log.
+    private func end(
+        _ parts: [TransactionPart], _ db: Database, _ logFailure: KeychainError?
+    ) -> KeychainError? {
         guard db.isInsideTransaction else {
             // The last part has failed so that SQLite, or we, rolled back everything.
             return parts.last?.failure ?? .io(ResultCode.SQLITE_ABORT.rawValue)
         }
         do throws(KeychainError) {
+            if let logFailure { throw logFailure }
             try parts.first { $0.ending != nil }?.ending?.willCommit(SQLiteRecords(db: db))
             try Self.execute("COMMIT TRANSACTION", db)
         } catch {

@@ -7,31 +7,16 @@ import SystemServices
 ///
 /// Nothing has that name before ``publish()``.
 struct FileAside: ~Copyable {
-    /// What tells that somebody has written to a file.
-    private struct Facts: Equatable {
-        let size: Int
-        let modified: Date?
-        let inode: Int?
-
-        /// An empty log is none: opening the keychain makes one.
-        init(_ path: String) {
-            let facts = try? FileManager.default.attributesOfItem(atPath: path)
-            size = facts?[.size] as? Int ?? 0
-            modified = size == 0 ? nil : facts?[.modificationDate] as? Date
-            inode = size == 0 ? nil : facts?[.systemFileNumber] as? Int
-        }
-    }
-
     let path: String
     private let source: String
-    private let facts: [Facts]
+    private let stamps: [FileStamp]
     private let file: DraftFile?
     private let log: DraftFile?
 
     init(of source: String) throws(Errno) {
         self.source = source
         path = source + ".damaged-" + FileNameDate.free(after: source + ".damaged-")
-        facts = Self.facts(of: source)
+        stamps = Self.stamps(of: source)
         let file = try Self.copied(source, to: path)
         let names = (DatabaseFiles.log(of: source), DatabaseFiles.log(of: path))
         log = try DatabaseFiles.hasLog(source) ? Self.copied(names.0, to: names.1) : nil
@@ -46,7 +31,7 @@ struct FileAside: ~Copyable {
     }
 
     /// Whether what was copied is what is there.
-    var isCurrent: Bool { Self.facts(of: source) == facts }
+    var isCurrent: Bool { Self.stamps(of: source) == stamps }
 
     /// The same bytes once more, for one who will change them: in the draft's own file, whose lock says that it is in use.
     func copy(to draft: borrowing DraftFile) throws(Errno) {
@@ -84,5 +69,7 @@ struct FileAside: ~Copyable {
         try? manager.setAttributes([.ownerAccountID: user, .groupOwnerAccountID: group], ofItemAtPath: path)
     }
 
-    private static func facts(of path: String) -> [Facts] { [Facts(path), Facts(DatabaseFiles.log(of: path))] }
+    private static func stamps(of path: String) -> [FileStamp] {
+        [FileStamp(path), FileStamp(DatabaseFiles.log(of: path))]
+    }
 }

@@ -44,23 +44,48 @@ package struct KeychainFile: Sendable {
     /// Whether there is something of that name.
     package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path)) != nil }
 
-    /// Opens it, still locked. For reading only, nothing is written anywhere.
+    /// Opens the keychain, still locked. For reading only, nothing is written anywhere.
     ///
-    /// `isBackup`: it may be older than what this device has seen.
+    /// - Parameter isBackup: Whether it may be older than what this device has seen.
     func open(isReadOnly: Bool, isBackup: Bool = false) throws(Failure) -> OpenedKeychain {
-        let deviceFile = DeviceKeyFile(locations)
-        let hadDeviceKey = deviceFile.exists
-        try overcomeCrash(isReadOnly: isReadOnly)
+        if !isReadOnly { cutOffWork.undo() }
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
-            store = try SQLiteRecordStore.open(path: path, access: isReadOnly ? .readOnly : .readWrite)
+            store = try isReadOnly ? readOnlyStore() : SQLiteRecordStore.open(path: path)
         } catch {
             throw Failure(error, keychain: path)
         }
+        return try opened(store, isBackup: isBackup)
+    }
+
+    /// Opens the keychain for reading, still locked. Reads a keychain that was not closed from a copy, in which its log is recovered:
+    /// nothing else is written anywhere.
+    func openToLook() throws(Failure) -> OpenedKeychain {
+        let store: SQLiteRecordStore?
+        do throws(StoreOpenError) {
+            store = try readOnlyStore()
+        } catch .needsRecovery {
+            store = nil
+        } catch {
+            throw Failure(error, keychain: path)
+        }
+        if let store { return try opened(store, isBackup: false) }
+        return try opened(RecoveredCopy.open(path, log: cutOffWork.log), isBackup: false)
+    }
+
+    private func readOnlyStore() throws(StoreOpenError) -> SQLiteRecordStore {
+        guard !cutOffWork.hasMovedLog else { throw .needsRecovery }
+        return try SQLiteRecordStore.open(path: path, access: .readOnly)
+    }
+
+    /// Closes the store if it throws.
+    private func opened(_ store: SQLiteRecordStore, isBackup: Bool) throws(Failure) -> OpenedKeychain {
+        let deviceFile = DeviceKeyFile(locations)
+        let hadDeviceKey = deviceFile.exists
         let device: SecretBytes
         do throws(Failure) {
             device = try Failure.telling { () throws(DeviceKeyError) in
-                try isReadOnly ? deviceFile.readOnly() : deviceFile.read()
+                try store.isReadOnly ? deviceFile.readOnly() : deviceFile.read()
             }
         } catch {
             store.close()
@@ -80,12 +105,6 @@ package struct KeychainFile: Sendable {
     }
 
     private var cutOffWork: CutOffWork { CutOffWork(of: path, locations: locations) }
-
-    private func overcomeCrash(isReadOnly: Bool) throws(Failure) {
-        guard isReadOnly else { return cutOffWork.undo() }
-        // What was committed last may be in a log that is kept aside.
-        guard !cutOffWork.hasTakenLog else { throw Failure(StoreOpenError.needsRecovery, keychain: path) }
-    }
 
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
     package func check(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
@@ -130,15 +149,6 @@ package struct KeychainFile: Sendable {
             return CheckAnswer(try opened.keychain.check())
         } catch {
             throw Failure(error, keychain: path)
-        }
-    }
-
-    /// Without a change if possible; one whose last use was cut off has to be opened for writing once.
-    func openToLook() throws(Failure) -> OpenedKeychain {
-        do throws(Failure) {
-            return try open(isReadOnly: true)
-        } catch  where error.exitCode == .readOnly {
-            return try open(isReadOnly: false)
         }
     }
 

@@ -91,7 +91,10 @@ expect 1 "$(left)" "after a kill"; mount_keychain; expect 0 "$(left)" "after the
 
 # A mounted keychain is never replaced, one that is there only with --replace, and then kept aside.
 expect_code 14 "$KEYCHAINFS" restore --replace "$B/1" > /dev/null
-printf newer > "$D/one"; unmount_keychain
+printf newer > "$D/one"
+# The keychain as a crash would leave it, and a backup next to which lies the keychain's log.
+for name in withlog otherlog; do cp "$KEYCHAIN" "$B/$name"; cp "$KEYCHAIN-wal" "$B/$name-wal"; done
+cp "$B/1" "$B/otherlog"; unmount_keychain
 expect_code 20 "$KEYCHAINFS" restore "$B/1" > /dev/null
 expect_code 10 "$KEYCHAINFS" restore --replace --passphrase-file "$CASE_DIR/wrong" "$B/1" > /dev/null
 expect_code 11 "$KEYCHAINFS" restore --replace "$B/none" > /dev/null
@@ -99,8 +102,7 @@ expect_code 12 "$KEYCHAINFS" restore --replace "$PASSPHRASE" > /dev/null
 expect_code 64 "$KEYCHAINFS" restore --replace "$KEYCHAIN" > /dev/null
 ln "$KEYCHAIN" "$CASE_DIR/hard"; expect_code 64 "$KEYCHAINFS" restore --replace "$CASE_DIR/hard" > /dev/null; rm "$CASE_DIR/hard"
 head -c 20000 "$B/1" > "$B/cut"; expect_code 12 "$KEYCHAINFS" restore --replace "$B/cut" > /dev/null
-cp "$B/1" "$B/withlog"; head -c 5000 /dev/zero > "$B/withlog-wal"
-expect_code 12 "$KEYCHAINFS" restore --replace "$B/withlog" > /dev/null
+for name in withlog otherlog; do expect_code 12 "$KEYCHAINFS" restore --replace "$B/$name" > /dev/null; rm "$B/$name-wal"; done
 expect "" "$(ls -A "${KEYCHAIN%/*}" | grep -e replaced -e '^\.' || true)" "what a refused restoration leaves"
 # What a killed one left goes with the next one; another one that is under way stays.
 touch "${KEYCHAIN%/*}/.keychainfs-new-dead" "${KEYCHAIN%/*}/.keychainfs-new-alive"
