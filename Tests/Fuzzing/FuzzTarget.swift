@@ -29,7 +29,7 @@ public struct FuzzTarget: Sendable {
 
     /// Every decoder there is.
     public static let all: [FuzzTarget] = [
-        .names, .directoryNames, .attributes, .metadata, .directories, .rows, .storeFile, .secrets, .control,
+        .names, .directoryNames, .attributes, .metadata, .directories, .rows, .storeFile, .log, .secrets, .control,
         .clientAnswers, .options, .lists, .requests, .answers, .service, .wire,
     ]
 
