@@ -534,3 +534,47 @@ def read_commit_number(data, key, store):
     demand(data[1:17] == store, "R45", "the commit number file is another store's")
     demand(H(key, data[:25]) == data[25:], "R45", "the commit number file is not authentic")
     return number(data[17:25])
+
+
+# Section 2: the log next to a store.
+
+def log_frames(log):
+    """The frames of a write-ahead log that SQLite accepts: page number, whether a transaction ends, contents. Nothing for a log
+    that it ignores. https://www.sqlite.org/fileformat2.html#the_write_ahead_log"""
+    if len(log) < 32 or int.from_bytes(log[:4], "big") & ~1 != 0x377F0682:
+        return
+    order = "big" if log[3] & 1 else "little"
+    size = int.from_bytes(log[8:12], "big")
+    total = log_checksum(log[:24], order, (0, 0))
+    if total != struct.unpack(">II", log[24:32]) or size < 512 or size > 65536 or size & (size - 1):
+        return
+    for start in range(32, len(log) - 24 - size + 1, 24 + size):
+        head, page = log[start:start + 24], log[start + 24:start + 24 + size]
+        total = log_checksum(page, order, log_checksum(head[:8], order, total))
+        if head[8:16] != log[16:24] or head[:4] == bytes(4) or total != struct.unpack(">II", head[16:24]):
+            return
+        yield int.from_bytes(head[:4], "big"), head[4:8] != bytes(4), page
+
+
+def log_checksum(data, order, total):
+    """The running checksum of a log after data."""
+    words = struct.unpack((">" if order == "big" else "<") + "I" * (len(data) // 4), data)
+    first, second = total
+    for a, b in zip(words[::2], words[1::2]):
+        first = (first + a + second) & 0xFFFFFFFF
+        second = (second + b + first) & 0xFFFFFFFF
+    return first, second
+
+
+def check_log(file, log):
+    """Whether a log has transactions; refuses one that does not belong to the file: R49."""
+    page, image, found, commits = file[4096:8192], None, set(), 0
+    for number_of_page, is_end, contents in log_frames(log):
+        demand(len(contents) == 4096, "R49", "a log with pages of another size")
+        if number_of_page == 2:
+            image = contents
+        if is_end:
+            commits += 1
+            found |= {at for at in range(0, 4096, 512) if image and image[at:at + 512] == page[at:at + 512]}
+    demand(commits == 0 or len(found) == 8, "R49", "a log that does not belong to the file")
+    return commits > 0

@@ -1,5 +1,6 @@
 # S4: files next to the keychain are not trusted. 'check', 'backup' and 'slot list' never change a byte of a keychain or of its
 # neighbors; a log, journal or special file that does not belong to the keychain is refused by name, and nothing is changed.
+# needs: StoreFormat
 # users: both
 # seconds: 20
 . "${0%/*}/lib.sh"
@@ -50,12 +51,19 @@ unchanged() {
     expect_code "$code" timeout 60 "$KEYCHAINFS" "$@" > "$CASE_DIR/said"
     expect "$before" "$(sums)" "the files after $* with $what"
 }
+# reader CODE: the second implementation of the format agrees about the log.
+reader() {
+    local code=0
+    /usr/bin/python3 -I "$CASE_DIR/StoreFormat/read-store" "$KEYCHAIN" --passphrase-file "$PASSPHRASE" \
+        --device-key "$STATE/device.key" --cheap --verify > "$CASE_DIR/said" 2>&1 || code=$?
+    expect "$1" "$code" "the other reader with $what: $(cat "$CASE_DIR/said")"
+}
 looks() {  # looks CODE: the commands that read.
     unchanged "$1" check; unchanged "$1" slot list
     rm -f "$CASE_DIR/taken"; unchanged "$1" backup "$CASE_DIR/taken"
 }
 for log in second padded torn zeros empty; do
-    what="the log $log"; place closed.file "$log.log"; looks 0
+    what="the log $log"; place closed.file "$log.log"; reader 0; looks 0
     # The transactions of the log are in the backup.
     case $log in second | padded) items=2 ;; *) items= ;; esac
     [ -z "$items" ] || grep -q "^$items items" "$CASE_DIR/said" || fail "$what: $(cat "$CASE_DIR/said")"
@@ -65,6 +73,7 @@ for log in second padded torn zeros empty; do
 done
 for pair in closed.file/other.log closed.file/third.log newer.file/second.log third.file/fork.log fork.file/third.log; do
     what="the pair $pair"; place "${pair%/*}" "${pair#*/}"
+    reader 2; grep -q R49 "$CASE_DIR/said" || fail "$what: $(cat "$CASE_DIR/said")"
     looks 12; unchanged 12 mount "$MNT"; unchanged 12 mount -o ro "$MNT"; unchanged 12 check --repair --yes
     unchanged 12 mount --locked "$MNT"
     grep -qF "$KEYCHAIN-wal" "$CASE_DIR/said" || fail "the message does not name the log: $(cat "$CASE_DIR/said")"
