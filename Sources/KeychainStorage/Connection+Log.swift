@@ -1,25 +1,47 @@
 internal import Foundation
 internal import GRDB
 internal import Keychain
+internal import SQLiteRows
 internal import Synchronization
 internal import SystemServices
 
+/// How far the log of an open database has got. Used by the gate's owner.
+struct LogProgress: Sendable {
+    /// A checkpoint is due after so many pages: SQLite's default.
+    static let pageLimit = 1000
+
+    /// Whether the next transaction may be the first in the log.
+    var mayBegin = true
+    /// Pages written since the last complete checkpoint.
+    var pages = 0
+}
+
 /// The write-ahead log of an open database.
 extension Connection {
-    /// The log is checkpointed at this size in bytes: SQLite's default of 1,000 pages.
-    static let logLimit = 1000 * LeftLog.frameSize
-
     /// The size of the log in bytes, by which a checkpoint extends the database at most.
     var logBytes: Int {
         UntimedStatus(at: logPath).map { Int(clamping: $0.size) } ?? 0
     }
 
-    /// Extends the log after a commit, or has it checkpointed. Called by the gate's owner.
-    func logHasGrown() {
+    /// Extends the log after a commit, or moves it into the database. Called by the gate's owner.
+    func logHasGrown(_ db: Database) {
         let known = log.withLock { $0 }
-        let size = logRoom.withLock { $0.renew(known) }
-        // Not by SQLite, after which the next transaction would begin the log without ``beginLog(_:)``.
-        if size > Self.logLimit { eraser.urge() }
+        logRoom.withLock { $0.renew(known) }
+        let pages = logProgress.withLock { progress in
+            progress.pages += db.takePagesWritten()
+            return progress.pages
+        }
+        if pages >= LogProgress.pageLimit { moveLog(db) }
+    }
+
+    /// Moves the log into the database, after which SQLite begins the log again. As SQLite would do it with `wal_autocheckpoint`, but
+    /// without ``beginLog(_:)``. If it fails, or other connections read the log, the next commit tries again.
+    private func moveLog(_ db: Database) {
+        let result = try? db.checkpoint(.passive)
+        logProgress.withLock { progress in
+            progress.mayBegin = true
+            if let result, result.checkpointedFrameCount == result.walFrameCount { progress.pages = 0 }
+        }
     }
 
     /// Makes the first transaction in an empty log one that writes the store page as it is, so that ``LeftLog`` can tell to which file
@@ -30,13 +52,13 @@ extension Connection {
     ///
     /// - Returns: Why it failed. No transaction may be committed then: the next call tries again.
     func beginLog(_ db: Database) -> KeychainError? {
-        guard logMayBegin.load(ordering: .relaxed) else { return nil }
+        guard logProgress.withLock({ $0.mayBegin }) else { return nil }
         do throws(KeychainError) {
             try KeychainError.mapping { try Self.commitStorePage(db) }
         } catch {
             return error
         }
-        logMayBegin.store(false, ordering: .relaxed)
+        logProgress.withLock { $0.mayBegin = false }
         return nil
     }
 
@@ -67,10 +89,8 @@ extension Connection {
     /// Moves everything from the log into the database and empties the log.
     func erase() throws(KeychainError) {
         try perform { db throws(KeychainError) in
-            // Also if it fails: the log may have been moved into the database as a whole before.
-            logMayBegin.store(true, ordering: .relaxed)
-            // Most of the work, during which others can read.
-            try KeychainError.mapping { _ = try db.checkpoint(.passive) }
+            // Also if it fails: the log may have been moved into the database completely before.
+            logProgress.withLock { $0 = LogProgress() }
             // The log cannot be emptied while another connection reads it.
             try snapshots.keepingOut { () throws(KeychainError) in
                 try KeychainError.mapping { _ = try db.checkpoint(.truncate) }

@@ -110,7 +110,7 @@ extension Connection {
             Self.rollBack(db)
             return error
         }
-        logHasGrown()
+        logHasGrown(db)
         eraser.committed(erasing: parts.contains { $0.failure == nil && $0.isErasing })
         return nil
     }

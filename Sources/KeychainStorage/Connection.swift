@@ -16,8 +16,7 @@ final class Connection: Sendable {
     let snapshots: SnapshotReader
     let eraser = Eraser()
     let logRoom: Mutex<LogRoom>
-    /// Whether the next transaction may be the first in the log. Used by the gate's owner.
-    let logMayBegin = Atomic(true)
+    let logProgress = Mutex(LogProgress())
     private let file: FileIdentity
     /// Where the file was when it was opened.
     private let path: String

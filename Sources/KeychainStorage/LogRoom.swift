@@ -24,17 +24,14 @@ struct LogRoom {
     /// Extends the log with zeros after a commit that has used up the previous extension.
     ///
     /// - Parameter log: The log that SQLite has open, nil if it is not known. Any other file of that name stays as it is.
-    /// - Returns: The size of the log in bytes without a new extension.
-    @discardableResult
-    mutating func renew(_ log: FileIdentity?) -> Int {
-        guard let status = UntimedStatus(at: path), log == FileIdentity(status) else { return 0 }
+    mutating func renew(_ log: FileIdentity?) {
+        guard let status = UntimedStatus(at: path), log == FileIdentity(status) else { return }
         let size = Int(clamping: status.size)
         // It has been emptied since.
         if size < end { end = 0 }
-        guard size > end else { return size }
+        guard size > end else { return }
         let count = min(max(size, Self.share.lowerBound), Self.share.upperBound)
         end = hasSpace(for: count) && add(count, at: size, to: FileIdentity(status)) ? size + count : size
-        return size
     }
 
     private func hasSpace(for count: Int) -> Bool {

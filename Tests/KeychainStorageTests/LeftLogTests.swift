@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -236,5 +237,31 @@ struct LeftLogTests {
         #expect(Array(first.dropFirst(24)) == Array(page))
         // A transaction of one page: its frame has the size of the database.
         #expect(Array(first[36..<40]) != [0, 0, 0, 0])
+    }
+
+    @Test("F4: a log that is begun again after 1,000 pages belongs to the file, and does not grow further")
+    func begunAgain() throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        let value = [UInt8](repeating: 7, count: 6000)
+        var (wasBegunAgain, pages) = (false, 0)
+        for number in 0..<500 {
+            try vault.add("item \(number)", value)
+            let before = pages
+            pages = try vault.store.current().logProgress.withLock { $0.pages }
+            #expect(pages < 1000)
+            if pages < before { wasBegunAgain = true }
+            // Right after a checkpoint, and some later moments.
+            guard pages < before || (wasBegunAgain && number % 50 == 0) else { continue }
+            let copy = scratch["copy \(number)"]
+            let recovered = try StoredVault(crashing: vault, scratch.keychain, copy: copy)
+            defer { recovered.close() }
+            #expect(try recovered.contents("item \(number)") == value)
+            #expect(try recovered.contents("item 0") == value)
+        }
+        #expect(wasBegunAgain)
+        #expect(try #require(try scratch.size(of: "login.keychain-wal")) < 6 << 20)
+        #expect(try #require(try scratch.size(of: "login.keychain")) > 3 << 20)
     }
 }
