@@ -39,7 +39,7 @@ struct LeftLog {
 
     static func finding(in log: FileDescriptor, store: FileDescriptor) throws(StoreOpenError) -> Finding {
         let page = try read(store, at: Int64(pageSize) * Int64(Schema.storePage - 1), count: pageSize)
-        var sectors = page.count == pageSize ? SectorMatch(page, sectorSize: sectorSize) : nil
+        var sectors = hasStoreRow(page) ? SectorMatch(page, sectorSize: sectorSize) : nil
         guard var frames = LogFrames(header: try read(log, at: 0, count: LogFrames.headerSize)) else { return .empty }
         // SQLite takes the page size from the log. It refuses another version, with an error that says nothing of the log.
         guard frames.pageSize == pageSize, frames.version == LogFrames.supportedVersion else { return .mismatched }
@@ -55,6 +55,12 @@ struct LeftLog {
         }
         guard hasCommit else { return .empty }
         return sectors?.isComplete == true ? .belongs : .mismatched
+    }
+
+    /// Whether a page is the leaf of a table with one row (<https://www.sqlite.org/fileformat2.html#b_tree_pages>). Without a row, the
+    /// page would be equal to an empty one of any other database.
+    private static func hasStoreRow(_ page: [UInt8]) -> Bool {
+        page.count == pageSize && page[0] == 13 && page[3] == 0 && page[4] == 1
     }
 
     /// Returns nil if there is no log. Links are not followed, and a FIFO does not block.

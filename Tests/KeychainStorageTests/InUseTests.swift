@@ -60,6 +60,31 @@ struct InUseTests {
         try SQLiteRecordStore.open(path: scratch.keychain).close()
     }
 
+    @Test("While another process has the keychain open, its neighbors are not judged", arguments: ["-journal", "-wal"])
+    func neighborsOfOtherProcess(suffix: String) throws {
+        let scratch = try Scratch()
+        try closedKeychain(in: scratch)
+        let stray = scratch.keychain + suffix
+        do {
+            let holder = try Holder(scratch.keychain, ["PRAGMA locking_mode = EXCLUSIVE", "SELECT * FROM slot"])
+            let log = try scratch.otherLog()
+            try? FileManager.default.removeItem(atPath: stray)
+            try FileManager.default.moveItem(atPath: log, toPath: stray)
+            for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
+                #expect(throws: StoreOpenError.inUse(processID: holder.processID)) {
+                    try SQLiteRecordStore.open(path: scratch.keychain, access: access)
+                }
+            }
+            withExtendedLifetime(holder) {}
+        }
+        // The other process removes its log by name when it ends.
+        if !FileManager.default.fileExists(atPath: stray) {
+            try FileManager.default.moveItem(atPath: try scratch.otherLog(), toPath: stray)
+        }
+        let expected: StoreOpenError = suffix == "-wal" ? .mismatchedLog(path: stray) : .strayFile(path: stray)
+        #expect(throws: expected) { try SQLiteRecordStore.open(path: scratch.keychain) }
+    }
+
     @Test("a writer is refused while somebody reads only, and told who")
     func readerKeepsWriterOut() throws {
         let scratch = try Scratch()

@@ -197,20 +197,7 @@ struct LeftLogTests {
         let history = try History()
         for size in [512, 4096, 65536] {
             let scratch = try Scratch()
-            // The connection is not closed, so that its log stays.
-            try run(
-                "python3",
-                [
-                    "-c",
-                    """
-                    import os, sqlite3, sys
-                    db = sqlite3.connect(sys.argv[1], isolation_level=None)
-                    for s in ("page_size = %s" % sys.argv[2], "journal_mode = WAL"): db.execute("PRAGMA " + s).fetchall()
-                    db.execute("CREATE TABLE t (x)"); db.execute("INSERT INTO t VALUES (randomblob(100000))")
-                    os._exit(0)
-                    """, scratch["other"], String(size),
-                ])
-            let log = try Data(contentsOf: URL(fileURLWithPath: scratch["other-wal"]))
+            let log = try Data(contentsOf: URL(fileURLWithPath: scratch.otherLog(pageSize: size)))
             #expect(try finding(history.created.file, log, try Scratch()) == .mismatched, "pages of \(size) bytes")
         }
     }

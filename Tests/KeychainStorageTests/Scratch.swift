@@ -28,6 +28,21 @@ final class Scratch {
         try FileManager.default.attributesOfItem(atPath: self[name])[.posixPermissions] as? Int
     }
 
+    /// Creates the log of a database of another program. Returns its path.
+    func otherLog(pageSize: Int = 4096) throws -> String {
+        // The connection is not closed, so that its log stays.
+        let script = """
+            import os, sqlite3, sys
+            db = sqlite3.connect(sys.argv[1], isolation_level=None)
+            for s in ("page_size = %s" % sys.argv[2], "journal_mode = WAL"): db.execute("PRAGMA " + s).fetchall()
+            db.execute("CREATE TABLE t (x)"); db.execute("INSERT INTO t VALUES (randomblob(100000))")
+            os._exit(0)
+            """
+        let database = self["other-\(UUID().uuidString)"]
+        try run("python3", ["-c", script, database, String(pageSize)])
+        return database + "-wal"
+    }
+
     var entries: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
     }

@@ -27,6 +27,8 @@ enum RecoveredCopy {
             guard stamps == [FileStamp(path), FileStamp(log)] else { throw .inUse(processID: 0) }
             try recover(draft.path)
             return try SQLiteRecordStore.open(path: draft.path, access: .readOnly)
+        } catch .mismatchedLog {
+            throw Failure(StoreOpenError.mismatchedLog(path: log), keychain: path)
         } catch {
             throw Failure(error, keychain: path)
         }
