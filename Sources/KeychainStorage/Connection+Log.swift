@@ -5,9 +5,9 @@ internal import SQLiteRows
 internal import Synchronization
 internal import SystemServices
 
-/// How far the log of an open database has got. Used by the gate's owner.
+/// The state of the log of an open database. Used by the gate's owner.
 struct LogProgress: Sendable {
-    /// A checkpoint is due after so many pages: SQLite's default.
+    /// The number of pages after which a checkpoint is due: SQLite's default.
     static let pageLimit = 1000
 
     /// Whether the next transaction may be the first in the log.
@@ -44,8 +44,8 @@ extension Connection {
         }
     }
 
-    /// Makes the first transaction in an empty log one that writes the store page as it is, so that ``LeftLog`` can tell to which file
-    /// the log belongs. Called by the gate's owner before a transaction.
+    /// Writes the store page unchanged, in the first transaction of an empty log. ``LeftLog`` recognizes by it to which file the log
+    /// belongs. Called by the gate's owner before a transaction.
     ///
     /// Commits without waiting for the disk: the header of the log is synchronized here instead of with the next transaction, and the
     /// frame with that one.
@@ -75,7 +75,7 @@ extension Connection {
         try outcome.get()
     }
 
-    /// SQLite writes no page for a value that is overwritten by the same one: changes a bit, and changes it back. The length stays
+    /// SQLite writes no page for a value that is overwritten by equal bytes: changes a bit, and changes it back. The length stays
     /// the same, so that nothing moves within the page.
     private static func rewriteStorePage(_ db: Database) throws {
         // A new store has no row until it is filled, before it gets its name.

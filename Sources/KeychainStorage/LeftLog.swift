@@ -25,7 +25,7 @@ struct LeftLog {
     /// Bytes of a page and of the frame that carries it.
     static let pageSize = 4096
     static let frameSize = LogFrames.frameHeaderSize + pageSize
-    /// The unit that a disk writes as a whole: after a power cut during a checkpoint the page can be a mixture of two images.
+    /// The unit that a disk writes atomically: after a power cut during a checkpoint the page can be a mixture of two images.
     private static let sectorSize = 512
 
     /// Compares the log at `path` with `store`, a descriptor of the file. The position of the descriptor does not matter.
@@ -41,7 +41,7 @@ struct LeftLog {
         let page = try read(store, at: Int64(pageSize) * Int64(Schema.storePage - 1), count: pageSize)
         var sectors = hasStoreRow(page) ? SectorMatch(page, sectorSize: sectorSize) : nil
         guard var frames = LogFrames(header: try read(log, at: 0, count: LogFrames.headerSize)) else { return .empty }
-        // SQLite takes the page size from the log. It refuses another version, with an error that says nothing of the log.
+        // SQLite takes the page size from the log. It refuses another version, with an error that does not name the log.
         guard frames.pageSize == pageSize, frames.version == LogFrames.supportedVersion else { return .mismatched }
         var hasCommit = false
         var image: [UInt8]?
@@ -94,7 +94,7 @@ struct LeftLog {
     }
 }
 
-/// Which sectors of a page are equal to that sector of any of several images.
+/// The comparison of a page with several images: a sector matches if any image has the same bytes at its position.
 private struct SectorMatch {
     private let page: [UInt8]
     private let sectorSize: Int

@@ -4,7 +4,7 @@ internal import SystemServices
 
 /// The files next to a store that SQLite opens because of their names: its write-ahead log and a rollback journal.
 ///
-/// SQLite opens them without looking at their type, so that a FIFO blocks it forever. It plays back any rollback journal, which
+/// SQLite opens them without checking their type, so that a FIFO blocks it forever. It plays back any rollback journal, which
 /// overwrites the store with pages of another database. See <https://www.sqlite.org/howtocorrupt.html>.
 package struct StoreNeighbors: Sendable {
     /// The path of the store, symbolic links followed.
@@ -15,6 +15,7 @@ package struct StoreNeighbors: Sendable {
         store = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
+    /// - Parameter store: The path of the store, without symbolic links.
     init(of store: FilePath) { self.store = store.string }
 
     /// Requires that SQLite can open the store without opening anything else than a log that is a regular file.

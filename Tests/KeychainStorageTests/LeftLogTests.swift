@@ -10,20 +10,20 @@ import Testing
 /// A keychain file and a log next to it, in all the states that a crash, a copy or an attacker can leave.
 @Suite("A log is given to SQLite only if it belongs to the file")
 struct LeftLogTests {
-    /// A keychain file and its log at one moment, as a crash leaves them.
+    /// A keychain file and its log at one point in time, as a crash leaves them.
     private struct State {
         let file: Data
         let log: Data
     }
 
-    /// Three items in the file, three commits in the log, and what becomes of them.
+    /// The states of a keychain with three items, in the order in which they were reached.
     private struct History {
         let directory: RowID
         /// After creation, closed: without a log.
         let created: State
         /// Two commits in the first log.
         let early: State
-        /// The same file and log after two more commits.
+        /// Four commits in the first log.
         let late: State
         /// After a checkpoint that left the log in place.
         let checkpointed: State
@@ -113,7 +113,7 @@ struct LeftLogTests {
         return try "abcdefghi".filter { try vault.contents(String($0)) != nil }
     }
 
-    @Test("S4: the file's own log, also padded, cut off, partly or completely checkpointed, is recovered")
+    @Test("S4: the file's own log, also padded, truncated, partly or completely checkpointed, is recovered")
     func own() throws {
         let history = try History()
         let padding = Data(count: 100_000)
@@ -167,7 +167,7 @@ struct LeftLogTests {
             (history.next.file, history.early.log, "an older log"),
             (history.checkpointed.file, history.early.log, "the beginning of a log that was checkpointed"),
             (fork.file, history.next.log, "a fork"), (history.next.file, fork.log, "a fork, the other way round"),
-            (history.created.file.prefix(4096), history.early.log, "a file that is cut off"),
+            (history.created.file.prefix(4096), history.early.log, "a truncated file"),
         ]
         for (file, log, title) in cases {
             #expect(try finding(file, log, try Scratch()) == .mismatched, "\(title)")
@@ -213,7 +213,7 @@ struct LeftLogTests {
         }
     }
 
-    @Test("F4: the first transaction in an empty log is preceded by one that changes no byte of the store page")
+    @Test("F4: the first transaction in an empty log is preceded by another that changes no byte of the store page")
     func firstTransaction() throws {
         let history = try History()
         let page = history.next.file[4096..<8192]
@@ -239,7 +239,7 @@ struct LeftLogTests {
             pages = try vault.store.current().logProgress.withLock { $0.pages }
             #expect(pages < 1000)
             if pages < before { wasBegunAgain = true }
-            // Right after a checkpoint, and some later moments.
+            // After a checkpoint, and at some points later.
             guard pages < before || (wasBegunAgain && number % 50 == 0) else { continue }
             let copy = scratch["copy \(number)"]
             let recovered = try StoredVault(crashing: vault, scratch.keychain, copy: copy)

@@ -5,7 +5,7 @@ import Synchronization
 import SystemPackage
 import SystemServices
 
-/// The reaction of a daemon to SIGINT, SIGTERM and SIGHUP, from its start to its end.
+/// The reaction of a daemon to SIGINT, SIGTERM and SIGHUP, during its whole life.
 ///
 /// Before the mount there is nothing to unmount and no staged value: a signal ends the process, also while a disk does not respond.
 /// After it, a signal unmounts.
@@ -41,7 +41,7 @@ final class EndingSignals: Sendable {
         }
     }
 
-    /// Commits under way are completed. A lazy unmount does not wait for open files.
+    /// Running commits are completed. A lazy unmount does not wait for open files.
     private static func end(_ session: Session) {
         do throws(FuseError) {
             try session.unmount()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Size, modification time and inode of a file: equal stamps mean that nobody has written to it.
+/// Size, modification time and inode of a file: equal stamps mean that it was not written to.
 struct FileStamp: Equatable {
     private let size: Int
     private let modified: Date?

@@ -3,10 +3,10 @@ import Foundation
 import Keychain
 import KeychainStorage
 
-/// S4: the write-ahead log of a keychain that was not closed, with bytes of its frames changed. An input begins with a byte that says
-/// where the log ends and whether the checksums are made valid again; then come changes: the frame, the place in it, the bytes.
+/// S4: the write-ahead log of a keychain that was not closed, with bytes of its frames changed. The first byte of an
+/// input selects where the log ends and whether the checksums are recomputed. Changes follow: the frame, the place in it, the bytes.
 ///
-/// A refused log leaves both files as they are. One that is ignored is ignored by SQLite, too. What is read was written once.
+/// A refused log leaves both files as they are. SQLite ignores an ignored log, too. Only values that were written are read.
 extension FuzzTarget {
     static let log = FuzzTarget("log", limit: 256, cases: 30, examples: { logExamples }) { input in
         let fixture = try LogFixture.loaded.get()
@@ -49,7 +49,7 @@ struct LogBytes {
         }
     }
 
-    /// Makes all checksums valid, as somebody does who forges a log.
+    /// Recomputes all checksums, as for a forged log.
     mutating func sign() {
         guard bytes.count >= 32 else { return }
         var sum: (UInt32, UInt32) = (0, 0)
