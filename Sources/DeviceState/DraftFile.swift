@@ -30,19 +30,46 @@ package struct DraftFile: ~Copyable {
 
     /// Appends the contents of a regular file. Throws EINVAL for a FIFO or a device, which may have no end.
     package func copy(fileAt path: String) throws(Errno) {
-        let source: FileDescriptor
-        do {
-            source = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
-        } catch {
-            throw Errno(within: error)
-        }
+        let source = try Self.openRegular(path, [.closeOnExec, .nonBlocking])
         defer { try? source.close() }
-        guard (try? Stat(source).type) == .regular else { throw .invalidArgument }
         try copy(from: source)
     }
 
+    /// Copies a log to the name of this file's log (mode 0600), which is removed with it. Throws EINVAL unless it is a regular file,
+    /// ELOOP for a symbolic link.
+    package func copyLog(at path: String) throws(Errno) {
+        let source = try Self.openRegular(path, [.closeOnExec, .nonBlocking, .noFollow])
+        defer { try? source.close() }
+        let log: FileDescriptor
+        do {
+            log = try FileDescriptor.open(
+                FilePath(DatabaseFiles.log(of: self.path)), .writeOnly,
+                options: [.create, .exclusiveCreate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
+        } catch {
+            throw Errno(within: error)
+        }
+        defer { try? log.close() }
+        try Self.copy(from: source, to: log)
+    }
+
+    private static func openRegular(
+        _ path: String, _ options: FileDescriptor.OpenOptions
+    ) throws(Errno) -> FileDescriptor {
+        let file: FileDescriptor
+        do { file = try FileDescriptor.open(FilePath(path), .readOnly, options: options) } catch {
+            throw Errno(within: error)
+        }
+        guard (try? Stat(file).type) == .regular else {
+            try? file.close()
+            throw .invalidArgument
+        }
+        return file
+    }
+
     /// All of another file, from where its descriptor stands.
-    package func copy(from source: FileDescriptor) throws(Errno) {
+    package func copy(from source: FileDescriptor) throws(Errno) { try Self.copy(from: source, to: file) }
+
+    private static func copy(from source: FileDescriptor, to file: FileDescriptor) throws(Errno) {
         let handle = FileHandle(fileDescriptor: source.rawValue, closeOnDealloc: false)
         do {
             while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {

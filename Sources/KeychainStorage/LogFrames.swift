@@ -1,5 +1,5 @@
 /// The frames of a write-ahead log, accepted under the same conditions as by SQLite (walDecodeFrame in wal.c): the salts are those
-/// of the log's header, and the frame contains the running checksum over all bytes up to its end.
+/// of the log's header, and the frame contains the running checksum up to and including this frame.
 struct LogFrames {
     struct Frame {
         /// The number of the page; 1 is the first.

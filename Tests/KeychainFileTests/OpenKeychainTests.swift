@@ -75,6 +75,28 @@ import Testing
         return crashed
     }
 
+    @Test(
+        "A rollback journal, or the log of an earlier state, next to the keychain is refused by name and changes nothing"
+    )
+    func neighbors() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let log = try crash() + "-wal"
+        let newer = try open("correct")
+        try newer.keychain.setPassword(Secret("newer"), service: "s", account: "a")
+        newer.close()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        for suffix in ["-wal", "-journal"] {
+            try FileManager.default.copyItem(atPath: log, toPath: path + suffix)
+            #expect(
+                error { () throws(KeychainFileError) in try open("correct") } == .strayFile(path: path + suffix))
+            try FileManager.default.removeItem(atPath: path + suffix)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+        let again = try open("correct")
+        #expect(try again.keychain.password(service: "s", account: "a").text() == "newer")
+        again.close()
+    }
+
     private func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory + "/crashed").sorted()
     }

@@ -36,12 +36,7 @@ struct FileAside: ~Copyable {
     /// The same bytes once more, for one who will change them: in the draft's own file, whose lock says that it is in use.
     func copy(to draft: borrowing DraftFile) throws(Errno) {
         if let file = Self.place(of: file) { try draft.copy(fileAt: file) }
-        guard let log = Self.place(of: log) else { return }
-        do {
-            try FileManager.default.copyItem(atPath: log, toPath: DatabaseFiles.log(of: draft.path))
-        } catch {
-            throw Errno(within: error)
-        }
+        if let log = Self.place(of: log) { try draft.copyLog(at: log) }
     }
 
     private static func place(of draft: borrowing DraftFile?) -> String? {

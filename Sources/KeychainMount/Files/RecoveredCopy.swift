@@ -37,12 +37,8 @@ enum RecoveredCopy {
     private static func copy(_ path: String, log: String) throws(Errno) -> DraftFile {
         let draft = try DraftFile(for: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
         try draft.copy(fileAt: path)
-        guard FileManager.default.fileExists(atPath: log) else { return draft }
-        do {
-            try FileManager.default.copyItem(atPath: log, toPath: DatabaseFiles.log(of: draft.path))
-        } catch {
-            throw Errno(within: error)
-        }
+        // There is none after a restore that was interrupted, of a keychain that was closed.
+        do throws(Errno) { try draft.copyLog(at: log) } catch { if error != .noSuchFileOrDirectory { throw error } }
         return draft
     }
 

@@ -71,6 +71,14 @@ for log in second padded torn zeros empty; do
     [ -z "$items" ] || expect 2 "$(cat "$MNT/generic-passwords/s/two")" "$what"
     printf new > "$MNT/generic-passwords/s/new"; unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 done
+# A restore that was killed when it had moved the log: the commands read it there, and the next mount moves it back.
+what="an interrupted restore"; place closed.file; old="$KEYCHAIN.replaced-20261125T000000Z"
+ln "$KEYCHAIN" "$old"; cp "$CASE_DIR/second.log" "$old-wal"; looks 0
+grep -q "^2 items" "$CASE_DIR/said" || fail "$what: $(cat "$CASE_DIR/said")"
+cp "$CASE_DIR/other.log" "$old-wal"; looks 12; grep -qF "$old-wal" "$CASE_DIR/said" || fail "$what: $(cat "$CASE_DIR/said")"
+cp "$CASE_DIR/second.log" "$old-wal"
+mount_keychain; expect 2 "$(cat "$MNT/generic-passwords/s/two")" "$what"; unmount_keychain; [ ! -e "$old" ] || fail "$what is not undone"
+
 for pair in closed.file/other.log closed.file/third.log newer.file/second.log third.file/fork.log fork.file/third.log; do
     what="the pair $pair"; place "${pair%/*}" "${pair#*/}"
     reader 2; grep -q R49 "$CASE_DIR/said" || fail "$what: $(cat "$CASE_DIR/said")"
