@@ -105,7 +105,7 @@ package final class SQLiteRecordStore: RecordStore {
             do throws(KeychainError) {
                 try KeychainError.mapping {
                     let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
-                    while let message = try messages.next() { faults += message == "ok" ? 0 : 1 }
+                    while let message = try messages.next() { faults += Self.isFault(message) ? 1 : 0 }
                     let strays = """
                         SELECT count(*) FROM secret WHERE item NOT IN \
                         (SELECT id FROM item WHERE secret IS NULL AND length(secret_seals) > 0)
@@ -118,6 +118,17 @@ package final class SQLiteRecordStore: RecordStore {
             }
             return faults
         }
+    }
+
+    /// How many rows an index misses, and how many entries are wrong.
+    package func indexFaults() throws(KeychainError) -> Int {
+        try read { (reader) throws(KeychainError) in try reader.compareIndexes().count }
+    }
+
+    /// What concerns only the contents of an index is left to ``RecordReader/compareIndexes()``, which names the rows.
+    private static func isFault(_ message: String) -> Bool {
+        let isOfIndex = ["missing from index", "entries in index", "non-unique entry in index"]
+        return message != "ok" && !isOfIndex.contains { message.contains($0) }
     }
 
     /// Moves everything from the write-ahead log into the database and empties the log.

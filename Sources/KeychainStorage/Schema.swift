@@ -19,7 +19,9 @@ enum Schema {
     static let longestShortSecret = 1024
 
     /// In the order of creation, spelled as SQLite keeps them. Part of the store format.
-    static let statements = [
+    static let statements = tables + StoreIndex.all.map(\.statement)
+
+    private static let tables = [
         """
         CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), identifier BLOB NOT NULL, salt BLOB NOT NULL, \
         passes INTEGER NOT NULL, memory INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, \
@@ -50,17 +52,6 @@ enum Schema {
         metadata BLOB NOT NULL, secret BLOB) STRICT
         """,
         "CREATE TABLE secret (item INTEGER PRIMARY KEY, ciphertext BLOB NOT NULL) STRICT",
-        "CREATE UNIQUE INDEX directory_tag ON directory (tag)",
-        "CREATE UNIQUE INDEX directory_always_tag ON directory (always_tag) WHERE always_tag IS NOT NULL",
-        // An index ends in the row id anyway: these are (parent, id) and (directory, id).
-        "CREATE INDEX directory_parent ON directory (parent)",
-        "CREATE INDEX directory_always_parent ON directory (parent) WHERE always_tag IS NOT NULL",
-        "CREATE UNIQUE INDEX item_tag ON item (tag)",
-        "CREATE UNIQUE INDEX item_always_tag ON item (always_tag) WHERE always_tag IS NOT NULL",
-        "CREATE INDEX item_directory ON item (directory)",
-        "CREATE INDEX item_always_directory ON item (directory) WHERE always_tag IS NOT NULL",
-        // Few or none: what was added while locked and waits for the next unlock.
-        "CREATE INDEX item_ephemeral ON item (id) WHERE ephemeral IS NOT NULL",
     ]
 
     /// Makes a keychain without a record of an empty database.

@@ -66,7 +66,7 @@ struct IndexTests {
         let names = ["mail", "other"].map { CanonicalName(service: .generic(service: .string($0))) }
         let place = ContainerKey(itemClass: .genericPassword)
         let before = try StoredVault(opening: scratch.keychain, directory: directory)
-        _ = try Self.addService("other", to: before)
+        _ = try before.addService("other")
         let tags = try names.map { try before.ring.directoryTag($0, in: place) }
         before.close()
         try IndexEditor(scratch.keychain).exchange("directory_tag", tags[0], tags[1])
@@ -80,7 +80,7 @@ struct IndexTests {
     @Test("an item of another directory is not listed")
     func listing() throws {
         let before = try StoredVault(opening: scratch.keychain, directory: directory)
-        let other = try Self.addService("other", to: before)
+        let other = try before.addService("other")
         before.close()
         try IndexEditor(scratch.keychain).edit(
             "item_directory", key: "INTEGER", "UPDATE entries SET key = ?", [other.rawValue])
@@ -99,13 +99,5 @@ struct IndexTests {
             found[item] = try vault.contents(of: item.id)
         }
         return found
-    }
-
-    private static func addService(_ name: String, to vault: StoredVault) throws -> RowID {
-        try vault.keychain.change { change throws(KeychainError) in
-            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
-            let service = Directory.Key.service(.generic(service: .string(name)))
-            return try change.addDirectory(service, in: container.id, file: .sample).id
-        }
     }
 }

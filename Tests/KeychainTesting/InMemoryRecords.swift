@@ -14,6 +14,8 @@ package struct InMemoryRecords: Sendable {
     package var userKeyRecords: [Int64: UserKeyRecord] = [:]
     /// Rows of keys that a real store could not read.
     package var damagedKeyCount = 0
+    /// Rows that a real store would miss in an index. They are found here all the same.
+    package var unindexedRows: Set<RowID> = []
     package private(set) var directoryRecords: [RowID: DirectoryRecord] = [:]
     package private(set) var itemRecords: [RowID: ItemRecord] = [:]
     package var secrets: [RowID: [UInt8]] = [:]

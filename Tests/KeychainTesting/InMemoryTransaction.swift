@@ -142,6 +142,24 @@ final class InMemoryTransaction: RecordWriter {
         return id
     }
 
+    func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows {
+        let all = table == .item ? Array(records.itemRecords.keys) : Array(records.directoryRecords.keys)
+        let page = all.filter { $0 > after }.sorted().prefix(limit)
+        return IndexedRows(
+            unindexed: page.filter(records.unindexedRows.contains), last: page.count < limit ? nil : page.last)
+    }
+
+    func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries {
+        IndexEntries(strays: 0, next: nil)
+    }
+
+    func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainError) -> [[RowID]] { [] }
+
+    func rebuildIndexes(_ separate: (any RecordWriter) throws(KeychainError) -> Void) throws(KeychainError) {
+        records.unindexedRows = []
+        try separate(self)
+    }
+
     func put(_ store: StoreRecord) throws(KeychainError) { records.storeRecord = store }
 
     func put(_ header: Sealed, highestRow: RowID) throws(KeychainError) {

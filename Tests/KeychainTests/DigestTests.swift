@@ -106,14 +106,14 @@ struct DigestTests {
         let bench = try Bench()
         let keychain = try Keychain(store: bench.store, keys: bench.ring, clock: { .sample })
         #expect(try bench.ring.header(of: #require(bench.store.records.storeRecord)).commit == 1)
-        #expect(try keychain.verifyRows() == nil)
+        #expect(try keychain.verifyNow().rows == nil)
         // Another device enters itself at its first unlock.
         let other = try Bench(copying: bench.store.records, device: 2)
         try other.unlock()
         #expect(other.store.records.deviceRecords.count == 2)
         #expect(try other.ring.header(of: #require(other.store.records.storeRecord)).commit == 2)
         let elsewhere = try Keychain(store: other.store, keys: other.ring, clock: { .sample })
-        #expect(try elsewhere.verifyRows() == nil)
+        #expect(try elsewhere.verifyNow().rows == nil)
     }
 
     @Test("S2: after any operations the digest is the one computed from scratch", arguments: [1, 2, 3] as [UInt64])
@@ -131,7 +131,7 @@ struct DigestTests {
             if step == 150 { vault.bench.ring.lock() }
             if step == 200 { try vault.bench.unlock() }
         }
-        #expect(try vault.keychain.verifyRows() == nil)
+        #expect(try vault.keychain.verifyNow().rows == nil)
     }
 
     private func change(
@@ -292,6 +292,6 @@ struct AlwaysNameTests {
         second.protection = .whenUnlocked
         second = try vault.keychain.change { [second] change throws(KeychainError) in try change.save(second) }
         #expect(try have() == [false, false])
-        #expect(try vault.keychain.verifyRows() == nil)
+        #expect(try vault.keychain.verifyNow().rows == nil)
     }
 }

@@ -48,7 +48,7 @@ struct IntegrityPassTests {
         func fault(_ damage: (inout InMemoryRecords) throws -> Void) throws -> IntegrityFault? {
             vault.bench.store.records = good
             try damage(&vault.bench.store.records)
-            return try vault.keychain.verifyRows()
+            return try vault.keychain.verifyNow().rows
         }
         #expect(try fault { _ in } == nil)
         #expect(try fault { $0.deleteItem(item.id) } == .rowsMissing(1))
@@ -66,7 +66,7 @@ struct IntegrityPassTests {
         // Damage is not healed by what is committed after it.
         #expect(try fault { $0.deleteItem(item.id) } == .rowsMissing(1))
         _ = try vault.add("c")
-        #expect(try vault.keychain.verifyRows() == .rowsMissing(1))
+        #expect(try vault.keychain.verifyNow().rows == .rowsMissing(1))
         #expect(try vault.keychain.check().rowFault == .rowsMissing(1))
         #expect(try !vault.keychain.check().isSound)
     }
@@ -76,14 +76,14 @@ struct IntegrityPassTests {
         let bench = try Bench(unlocked: false)
         let keychain = try Keychain(store: bench.store, keys: bench.ring, clock: { .sample })
         #expect(keychain.integrity == .unverified)
-        let reports = AsyncStream<IntegrityFault?>.makeStream()
+        let reports = AsyncStream<Bool>.makeStream()
         Thread.detachNewThread {
-            keychain.verifyInBackground { reports.continuation.yield($0) }
+            keychain.verifyInBackground { reports.continuation.yield($0.isSound) }
             reports.continuation.finish()
         }
         try bench.unlock()
         var iterator = reports.stream.makeAsyncIterator()
-        #expect(await iterator.next() == .some(nil))
+        #expect(await iterator.next() == true)
         #expect(keychain.integrity == .verified)
         bench.ring.lock()
         try bench.unlock()
@@ -94,7 +94,7 @@ struct IntegrityPassTests {
 
     @Test("S2: a lock in the middle of a verification stops it; the next unlock begins anew")
     func interruption() throws {
-        let verification = Verification()
+        let verification = Verification(of: SharedIndexTrust())
         verification.unlocked()
         #expect(verification.integrity == .unverified)
         #expect(verification.begin())
@@ -106,7 +106,7 @@ struct IntegrityPassTests {
         #expect(verification.integrity == .unverified)
         verification.unlocked()
         #expect(verification.begin())
-        verification.finish(.rowsReplaced)
+        verification.finish(isSound: false)
         verification.interrupt()
         #expect(verification.integrity == .damaged)
         verification.close()

@@ -50,7 +50,7 @@ struct PasscodeClassTests {
         #expect(throws: KeychainError.interactionNotAllowed) { try bench.items.open(passcode) }
         #expect(try bench.contents(other) == [2])
         let keychain = try Keychain(store: bench.store, keys: bench.ring) { .sample }
-        #expect(try keychain.verifyRows() == nil)
+        #expect(try keychain.verifyNow().rows == nil)
     }
 
     @Test("L6: items of other devices are gone too; those devices have the class again when it comes back")

@@ -61,7 +61,7 @@ extension Safe {
             records.classKeyRecords.allSatisfy { $0.purpose == .alwaysLookup || $0.generation == generation },
             sourceLocation: sourceLocation)
         #expect(records.userKeyRecords.isEmpty, sourceLocation: sourceLocation)
-        #expect(try keychain.verifyRows() == nil, sourceLocation: sourceLocation)
+        #expect(try keychain.verifyNow().rows == nil, sourceLocation: sourceLocation)
         #expect(notes.isEmpty, sourceLocation: sourceLocation)
         #expect(keychain.rekeyProgress.phase == .finished, sourceLocation: sourceLocation)
     }

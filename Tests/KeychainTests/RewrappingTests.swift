@@ -69,7 +69,7 @@ struct RewrappingTests {
             expected.secretVersion = expected.version
             #expect(found.item == expected, "nothing but the versions")
         }
-        #expect(try keychain.verifyRows() == nil)
+        #expect(try keychain.verifyNow().rows == nil)
         #expect(try keychain.check().isSound)
     }
 

@@ -5,6 +5,8 @@ package struct BackupContents: Hashable, Sendable {
     package let leftOut: Int
     /// The number of the last commit in it.
     package let commitNumber: Int64
+    /// Whether the indexes of the copy lead to all its rows and to nothing else.
+    package let areIndexesSound: Bool
 }
 
 extension Keychain {
@@ -32,7 +34,9 @@ extension Keychain {
         header.rows += try digest.sum(new) - digest.sum(old)
         if leftOut > 0 { header.commit = max(0, header.commit - 1) }
         try copy.put(digest.sealed(header, store: old.identifier), highestRow: new.highestRow)
-        return BackupContents(items: try copy.itemCount(), leftOut: leftOut, commitNumber: header.commit)
+        return BackupContents(
+            items: try copy.itemCount(), leftOut: leftOut, commitNumber: header.commit,
+            areIndexesSound: try copy.compareIndexes().areSound)
     }
 
     /// The number of the last commit; `decode` if the store's header is not what was sealed, `interactionNotAllowed`

@@ -15,6 +15,8 @@ final class DigestLedger: TransactionEnding {
     }
 
     private let state = Mutex(State())
+    /// Asked in every transaction.
+    let indexes = SharedIndexTrust()
 
     /// The keys of the store; the first ones stay.
     func adopt(_ master: MasterKeys) {

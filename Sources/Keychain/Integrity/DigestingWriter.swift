@@ -1,9 +1,13 @@
 /// A writer that notes what each change does to the digest; every change of a store goes through one.
 ///
+/// Where the indexes are known to miss rows, it takes nothing for absent that they do not lead to: ``KeychainError/decode``.
+///
 /// Used by one thread, within one call of the store.
 final class DigestingWriter: RecordWriter {
     private let base: any RecordWriter
     private let digest: RowDigest
+    /// Nil in a store that was just made: its indexes are what its rows are.
+    private var indexes: SharedIndexTrust?
     private(set) var difference = RowDifference()
     /// What parts of the transaction that came before have done to directories.
     private var before: (changed: Set<RowID>, touched: Set<RowID>)
@@ -12,10 +16,12 @@ final class DigestingWriter: RecordWriter {
     private var lastDirectory: (id: RowID, head: DirectoryHead?)?
 
     init(
-        _ base: any RecordWriter, digest: RowDigest, before: (changed: Set<RowID>, touched: Set<RowID>) = ([], [])
+        _ base: any RecordWriter, digest: RowDigest, indexes: SharedIndexTrust? = nil,
+        before: (changed: Set<RowID>, touched: Set<RowID>) = ([], [])
     ) {
         self.base = base
         self.digest = digest
+        self.indexes = indexes
         self.before = before
     }
 
@@ -57,15 +63,19 @@ final class DigestingWriter: RecordWriter {
     }
 
     func put(_ directory: DirectoryRecord) throws(KeychainError) {
+        let head = directory.head
+        try checkName(of: head)
         let old = try oldSum(ofDirectory: directory.id)
         try base.put(directory)
-        try note(.directory, directory.id, old: old, new: digest.sum(directory.head))
+        try note(.directory, directory.id, old: old, new: digest.sum(head))
     }
 
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
+        let head = item.head
+        try checkName(of: head)
         let old = try oldSum(ofItem: item.id)
         try base.put(item, secret: secret)
-        try note(.item, item.id, old: old, new: digest.sum(item.head))
+        try note(.item, item.id, old: old, new: digest.sum(head))
     }
 
     func deleteSlot(_ id: Int64) throws(KeychainError) {
@@ -88,6 +98,7 @@ final class DigestingWriter: RecordWriter {
 
     func deleteDirectory(_ id: RowID) throws(KeychainError) {
         guard let old = try oldSum(ofDirectory: id) else { return }
+        try indexes?.checkNewName()
         try base.deleteDirectory(id)
         difference.retire(id)
         try note(.directory, id, old: old, new: nil)
@@ -100,6 +111,16 @@ final class DigestingWriter: RecordWriter {
         try note(.item, id, old: old, new: nil)
     }
 
+    func rebuildIndexes(
+        _ separate: (any RecordWriter) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        let trust = indexes
+        // Rows are searched for themselves meanwhile.
+        indexes = nil
+        defer { indexes = trust }
+        try base.rebuildIndexes { (_) throws(KeychainError) in try separate(self) }
+    }
+
     func hasTouched(_ directory: RowID) -> Bool {
         before.touched.contains(directory) || difference.touched.contains(directory)
     }
@@ -108,6 +129,35 @@ final class DigestingWriter: RecordWriter {
 
     func hasChanged(_ directory: RowID) -> Bool {
         before.changed.contains(directory) || difference.changedDirectories.contains(directory)
+    }
+
+    // MARK: Names
+
+    /// A row that is new, or gets another name.
+    private func checkName(of new: DirectoryHead) throws(KeychainError) {
+        guard let indexes, indexes.value.forbidsNewNames else { return }
+        let old = try unlessDamaged { () throws(KeychainError) in try base.directoryHead(id: new.id) } ?? nil
+        guard old?.tag != new.tag || old?.parent != new.parent else { return }
+        try indexes.checkNewName()
+    }
+
+    private func checkName(of new: ItemHead) throws(KeychainError) {
+        guard let indexes, indexes.value.forbidsNewNames else { return }
+        let old = try unlessDamaged { () throws(KeychainError) in try base.itemHead(id: new.id) } ?? nil
+        guard old?.tag != new.tag else { return }
+        try indexes.checkNewName()
+    }
+
+    /// What was looked up, unless it may have been missed.
+    private func found<Row>(_ row: Row?) throws(KeychainError) -> Row? {
+        if row == nil { try indexes?.checkAbsence() }
+        return row
+    }
+
+    /// A page of a listing, unless it is the last one and may lack rows.
+    private func listed<Row>(_ rows: [Row], limit: Int) throws(KeychainError) -> [Row] {
+        if rows.count < limit { try indexes?.checkAbsence() }
+        return rows
     }
 
     private func note(_ table: RowTable, _ id: RowID = .none, old: RowSum?, new: RowSum?) throws(KeychainError) {
@@ -165,15 +215,15 @@ extension DigestingWriter {
     }
 
     func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
-        try base.directory(tag: tag, always: always)
+        try found(base.directory(tag: tag, always: always))
     }
 
     func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
-        try base.directories(parent: parent, after: after, limit: limit)
+        try listed(base.directories(parent: parent, after: after, limit: limit), limit: limit)
     }
 
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
-        try base.directoryIDs(parent: parent, after: after, limit: limit)
+        try listed(base.directoryIDs(parent: parent, after: after, limit: limit), limit: limit)
     }
 
     func directoryIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
@@ -187,7 +237,7 @@ extension DigestingWriter {
     }
 
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool {
-        try base.holdsAlwaysDirectory(parent)
+        try found(base.holdsAlwaysDirectory(parent) ? true : nil) ?? false
     }
 
     func item(id: RowID) throws(KeychainError) -> ItemRecord? {
@@ -197,15 +247,15 @@ extension DigestingWriter {
     }
 
     func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
-        try base.item(tag: tag, always: always)
+        try found(base.item(tag: tag, always: always))
     }
 
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
-        try base.items(directory: directory, after: after, limit: limit)
+        try listed(base.items(directory: directory, after: after, limit: limit), limit: limit)
     }
 
     func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
-        try base.itemIDs(directory: directory, after: after, limit: limit)
+        try listed(base.itemIDs(directory: directory, after: after, limit: limit), limit: limit)
     }
 
     func items(after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
@@ -222,7 +272,9 @@ extension DigestingWriter {
         try base.itemHeads(after: after, limit: limit)
     }
 
-    func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool { try base.holdsAlwaysItem(directory) }
+    func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool {
+        try found(base.holdsAlwaysItem(directory) ? true : nil) ?? false
+    }
 
     func itemClasses(below directory: RowID) throws(KeychainError) -> [(protection: Protection, generation: Int64)] {
         try base.itemClasses(below: directory)
@@ -254,4 +306,16 @@ extension DigestingWriter {
     func itemCount() throws(KeychainError) -> Int { try base.itemCount() }
     func directoryCount() throws(KeychainError) -> Int { try base.directoryCount() }
     func newestRowID() throws(KeychainError) -> RowID { try base.newestRowID() }
+
+    func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows {
+        try base.indexedRows(table, after: after, limit: limit)
+    }
+
+    func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries {
+        try base.indexEntries(after: position, limit: limit)
+    }
+
+    func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainError) -> [[RowID]] {
+        try base.rowsOfSharedTags(table)
+    }
 }

@@ -10,6 +10,15 @@ package enum IntegrityFault: Hashable, Sendable {
     case rowsUnreadable
 }
 
+/// What a verification found.
+package struct IntegrityFindings: Hashable, Sendable {
+    /// Nil: every row is what was committed.
+    package var rows: IntegrityFault?
+    package var indexes = IndexFindings()
+
+    package var isSound: Bool { rows == nil && indexes.areSound }
+}
+
 /// Verifies that the store has the rows that were committed, no others and no older ones.
 ///
 /// Reads a page of rows at a time, and no contents; commits go on in between, and are taken into account.
@@ -41,6 +50,13 @@ final class IntegrityPass {
     }
 
     deinit { ledger.endPass(id) }
+
+    /// Verifies all rows, without a pause.
+    func run() throws(KeychainError) -> IntegrityFault? {
+        while true {
+            if case .finished(let fault) = try step() { return fault }
+        }
+    }
 
     /// Verifies one page more; holds the store only for that.
     func step() throws(KeychainError) -> Step {

@@ -8,7 +8,7 @@ extension RecordStore {
     ) throws(KeychainError) -> Result {
         let digest = try ledger.digest()
         return try write(ending: ledger) { (writer) throws(KeychainError) in
-            let digesting = DigestingWriter(writer, digest: digest, before: ledger.directories)
+            let digesting = DigestingWriter(writer, digest: digest, indexes: ledger.indexes, before: ledger.directories)
             let result = try body(digesting)
             ledger.add(digesting.difference)
             return result

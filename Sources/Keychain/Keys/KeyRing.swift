@@ -27,7 +27,7 @@ package final class KeyRing: Sendable {
     let transition = Mutex<Void>(())
     /// Through it goes every change of the store.
     let ledger = DigestLedger()
-    let verification = Verification()
+    let verification: Verification
     let rewrapping = Rewrapping()
     let rekeying: Rekeying
     let rekeyKeeper: (any RekeyKeeper)?
@@ -61,6 +61,7 @@ package final class KeyRing: Sendable {
             try WrappingKeys(device: key, store: storeID)
         }
         self.store = store
+        verification = Verification(of: ledger.indexes)
         self.device = deviceKey
         self.storeID = storeID
         self.keeper = keeper

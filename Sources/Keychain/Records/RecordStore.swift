@@ -68,6 +68,15 @@ package protocol RecordReader {
     ///
     /// Where a damaged row has a number that leaves none for others, the highest one that has ``RowID/room`` behind it.
     func newestRowID() throws(KeychainError) -> RowID
+
+    /// Looks up the rows of a table in each index that must lead to them: those whose number is greater than `after`, in the order
+    /// of numbers, at most `limit`.
+    func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows
+    /// Compares the index entries that follow a position with the rows that they lead to, at most `limit`, of one index.
+    /// One that is not in its place in the order ends its index.
+    func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries
+    /// Rows that have their tag in common, in the order of numbers: none, unless an index has missed a row. Looks at every row.
+    func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainError) -> [[RowID]]
 }
 
 /// Changes within one transaction; reads see them.
@@ -91,6 +100,14 @@ package protocol RecordWriter: RecordReader {
     func deleteUserKey(_ generation: Int64) throws(KeychainError)
     func deleteDirectory(_ id: RowID) throws(KeychainError)
     func deleteItem(_ id: RowID) throws(KeychainError)
+
+    /// Builds every index anew from the rows.
+    ///
+    /// `separate` runs while there is no index, with a writer that finds what it looks up by going through all rows. Afterwards no two
+    /// rows may have their tag in common: ``KeychainError/duplicateItem``.
+    func rebuildIndexes(
+        _ separate: (any RecordWriter) throws(KeychainError) -> Void
+    ) throws(KeychainError)
 
     /// Whether this transaction has made a directory's modification time its own, and nothing has changed the row since: all
     /// that many callers add to one directory at once becomes visible at one moment.
@@ -148,7 +165,7 @@ package protocol RecordStore: Sendable {
     func emptyLog() throws(KeychainError)
     /// Soon leaves nothing of what was deleted or overwritten; does not wait for it.
     func eraseSoon()
-    /// Checks the store's own structure (not the seals); returns how many faults it found.
+    /// Checks the store's own structure (not the seals, and not what indexes lead to); returns how many faults it found.
     func verifyStructure() throws(KeychainError) -> Int
     /// Ends the use of the store; later calls throw ``KeychainError/notAvailable``.
     func close()

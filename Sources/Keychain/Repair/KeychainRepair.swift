@@ -44,10 +44,7 @@ package struct KeychainRepair: Sendable {
     }
 
     private func rowFault() throws(KeychainError) -> IntegrityFault? {
-        let pass = IntegrityPass(store, ledger: keys.ledger)
-        while true {
-            if case .finished(let fault) = try pass.step() { return fault }
-        }
+        try IntegrityPass(store, ledger: keys.ledger).run()
     }
 
     // MARK: Writing

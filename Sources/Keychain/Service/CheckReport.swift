@@ -6,6 +6,9 @@ package struct CheckReport: Hashable, Sendable {
             case item, directory
             /// A page of the file that lists them does not read: nobody can say which they are.
             case items, directories
+            /// Sound, but an index misses it: it is not found by name or not listed.
+            case unindexedItem = "unindexed-item"
+            case unindexedDirectory = "unindexed-directory"
         }
 
         package let subject: Subject
@@ -37,6 +40,10 @@ package struct CheckReport: Hashable, Sendable {
     package var unreadableRows: Int64 = 0
     /// Faults of the store's own structure, rows that lie in no directory among them.
     package var structureFaults = 0
+    /// How rows and indexes differ.
+    package var indexes = IndexFindings()
+    /// Rows that have their name in common with another one, of items and directories.
+    package var sharedNames = 0
     /// Rows that are gone, older than they should be, or were never committed.
     package var rowFault: IntegrityFault?
     /// Whether ``rowFault`` is known: before the first unlock it is not.
@@ -46,7 +53,7 @@ package struct CheckReport: Hashable, Sendable {
 
     package var isSound: Bool {
         damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedKeys.total == 0
-            && structureFaults == 0 && rowFault == nil
+            && structureFaults == 0 && rowFault == nil && indexes.areSound && sharedNames == 0
     }
 
     /// Whether a part of the keychain could not even be listed.
@@ -60,6 +67,10 @@ package struct CheckReport: Hashable, Sendable {
     mutating func addDirectory(_ id: RowID, _ path: String, isNamed: Bool) {
         damagedDirectories.append(id)
         damage.append(Damage(subject: .directory, row: id, path: path, isNamed: isNamed))
+    }
+
+    mutating func addUnindexed(_ subject: Damage.Subject, _ id: RowID, _ path: String, isNamed: Bool) {
+        damage.append(Damage(subject: subject, row: id, path: path, isNamed: isNamed))
     }
 
     mutating func addUnreadable(_ subject: Damage.Subject, in path: String) {

@@ -11,12 +11,16 @@ extension Keychain {
             try readable { (reader) throws(KeychainError) in try reader.damagedKeys() } ?? DamagedKeys()
         try checkDirectories(in: .none, path: "", 0, &report)
         if keys.state.isAfterFirstUnlock {
-            report.rowFault = try verifyRows()
+            let findings = try verifyNow()
+            (report.rowFault, report.indexes) = (findings.rows, findings.indexes)
             report.areRowsVerified = true
+        } else {
+            report.indexes = try compareIndexes()
         }
+        try nameUnindexedRows(&report)
         if report.hasUnreadablePages {
             report.unreadableRows = try unreadableRows(report)
-        } else if try countedItems() != report.visitedItems {
+        } else if report.indexes.areSound, try countedItems() != report.visitedItems {
             // Or something was committed meanwhile.
             report.structureFaults += try strayItems()
         }

@@ -27,8 +27,22 @@ extension Keychain {
         }
         if !always, let found { cache.keep(found, tag: tag, since: commit) { keys.state == .unlocked } }
         guard found != nil || !always else { throw .interactionNotAllowed }
+        if found == nil { try checkAbsence() }
         return found
     }
+
+    /// For whoever has found no row, or no further one in a listing: `decode` where the indexes are known to miss rows.
+    func checkAbsence() throws(KeychainError) { try keys.ledger.indexes.checkAbsence() }
+
+    /// Whether look-ups and listings are known to miss rows.
+    package var missesRows: Bool { keys.ledger.indexes.value.missesRows }
+
+    /// For whoever is about to make a name or to remove a directory, while holding no lock that others need: waits until the indexes
+    /// are known, for at most a second after an unlock.
+    package func awaitIndexes() { keys.verification.awaitIndexes() }
+
+    /// Whether ``awaitIndexes()`` may have to wait.
+    package var areIndexesAwaited: Bool { keys.verification.areIndexesAwaited }
 
     /// The directory of that row.
     package func directory(id: RowID) throws(KeychainError) -> Directory? {
@@ -78,6 +92,7 @@ extension Keychain {
         let tag = try keys.itemTag(directory: directory, name: name, always: always)
         let found = try store.read { (reader) throws(KeychainError) in try reader.item(tag: tag, always: always) }
         guard found != nil || !always else { throw .interactionNotAllowed }
+        if found == nil { try checkAbsence() }
         return found
     }
 

@@ -19,6 +19,9 @@ final class Rewrapping: Sendable {
         }
     }
 
+    /// There may be more rows than were found.
+    func again() { state.withLockAndSignal { $0.isWanted = true } }
+
     func locked() { state.withLockAndSignal { $0.isUnlocked = false } }
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 

@@ -4,7 +4,8 @@ package import Keychain
 package struct CheckAnswer: JSONText, Sendable {
     /// What is hurt, as far as it can be named.
     package struct Damage: Codable, Sendable {
-        /// `item`, `directory`; `items` or `directories` where a damaged page keeps from telling which.
+        /// `item`, `directory`; `items` or `directories` where a damaged page keeps from telling which; `unindexed-item` or
+        /// `unindexed-directory` for a sound one that an index misses.
         package let subject: String
         package let row: Int64?
         /// Its path where it is named, else that of the directory it lies in. Directories end in a slash.
@@ -21,7 +22,10 @@ package struct CheckAnswer: JSONText, Sendable {
             let place = path.isEmpty ? "the keychain" : path
             guard let row else { return "the \(subject) in \(place): a page of the file does not read" }
             let name = named ? "" : "in \(place), its name is lost: "
-            return name + "\(subject) \(named ? path + " " : "")(row \(row))"
+            let isUnindexed = subject.hasPrefix("unindexed-")
+            let kind = isUnindexed ? subject.dropFirst("unindexed-".count) : subject[...]
+            let text = name + "\(kind) \(named ? path + " " : "")(row \(row))"
+            return isUnindexed ? text + ": it is there, but an index misses it" : text
         }
     }
 
@@ -41,6 +45,13 @@ package struct CheckAnswer: JSONText, Sendable {
     /// Directories and items that were committed and could not be reached, about so many.
     package let unreadableRows: Int64
     package let structureFaults: Int
+    /// Rows that at least one index misses, and index entries that lead to no row or to another one.
+    package let unindexedRows: Int
+    package let strayIndexEntries: Int
+    /// Whether a part of the file could not be read, so that not all rows could be compared with the indexes.
+    package let incompleteIndexes: Bool
+    /// Items and directories that share their name with another one.
+    package let sharedNames: Int
     /// Rows that were committed and are gone, at least so many.
     package let missingRows: Int64
     /// Rows that were never committed, at least so many.
@@ -61,6 +72,10 @@ package struct CheckAnswer: JSONText, Sendable {
         damagedKeys = report.damagedKeys.total - report.damagedKeys.slots
         unreadableRows = report.unreadableRows
         structureFaults = report.structureFaults
+        unindexedRows = report.indexes.unindexedRows
+        strayIndexEntries = report.indexes.strayEntries
+        incompleteIndexes = report.indexes.isIncomplete
+        sharedNames = report.sharedNames
         var (missing, added, replaced): (Int64, Int64, Bool) = (0, 0, false)
         switch report.rowFault {
         case nil: break
@@ -74,7 +89,11 @@ package struct CheckAnswer: JSONText, Sendable {
 
     package var isSound: Bool {
         damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedSlots == 0 && damagedKeys == 0
-            && structureFaults == 0 && areRowsCommitted
+            && structureFaults == 0 && areRowsCommitted && areIndexesSound
+    }
+
+    private var areIndexesSound: Bool {
+        unindexedRows == 0 && strayIndexEntries == 0 && !incompleteIndexes && sharedNames == 0
     }
 
     private var areRowsCommitted: Bool { missingRows == 0 && addedRows == 0 && !replacedRows }
@@ -91,6 +110,10 @@ package struct CheckAnswer: JSONText, Sendable {
         if damagedSlots > 0 { lines.append("Damaged key slots: \(damagedSlots); they open nothing.") }
         if damagedKeys > 0 { lines.append("Damaged rows of keys: \(damagedKeys); what they seal cannot be read.") }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
+        if unindexedRows > 0 { lines.append("Items and directories that an index misses: \(unindexedRows)") }
+        if strayIndexEntries > 0 { lines.append("Index entries that lead nowhere: \(strayIndexEntries)") }
+        if incompleteIndexes { lines.append("Not all indexes could be compared: a part of the file does not read.") }
+        if sharedNames > 0 { lines.append("Items and directories that share a name with another one: \(sharedNames)") }
         if missingRows > 0 { lines.append("Rows are missing that were committed: \(missingRows) or more") }
         if addedRows > 0 { lines.append("Rows are there that were never committed: \(addedRows) or more") }
         if replacedRows { lines.append("Rows are older than what was committed, or damaged.") }
@@ -102,7 +125,14 @@ package struct CheckAnswer: JSONText, Sendable {
     }
 
     private var damagedAdvice: String {
-        "The keychain is DAMAGED. Restore a backup, or unmount it and let 'keychainfs check --repair' save what is sound."
+        let isReadable =
+            damagedDirectories.isEmpty && damagedItems.isEmpty && damagedSlots == 0 && damagedKeys == 0
+            && structureFaults == 0 && areRowsCommitted && unreadableRows == 0 && !incompleteIndexes
+        guard !isReadable else {
+            return "The indexes are DAMAGED, and no item is: the next mount that is unlocked builds them anew."
+        }
+        return
+            "The keychain is DAMAGED. Restore a backup, or unmount it and let 'keychainfs check --repair' save what is sound."
     }
 
     private func list(_ rows: [Int64]) -> String { rows.map(String.init).joined(separator: ", ") }

@@ -35,7 +35,6 @@ struct MountDaemon {
             let opened = try openKeychain(secret)
             defer { opened.keychain.close() }
             reportDevice(opened)
-            try startWorkers(opened.keychain)
             try serve(opened, at: place, guardedBy: watch, ready: ready)
         } catch {
             watch.dismiss()
@@ -52,15 +51,16 @@ struct MountDaemon {
         let snapshots = SnapshotMaker(opened, path: plan.file.path)
         snapshots.removeLeftovers()
         defer { snapshots.removeLeftovers() }
-        let buffers = ReceiveBuffers()
+        let served = ServedSession()
         let locks = AutomaticLocks(plan.options.lockPolicy, log: log)
-        let tree = makeTree(keychain, snapshots, buffers, locks)
+        let tree = makeTree(keychain, snapshots, served, locks)
+        try startWorkers(keychain, tree, served)
         let numbers = try keepNumbers(keychain)
         defer { numbers.cancel() }
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
-            buffers.session = session
-            defer { buffers.session = nil }
+            served.session = session
+            defer { served.session = nil }
             try signals.mount(session) { () throws(FuseError) in try mount(session, at: place) }
             if let mount = session.mountIdentifier { watch.watch(mount: mount) }
             defer { try? place.seal() }
@@ -93,9 +93,13 @@ struct MountDaemon {
     }
 
     /// Each has a thread, which ends with the keychain.
-    private func startWorkers(_ keychain: Keychain) throws(Failure) {
+    private func startWorkers(
+        _ keychain: Keychain, _ tree: KeychainTree, _ served: ServedSession
+    ) throws(Failure) {
         do throws(Errno) {
-            try IntegrityWorker(keychain: keychain, log: log).start()
+            try IntegrityWorker(keychain: keychain, host: storeHost, log: log) {
+                served.session?.notifier.send(tree.forgetNames())
+            }.start()
             try RewrapWorker(keychain: keychain, log: log).start()
             try RekeyWorker(keychain: keychain, host: storeHost, log: log).start()
         } catch {
@@ -153,14 +157,14 @@ struct MountDaemon {
     }
 
     private func makeTree(
-        _ keychain: Keychain, _ snapshots: SnapshotMaker, _ buffers: ReceiveBuffers, _ locks: AutomaticLocks
+        _ keychain: Keychain, _ snapshots: SnapshotMaker, _ served: ServedSession, _ locks: AutomaticLocks
     ) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
         options.isShared = plan.options.access == .everyone
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
-            snapshots: snapshots, buffersLocked: { buffers.areLocked }, automaticLock: { locks.status })
+            snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, automaticLock: { locks.status })
         return KeychainTree(
             keychain: keychain, options: options, host: storeHost, commands: commands,
             requests: ItemRequests(keychain, valueLimit: options.valueLimit, host: storeHost))
@@ -230,8 +234,8 @@ extension Failure {
     }
 }
 
-/// The receive buffers of a session that is made after those who ask about them.
-private final class ReceiveBuffers: Sendable {
+/// The session, which is made after those who need it; nil before that and at its end.
+private final class ServedSession: Sendable {
     private let current = Mutex<Session?>(nil)
 
     var session: Session? {
@@ -239,5 +243,5 @@ private final class ReceiveBuffers: Sendable {
         set { current.withLock { $0 = newValue } }
     }
 
-    var areLocked: Bool { session?.buffersAreLocked ?? false }
+    var areBuffersLocked: Bool { session?.buffersAreLocked ?? false }
 }

@@ -14,7 +14,7 @@ package struct SnapshotAnswer: JSONText, Sendable {
     package let items: Int
     package let leftOut: Int
     package let commitNumber: Int64
-    /// `verified` or `damaged`: whether the rows are those that were committed.
+    /// `verified` or `damaged`: whether the rows are those that were committed, and the indexes lead to them.
     package let integrity: String
 }
 
@@ -53,7 +53,7 @@ final class SnapshotMaker: Sendable {
                 let contents = try opened.copy(to: path)
                 return SnapshotAnswer(
                     file: path, items: contents.items, leftOut: contents.leftOut, commitNumber: contents.commitNumber,
-                    integrity: try opened.keychain.verifiedIntegrity().rawValue)
+                    integrity: try opened.integrity(of: contents).rawValue)
             } catch {
                 remove(path)
                 throw error

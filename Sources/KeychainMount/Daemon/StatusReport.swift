@@ -22,7 +22,8 @@ package struct StatusReport: JSONText, Sendable {
     /// Transactions committed since the mount.
     package let commits: Int
     package let format: Int
-    /// `unverified`, `verifying`, `verified` or `damaged`: whether the rows are those that were committed.
+    /// `unverified`, `verifying`, `verified` or `damaged`: whether the rows are those that were committed, and the indexes lead to
+    /// them.
     package let integrity: String
     package let hardening: HardeningStatus
     /// What the user should know or change.

@@ -12,7 +12,7 @@ package struct BackupAnswer: JSONText, Sendable {
     /// Items that are in no backup (WhenPasscodeSetThisDeviceOnly).
     package let leftOut: Int
     package let commitNumber: Int64
-    /// `verified` or `damaged`: whether the rows of the keychain are those that were committed.
+    /// `verified` or `damaged`: whether the rows of the keychain are those that were committed, and the indexes lead to them.
     package let integrity: String
 
     package var isSound: Bool { integrity == IntegrityState.verified.rawValue }
@@ -85,7 +85,7 @@ package struct Backup: Sendable {
         do throws(Errno) { draft = try DraftFile(for: path) } catch { throw failure(error) }
         do throws(KeychainError) {
             contents = try opened.copy(to: draft.path)
-            integrity = try opened.keychain.verifiedIntegrity().rawValue
+            integrity = try opened.integrity(of: contents).rawValue
         } catch {
             throw error == .diskFull ? failure(.noSpace) : Failure(error, keychain: keychain.path)
         }

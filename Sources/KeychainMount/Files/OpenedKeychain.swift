@@ -26,6 +26,12 @@ struct OpenedKeychain: Sendable {
     func copy(to path: String) throws(KeychainError) -> BackupContents {
         try store.copy(to: path) { (copy) throws(KeychainError) in try keychain.prepareBackup(copy) }
     }
+
+    /// What a copy is worth: its rows are those of the keychain, its indexes have been compared by themselves.
+    func integrity(of copy: BackupContents) throws(KeychainError) -> IntegrityState {
+        let rows = try keychain.verifiedIntegrity()
+        return copy.areIndexesSound ? rows : .damaged
+    }
 }
 
 extension SlotKind {

@@ -40,6 +40,10 @@ package struct Repair: Sendable {
         guard aside.isCurrent else { throw Failure(.inUse, "\(file.path) was in use a moment ago. Try again.") }
         let structureFaults = try reading { () throws(KeychainError) in try store?.verifyStructure() ?? 1 }
         let salvage = structureFaults == 0 ? nil : try SalvagedStore(aside, beside: path)
+        // Of what SQLite can read; what is salvaged has no indexes.
+        let indexFaults = try reading { () throws(KeychainError) in
+            salvage == nil ? try store?.indexFaults() ?? 0 : 0
+        }
         guard let readable = salvage?.store ?? store else { throw tooDamaged }
         let keys = try keys(of: readable)
         defer { keys.close() }
@@ -48,8 +52,8 @@ package struct Repair: Sendable {
         let findings = try reading { () throws(KeychainError) in
             try repair.findings(file: facts, now: KeychainDate(SystemClock.now()))
         }
-        var answer = RepairAnswer(findings, keychain: file.path, structureFaults: structureFaults)
-        guard !findings.isSound || structureFaults > 0 else { return answer }
+        var answer = RepairAnswer(findings, keychain: file.path, structureFaults: structureFaults + indexFaults)
+        guard !findings.isSound || answer.structureFaults > 0 else { return answer }
         try confirm(answer)
         let draft = try written { (copy) throws(KeychainError) in try repair.write(findings, to: copy) }
         let repaired = try verified(draft, root)

@@ -140,7 +140,7 @@ extension KeychainTree {
             guard let last = page.last else { break }
             after = last.id
         }
-        try listing.end()
+        try end(listing)
     }
 
     /// Rows and uncommitted names in one order, that of rows: a name keeps its place when it is committed (T6).
@@ -164,6 +164,12 @@ extension KeychainTree {
             after = end
         }
         endPart(part, isLast: true)
+        try end(listing)
+    }
+
+    /// Where indexes are known to miss rows, no listing is complete.
+    private func end(_ listing: ListingHandle) throws(Errno) {
+        if keychain.missesRows { listing.leaveOut(true) }
         try listing.end()
     }
 
@@ -199,15 +205,15 @@ extension KeychainTree {
     // MARK: Listings that are remembered
 
     private func knownListing(of directory: ServiceDirectory) -> [ListingCache.Entry]? {
-        guard keychain.keys.state == .unlocked, !directory.hasPending else { return nil }
+        guard keychain.keys.state == .unlocked, !keychain.missesRows, !directory.hasPending else { return nil }
         return listings.listing(of: directory.row, since: keychain.commitCount)
     }
 
     /// Nil where nothing is to be remembered.
     private func beginPart(of directory: ServiceDirectory, after: RowID, _ handle: HandleID) -> ListingCache.Part? {
-        guard keychain.keys.state == .unlocked, !directory.hasPending, listings.isSmall(directory.row) else {
-            return nil
-        }
+        guard keychain.keys.state == .unlocked, !keychain.missesRows, !directory.hasPending,
+            listings.isSmall(directory.row)
+        else { return nil }
         return ListingCache.Part(
             handle: handle, directory: directory.row, after: after, commit: keychain.commitCount)
     }

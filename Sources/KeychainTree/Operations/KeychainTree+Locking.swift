@@ -37,6 +37,14 @@ extension KeychainTree {
         return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .finishedCalls]
     }
 
+    /// The indexes have been built anew: names may be there that were not found before.
+    ///
+    /// Done when the returned notifications have been sent.
+    package func forgetNames() -> [Notification] {
+        listings.drop()
+        return [.allEntries(fallback: { Self.topNames })]
+    }
+
     /// Unlocks with a passphrase; ``KeychainError/authFailed`` if it opens no slot, and at the first unlock
     /// ``KeychainError/rolledBack(kept:found:)`` unless that is accepted.
     package func unlock(

@@ -8,12 +8,21 @@ extension KeychainTree {
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32
     ) throws(Errno) -> Entry {
         guard case .folder(let folder) = try node(parent).content else { throw .notPermitted }
+        awaitIndexes(request)
         let facts = newFacts(permissions & 0o700, request.caller)
         switch folder {
         case .scope: throw .notPermitted
         case .groups: return try makeGroup(CanonicalName(typed: name.bytes), facts)
         case .classDirectory(let place): return try makeService(CanonicalName(typed: name.bytes), in: place, facts)
         }
+    }
+
+    /// Before a name is made, or a directory removed: neither can be undone if an index has missed a row. Called while no lock is
+    /// held; others are served meanwhile.
+    func awaitIndexes(_ request: borrowing Request) {
+        guard keychain.areIndexesAwaited else { return }
+        request.handOn()
+        keychain.awaitIndexes()
     }
 
     private func makeService(
@@ -61,6 +70,7 @@ extension KeychainTree {
 
     package func rmdir(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) {
         guard case .folder(let folder) = try node(parent).content else { throw .notPermitted }
+        awaitIndexes(request)
         let name = CanonicalName(typed: name.bytes)
         switch folder {
         case .scope: throw .notPermitted

@@ -10,6 +10,7 @@ extension KeychainTree {
     ) throws(Errno) {
         defer { stalePages.tell(&request) }
         guard flags.isEmpty || flags == .noReplace || flags == .exchange else { throw .invalidArgument }
+        awaitIndexes(request)
         let (from, to) = (CanonicalName(typed: name.bytes), CanonicalName(typed: newName.bytes))
         switch (try node(parent).content, try node(newParent).content) {
         case (.service(let directory), .service(let newDirectory)):

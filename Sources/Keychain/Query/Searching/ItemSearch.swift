@@ -12,6 +12,8 @@ struct ItemSearch: Sendable {
     private var rows: (any RowSource)?
     /// Whether the rows are of names that were looked up.
     private var areNamed = false
+    /// Whether the whole name of an item was looked up, and led to one: others are not missed then.
+    private var isAnswered = false
     private var containers: [RowID: ContainerKey] = [:]
 
     init(_ query: ItemQuery, in keychain: Keychain, hints: ReferenceHints) {
@@ -40,6 +42,7 @@ struct ItemSearch: Sendable {
         while budget > 0 {
             guard let row = try rows?.next() else {
                 rows = nil
+                if !isAnswered { try keychain.checkAbsence() }
                 return nil
             }
             budget -= 1
@@ -54,6 +57,7 @@ struct ItemSearch: Sendable {
         case .named(let found):
             rows = NamedRows(rows: found[...])
             areNamed = true
+            isAnswered = !found.isEmpty
         case .rows(let ids):
             rows = ListedRows(store: store, ids: ids[...])
             areNamed = true

@@ -1,0 +1,134 @@
+/// Rows that have one name, because an index missed the first of them when the second was made, get names of their own.
+extension Change {
+    /// Builds every index anew; what shares a name is separated first.
+    func rebuildIndexes() throws(KeychainError) -> IndexRepair.Outcome {
+        var outcome = IndexRepair.Outcome()
+        try writer.rebuildIndexes { (_) throws(KeychainError) in
+            // Groups before what is found by their names.
+            for step in [separateGroups, mergeContainers, separateServices] {
+                for rows in try writer.rowsOfSharedTags(.directory) {
+                    outcome.renamedDirectories += try step(try sharing(rows))
+                }
+            }
+            for rows in try writer.rowsOfSharedTags(.item) {
+                outcome.renamedItems += try separateItems(rows)
+            }
+        }
+        return outcome
+    }
+
+    // MARK: Items
+
+    /// Returns how many got another name.
+    private func separateItems(_ rows: [RowID]) throws(KeychainError) -> Int {
+        let items = try readable(rows) { (row) throws(KeychainError) in try item(id: row) }
+        let last = items.max { $0.modificationDate < $1.modificationDate }
+        // What cannot be opened cannot be renamed.
+        let others = items.filter { items.count < rows.count || $0.id != last?.id }
+        for other in others { try giveFreeName(to: other) }
+        return others.count
+    }
+
+    private func giveFreeName(to item: Item) throws(KeychainError) {
+        guard let old = try writer.item(id: item.id) else { throw .itemNotFound }
+        var item = item
+        item.account = try freeName(after: item.account) { (account) throws(KeychainError) in
+            let tag = try keychain.keys.itemTag(directory: item.directory, account: account)
+            return try writer.item(tag: tag, always: false) == nil
+        }
+        item.version += 1
+        _ = try put(item, keepingSecretOf: old)
+    }
+
+    // MARK: Directories
+
+    /// Directories of one name.
+    private struct Namesakes {
+        /// The row that keeps the name: the last changed one, or one that cannot be opened and so cannot be renamed.
+        let first: RowID
+        let others: [Directory]
+    }
+
+    private func sharing(_ rows: [RowID]) throws(KeychainError) -> Namesakes {
+        let found = try readable(rows) { (row) throws(KeychainError) in try directory(id: row) }
+        let unreadable = rows.first { row in !found.contains { $0.id == row } }
+        let first = unreadable ?? found.max { $0.changeDate < $1.changeDate }?.id ?? .none
+        return Namesakes(first: first, others: found.filter { $0.id != first })
+    }
+
+    private func separateGroups(_ names: Namesakes) throws(KeychainError) -> Int {
+        var count = 0
+        for group in names.others {
+            guard case .group(let name) = group.key else { continue }
+            let free = try freeName(after: .data(name)) { (name) throws(KeychainError) in
+                let tag = try keychain.keys.groupTag(CanonicalName(accessGroup: name.bytes ?? []))
+                return try writer.directory(tag: tag, always: false) == nil
+            }
+            try renameGroup(group.id, to: free.bytes ?? [])
+            count += 1
+        }
+        return count
+    }
+
+    /// A container has no name of its own: its directories move to the one that stays, and its row goes.
+    private func mergeContainers(_ names: Namesakes) throws(KeychainError) -> Int {
+        for container in names.others {
+            guard case .container = container.key else { continue }
+            while let record = try writer.directories(parent: container.id, after: .none, limit: 1).first {
+                var service = try keychain.directoryEnvelope.open(record)
+                service.parent = names.first
+                _ = try save(service)
+            }
+            keychain.forgetContainerKey(container.id)
+            try writer.deleteDirectory(container.id)
+        }
+        return 0
+    }
+
+    private func separateServices(_ names: Namesakes) throws(KeychainError) -> Int {
+        var count = 0
+        for var directory in names.others {
+            guard case .service(let service) = directory.key,
+                let container = try keychain.containerKey(directory.parent, writer)
+            else { continue }
+            let part: AttributeKey = service.itemClass == .genericPassword ? .service : .server
+            let name = try freeName(after: service[part] ?? .text([])) { (name) throws(KeychainError) in
+                let tag = try keychain.keys.directoryTag(service.setting(part, to: name), in: container)
+                return try writer.directory(tag: tag, always: false) == nil
+            }
+            directory.key = .service(service.setting(part, to: name))
+            _ = try save(directory)
+            count += 1
+        }
+        return count
+    }
+
+    // MARK: Both
+
+    /// Without what is damaged or cannot be opened here.
+    private func readable<Value>(
+        _ rows: [RowID], _ read: (RowID) throws(KeychainError) -> Value?
+    ) throws(KeychainError) -> [Value] {
+        var found: [Value] = []
+        for row in rows {
+            do throws(KeychainError) {
+                if let value = try read(row) { found.append(value) }
+            } catch {
+                guard error == .decode || error == .interactionNotAllowed else { throw error }
+            }
+        }
+        return found
+    }
+
+    /// The first of `name~2`, `name~3`, … that is free.
+    private func freeName(
+        after name: AttributeValue, _ isFree: (AttributeValue) throws(KeychainError) -> Bool
+    ) throws(KeychainError) -> AttributeValue {
+        for number in 2... {
+            let bytes = (name.bytes ?? []) + Array("~\(number)".utf8)
+            let next: AttributeValue = if case .data = name { .data(bytes) } else { .text(bytes) }
+            if try isFree(next) { return next }
+        }
+        throw .duplicateItem
+    }
+}

@@ -1,0 +1,55 @@
+extension Keychain {
+    /// Names the rows that an index misses, and counts those that share a name.
+    func nameUnindexedRows(_ report: inout CheckReport) throws(KeychainError) {
+        for id in report.indexes.directories {
+            let path = try self.path(ofDirectory: id)
+            report.addUnindexed(.unindexedDirectory, id, path.text, isNamed: path.isWhole)
+        }
+        for id in report.indexes.items {
+            let path = try self.path(ofItem: id)
+            report.addUnindexed(.unindexedItem, id, path.text, isNamed: path.isWhole)
+        }
+        guard !report.indexes.areSound else { return }
+        report.sharedNames =
+            try unlessDamaged { () throws(KeychainError) in
+                try store.read { (reader) throws(KeychainError) in
+                    let shared = try reader.rowsOfSharedTags(.directory) + reader.rowsOfSharedTags(.item)
+                    return shared.reduce(0) { $0 + $1.count - 1 }
+                }
+            } ?? 0
+    }
+
+    private func path(ofItem id: RowID) throws(KeychainError) -> (text: String, isWhole: Bool) {
+        let item = try unlessUnreadable { () throws(KeychainError) in try self.item(id: id) }
+        guard let item else { return ("", false) }
+        let directory = try path(ofDirectory: item.directory)
+        let name = String(decoding: CanonicalName(account: item.account).bytes, as: UTF8.self)
+        return (directory.text + name, directory.isWhole)
+    }
+
+    /// By rows alone: no index is asked. Not whole where a directory on the way cannot be opened.
+    private func path(ofDirectory id: RowID) throws(KeychainError) -> (text: String, isWhole: Bool) {
+        var (text, next) = ("", id)
+        // Group, container, service.
+        for _ in 0..<3 where next != .none {
+            let row = next
+            let found = try unlessUnreadable { () throws(KeychainError) in try self.directory(id: row) }
+            guard let directory = found else { return ("?/" + text, false) }
+            text = directory.pathComponent + text
+            next = directory.parent
+        }
+        return (text, true)
+    }
+
+    /// Nil for a row that is damaged or locked.
+    private func unlessUnreadable<Value>(
+        _ read: () throws(KeychainError) -> Value?
+    ) throws(KeychainError) -> Value? {
+        do throws(KeychainError) {
+            return try read()
+        } catch {
+            guard error == .decode || error == .interactionNotAllowed else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,165 @@
+internal import GRDB
+internal import Keychain
+internal import SQLiteRows
+
+/// Rows and indexes compared in both directions. Every statement names the index that it reads, or that it reads none: SQLite
+/// would answer from whichever index is cheapest, which may be the damaged one.
+extension SQLiteRecords {
+    func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows {
+        var unindexed: [RowID] = []
+        let rows = try page(StoreIndex.rowsWithEntries(of: table), after: after, limit: limit) { row in
+            let id = try row.rowID(0)
+            if try row.number(1) == 0 { unindexed.append(id) }
+            return id
+        }
+        return IndexedRows(unindexed: unindexed, last: rows.count < limit ? nil : rows.last)
+    }
+
+    func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries {
+        guard StoreIndex.all.indices.contains(position.index) else { return IndexEntries(strays: 0, next: nil) }
+        let found = try entries(of: StoreIndex.all[position.index], after: position.entry, limit: limit)
+        var strays = 0
+        var last = position.entry
+        for (entry, isRight) in found {
+            guard let entry, last.map({ $0.isBefore(entry) }) != false else {
+                // Nobody can go on behind an entry that has no place in the order.
+                return IndexEntries(strays: strays + 1, next: Self.start(behind: position))
+            }
+            if !isRight { strays += 1 }
+            last = entry
+        }
+        guard found.count < limit else {
+            return IndexEntries(strays: strays, next: IndexPosition(index: position.index, entry: last))
+        }
+        return IndexEntries(strays: strays, next: Self.start(behind: position))
+    }
+
+    /// Where the next index begins; nil behind the last one.
+    private static func start(behind position: IndexPosition) -> IndexPosition? {
+        let next = position.index + 1
+        return StoreIndex.all.indices.contains(next) ? IndexPosition(index: next) : nil
+    }
+
+    /// With whether each leads to a row of its key.
+    private func entries(
+        of index: StoreIndex, after last: IndexPosition.Entry?, limit: Int
+    ) throws(KeychainError) -> [(entry: IndexPosition.Entry?, isRight: Bool)] {
+        guard let last else { return try rows(index.firstEntries, [.limit(limit)], index.entry) }
+        // First the other rows of the same key: a comparison of (key, row) with a pair would go through all of them.
+        let found = try rows(index.entriesOfKey, [last.key.value, .row(last.row), .limit(limit)], index.entry)
+        guard found.count < limit else { return found }
+        return found
+            + (try rows(index.entriesAfterKey, [last.key.value, .limit(limit - found.count)], index.entry))
+    }
+
+    func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainError) -> [[RowID]] {
+        let sql = """
+            SELECT id, tag FROM \(table.name) NOT INDEXED WHERE tag IN \
+            (SELECT tag FROM \(table.name) NOT INDEXED GROUP BY tag HAVING count(*) > 1) ORDER BY tag, id
+            """
+        var tag: [UInt8]?
+        var shared: [[RowID]] = []
+        for row in try rows(sql, [], { row in (id: try row.rowID(0), tag: try row.bytes(1)) }) {
+            if row.tag == tag { shared[shared.count - 1].append(row.id) } else { shared.append([row.id]) }
+            tag = row.tag
+        }
+        return shared
+    }
+
+    /// Dropped and created, not REINDEX: a row whose entry is missing can be changed only while there is no index. The rows of
+    /// sqlite_schema keep their order, because indexes are the last ones and all of them go.
+    func rebuildIndexes(
+        _ separate: (any RecordWriter) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        erasures?.note()
+        for index in StoreIndex.all { try executeOnce("DROP INDEX \(index.name)") }
+        try separate(self)
+        for index in StoreIndex.all { try executeOnce(index.statement) }
+    }
+
+    /// A change of the schema: nothing is gained by keeping the statement.
+    private func executeOnce(_ sql: String) throws(KeychainError) {
+        guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
+        try KeychainError.mapping { try db.execute(sql: sql) }
+    }
+}
+
+extension IndexPosition.Entry {
+    fileprivate func isBefore(_ other: IndexPosition.Entry) -> Bool {
+        if key == other.key { return row < other.row }
+        return switch (key, other.key) {
+        case (.number(let a), .number(let b)): a < b
+        case (.tag(let a), .tag(let b)): a.lexicographicallyPrecedes(b)
+        default: false
+        }
+    }
+}
+
+extension IndexPosition.Key {
+    fileprivate var value: SQLValue {
+        switch self {
+        case .number(let number): .integer(number)
+        case .tag(let tag): .blob(tag)
+        }
+    }
+}
+
+extension IndexedTable {
+    fileprivate var name: String {
+        switch self {
+        case .directory: "directory"
+        case .item: "item"
+        }
+    }
+}
+
+extension StoreIndex {
+    /// Whether each row of a table has its entry in every index: row number, 1 or 0.
+    static func rowsWithEntries(of table: IndexedTable) -> String {
+        switch table {
+        case .directory: rowsWithDirectoryEntries
+        case .item: rowsWithItemEntries
+        }
+    }
+
+    private static let rowsWithDirectoryEntries = rowsWithEntries(of: IndexedTable.directory.name)
+    private static let rowsWithItemEntries = rowsWithEntries(of: IndexedTable.item.name)
+
+    private static func rowsWithEntries(of table: String) -> String {
+        let tests = all.filter { $0.table == table }.map(\.test).joined(separator: " AND ")
+        return "SELECT row.id, \(tests) FROM \(table) AS row NOT INDEXED WHERE row.id > ? ORDER BY row.id LIMIT ?"
+    }
+
+    /// Whether `row` has the entry that it must have. IS: a damaged row may have no key.
+    private var test: String {
+        let search = """
+            EXISTS (SELECT 1 FROM \(table) AS entry INDEXED BY \(name) \
+            WHERE \(entryCondition)entry.\(key) IS row.\(key) AND entry.id = row.id)
+            """
+        return condition.map { "(row.\($0) IS NULL OR \(search))" } ?? search
+    }
+
+    /// Columns: key, row number, whether the row has that key. Without an entry where there is no key.
+    func entry(_ row: borrowing StatementRow) throws -> (entry: IndexPosition.Entry?, isRight: Bool) {
+        guard !row.isNull(0), !row.isNull(1) else { return (nil, false) }
+        // Unique are those of tags.
+        let key: IndexPosition.Key = isUnique ? .tag(try row.bytes(0)) : .number(try row.number(0))
+        return (IndexPosition.Entry(key: key, row: try row.rowID(1)), try row.number(2) != 0)
+    }
+
+    var firstEntries: String { entries("true") + " ORDER BY entry.\(key), entry.id LIMIT ?" }
+    var entriesOfKey: String { entries("entry.\(key) = ? AND entry.id > ?") + " ORDER BY entry.id LIMIT ?" }
+    var entriesAfterKey: String { entries("entry.\(key) > ?") + " ORDER BY entry.\(key), entry.id LIMIT ?" }
+
+    /// Key and row number of each entry, and whether the row of that number has the key.
+    private func entries(_ range: String) -> String {
+        let rowCondition = condition.map { " AND row.\($0) IS NOT NULL" } ?? ""
+        return """
+            SELECT entry.\(key), entry.id, row.\(key) IS entry.\(key)\(rowCondition) \
+            FROM \(table) AS entry INDEXED BY \(name) LEFT JOIN \(table) AS row NOT INDEXED ON row.id = entry.id \
+            WHERE \(entryCondition)\(range)
+            """
+    }
+
+    private var entryCondition: String { condition.map { "entry.\($0) IS NOT NULL AND " } ?? "" }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// Rows and indexes that differ are noticed, and put right from the rows.
+@Suite("S2, L1: indexes that differ from the rows")
+struct IndexScanTests {
+    static let edits = StoreIndex.all.flatMap { index in
+        WrongIndexes.Edit.allCases.map { (index, $0) }
+    }
+
+    @Test("S2: a keychain whose indexes are right is found sound, by pages of any size")
+    func sound() throws {
+        let vault = try WrongIndexes().opened()
+        defer { vault.close() }
+        for pageSize in [1, 2, 3, 1024] {
+            var scan = IndexScan(pageSize: pageSize)
+            var steps = 0
+            while !scan.hasEnded {
+                try vault.store.read { reader throws(KeychainError) in try scan.step(reader) }
+                steps += 1
+                try #require(steps < 1000)
+            }
+            #expect(scan.findings == IndexFindings())
+        }
+        #expect(try vault.isSound)
+    }
+
+    @Test("S2: one wrong entry of any index is reported by check and backup", arguments: edits)
+    func reported(_ index: StoreIndex, _ edit: WrongIndexes.Edit) throws {
+        let wrong = try WrongIndexes()
+        try wrong.make(edit, of: index)
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        for pageSize in [1, 1024] {
+            var scan = IndexScan(pageSize: pageSize)
+            while !scan.hasEnded { try vault.store.read { reader throws(KeychainError) in try scan.step(reader) } }
+            #expect(!scan.findings.areSound, "\(scan.findings)")
+        }
+        let report = try vault.keychain.check()
+        #expect(!report.isSound)
+        #expect(report.structureFaults == 0)
+        let named = report.damage.filter { $0.subject == .unindexedItem || $0.subject == .unindexedDirectory }
+        #expect(named.count == report.indexes.unindexedRows)
+        #expect(named.allSatisfy { $0.isNamed && !$0.path.isEmpty }, "\(named)")
+        if edit != .doubled { #expect(report.indexes.unindexedRows + report.indexes.strayEntries > 0) }
+        let copy = wrong.scratch["copy"]
+        try Data().write(to: URL(fileURLWithPath: copy))
+        let contents = try vault.store.copy(to: copy) { writer throws(KeychainError) in
+            try vault.keychain.prepareBackup(writer)
+        }
+        #expect(!contents.areIndexesSound)
+    }
+
+    @Test("S2: after an unlock indexes are built anew, and every value is where it was", arguments: edits)
+    func repaired(_ index: StoreIndex, _ edit: WrongIndexes.Edit) async throws {
+        let wrong = try WrongIndexes()
+        let rows = try wrong.rowCount()
+        try wrong.make(edit, of: index)
+        let vault = try wrong.opened()
+        let report = try await vault.verified()
+        #expect(report.isSound, "\(report)")
+        #expect(!report.findings.indexes.areSound)
+        #expect(report.repair == IndexRepair.Outcome())
+        #expect(vault.keychain.integrity == .verified)
+        for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
+        #expect(try vault.keychain.items(in: wrong.directory, after: .none, limit: 100).count == wrong.contents.count)
+        try vault.add("later", [1])
+        #expect(try vault.isSound)
+        vault.close()
+        #expect(try wrong.rowCount() == rows + 1)
+        // What SQLite itself says of it, and the schema as it was.
+        let again = try wrong.opened()
+        defer { again.close() }
+        #expect(try again.store.verifyStructure() == 0)
+    }
+
+    @Test("L1: while indexes miss rows, nothing is taken for absent; what is found is read, changed and removed")
+    func behavior() throws {
+        let wrong = try WrongIndexes()
+        try wrong.hide("alpha")
+        let vault = try wrong.opened()
+        let rows = try wrong.rowCount()
+        #expect(try !vault.keychain.verifyNow().isSound)
+        #expect(vault.keychain.integrity == .damaged)
+        for name in ["alpha", "never"] {
+            #expect(throws: KeychainError.decode) { try vault.contents(name) }
+            #expect(throws: KeychainError.decode) { try vault.add(name, [1]) }
+        }
+        let place = ContainerKey(itemClass: .genericPassword)
+        #expect(throws: KeychainError.decode) { try vault.addService("new") }
+        #expect(throws: KeychainError.decode) {
+            try vault.keychain.directory(named: CanonicalName(service: .generic(service: .string("new"))), in: place)
+        }
+        #expect(throws: KeychainError.decode) { try vault.keychain.group(named: CanonicalName(accessGroup: [65])) }
+        #expect(throws: KeychainError.decode) {
+            try vault.keychain.change { change throws(KeychainError) in try change.deleteDirectory(wrong.empty) }
+        }
+        let beta = try #require(
+            try vault.keychain.item(named: CanonicalName(account: .string("beta")), in: wrong.directory))
+        #expect(throws: KeychainError.decode) {
+            try vault.keychain.change { change throws(KeychainError) in
+                var item = beta
+                item.account = .string("delta")
+                _ = try change.save(item)
+            }
+        }
+        let changed = try vault.keychain.change { change throws(KeychainError) in
+            try change.save(beta, secret: StoredContents(bytes: [9]))
+        }
+        #expect(try vault.contents(of: changed.id) == [9])
+        #expect(throws: Never.self) {
+            try vault.keychain.change { change throws(KeychainError) in
+                try change.deleteItem(beta.id)
+                try change.touchDirectory(wrong.directory)
+            }
+        }
+        vault.close()
+        #expect(try wrong.rowCount() == rows - 1)
+    }
+
+    @Test("two items of one name keep their values: the last changed one its name, the other one gets a free name")
+    func sharedItemName() async throws {
+        let wrong = try WrongIndexes()
+        try wrong.hide("alpha")
+        let before = try wrong.opened()
+        // As before the indexes were compared.
+        try before.add("alpha", Array("second".utf8))
+        try before.add("alpha~2", [3])
+        before.close()
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        #expect(try vault.keychain.check().sharedNames == 1)
+        let report = try await vault.verified()
+        #expect(report.isSound, "\(report)")
+        #expect(report.repair?.renamedItems == 1)
+        let values = try ["alpha", "alpha~3"].map { try vault.contents($0) }
+        #expect(Set(values) == [wrong.contents["alpha"], Array("second".utf8)])
+        #expect(try vault.contents("alpha~2") == [3])
+        for name in ["beta", "gamma", "first"] { #expect(try vault.contents(name) == wrong.contents[name]) }
+        #expect(try vault.isSound)
+    }
+
+    @Test("two directories of one name, and two containers, keep all that lies in them")
+    func sharedDirectoryNames() async throws {
+        let wrong = try WrongIndexes()
+        let editor = IndexEditor(wrong.scratch.keychain)
+        try editor.edit("directory_tag", "DELETE FROM entries")
+        let before = try wrong.opened()
+        let twin = try before.addService("mail")
+        #expect(twin != wrong.directory)
+        _ = try before.add("delta", .whenUnlocked, in: twin)
+        before.close()
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        let report = try await vault.verified()
+        #expect(report.isSound, "\(report)")
+        #expect(report.repair?.renamedDirectories == 1)
+        let place = ContainerKey(itemClass: .genericPassword)
+        let rows = try ["mail", "mail~2"].map { name in
+            try vault.keychain.directory(named: CanonicalName(service: .generic(service: .string(name))), in: place)?.id
+        }
+        #expect(Set(rows) == [wrong.directory, twin])
+        for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
+        let delta = try vault.keychain.item(named: CanonicalName(account: .string("delta")), in: twin)
+        #expect(try vault.contents(of: try #require(delta?.id)) == Array("secret of delta".utf8))
+        let container = try #require(try vault.keychain.container(place))
+        #expect(try vault.keychain.directories(in: .none, after: .none, limit: 10).count == 1)
+        #expect(try vault.keychain.directories(in: container.id, after: .none, limit: 10).count == 4)
+        #expect(try vault.isSound)
+    }
+
+    @Test("a new name waits for the indexes, not longer than a second; without a worker it does not wait")
+    func waiting() async throws {
+        let wrong = try WrongIndexes()
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        let start = ContinuousClock.now
+        vault.keychain.awaitIndexes()
+        #expect(!vault.keychain.areIndexesAwaited)
+        #expect(ContinuousClock.now - start < .milliseconds(500))
+        let verification = Verification(of: SharedIndexTrust())
+        verification.unlocked()
+        Thread.detachNewThread { _ = verification.begin() }
+        while verification.integrity != .verifying { try await Task.sleep(for: .milliseconds(1)) }
+        let waited = ContinuousClock.now
+        verification.awaitIndexes()
+        #expect(ContinuousClock.now - waited >= .milliseconds(900))
+        // One second for all.
+        let again = ContinuousClock.now
+        verification.awaitIndexes()
+        #expect(ContinuousClock.now - again < .milliseconds(500))
+    }
+}

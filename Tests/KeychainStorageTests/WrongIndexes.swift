@@ -1,0 +1,112 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// A closed keychain that has entries in each index, and ways to make one of them wrong.
+struct WrongIndexes {
+    /// What is done to the entries of an index.
+    enum Edit: String, CaseIterable, Sendable {
+        case missing, moved, foreign, doubled
+    }
+
+    let scratch: Scratch
+    let directory: RowID
+    let other: RowID
+    let empty: RowID
+    /// The items of `directory`, with their secrets.
+    let contents: [String: [UInt8]]
+
+    init() throws {
+        scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        defer { vault.close() }
+        directory = vault.directory
+        other = try vault.addService("other")
+        empty = try vault.addService("empty")
+        var contents: [String: [UInt8]] = [:]
+        for name in ["alpha", "beta", "gamma"] { contents[name] = Array("secret of \(name)".utf8) }
+        for (name, value) in contents { try vault.add(name, value) }
+        for name in ["first", "second"] { contents[name] = try vault.add(name, .always) }
+        _ = try vault.add("elsewhere", .always, in: other)
+        vault.ring.lock()
+        contents["sealed"] = try vault.add("sealed", .whenUnlockedUnlessOpen)
+        self.contents = contents
+    }
+
+    func opened() throws -> StoredVault { try StoredVault(opening: scratch.keychain, directory: directory) }
+
+    /// Makes entries of `index` wrong.
+    func make(_ edit: Edit, of index: StoreIndex) throws {
+        let isTag = index.isUnique
+        let newKey = isTag ? "randomblob(16)" : "key + 1000000"
+        let one = "(SELECT max(id) FROM entries)"
+        let sql =
+            switch edit {
+            case .missing: "DELETE FROM entries WHERE id = \(one)"
+            case .moved: "UPDATE entries SET key = \(newKey) WHERE id = \(one)"
+            case .foreign: "UPDATE entries SET id = 999999 WHERE id = \(one)"
+            case .doubled: "INSERT INTO entries SELECT \(newKey), id FROM entries WHERE id = \(one)"
+            }
+        try IndexEditor(scratch.keychain).edit(index.name, key: isTag ? "BLOB" : "INTEGER", sql)
+    }
+
+    /// Removes the entries of one item from all indexes by which it is found or listed, as the audit's attack H3 does.
+    func hide(_ name: String) throws {
+        let vault = try opened()
+        let item = try #require(
+            try vault.keychain.item(named: CanonicalName(account: .string(name)), in: directory))
+        vault.close()
+        let editor = IndexEditor(scratch.keychain)
+        try editor.edit("item_tag", "DELETE FROM entries WHERE id = ?", [item.id.rawValue])
+        try editor.edit("item_directory", key: "INTEGER", "DELETE FROM entries WHERE id = ?", [item.id.rawValue])
+    }
+
+    /// How many items and directories the tables have.
+    func rowCount() throws -> Int {
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        defer { try? queue.close() }
+        return try queue.read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT (SELECT count(*) FROM item NOT INDEXED) + (SELECT count(*) FROM directory NOT INDEXED)"
+            )
+                ?? -1
+        }
+    }
+}
+
+extension StoredVault {
+    func addService(_ name: String) throws -> RowID {
+        try keychain.change { change throws(KeychainError) in
+            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
+            let service = Directory.Key.service(.generic(service: .string(name)))
+            return try change.addDirectory(service, in: container.id, file: .sample).id
+        }
+    }
+
+    /// Adds an item of a class; returns its contents.
+    func add(_ name: String, _ protection: Protection, in directory: RowID? = nil) throws -> [UInt8] {
+        let contents = Array("secret of \(name)".utf8)
+        var item = item(name, count: contents.count)
+        item.protection = protection
+        item.directory = directory ?? self.directory
+        _ = try keychain.change { [item] change throws(KeychainError) in
+            try change.save(item, secret: StoredContents(bytes: contents))
+        }
+        return contents
+    }
+
+    /// Verifies and repairs as the daemon does, until a pass has ended.
+    func verified() async throws -> IntegrityReport {
+        let reports = AsyncStream<IntegrityReport>.makeStream()
+        let keychain = keychain
+        Thread.detachNewThread {
+            keychain.verifyInBackground { reports.continuation.yield($0) }
+            reports.continuation.finish()
+        }
+        for await report in reports.stream { return report }
+        throw KeychainError.notAvailable
+    }
+}
