@@ -82,11 +82,11 @@ struct SQLiteRecords: RecordWriter {
 
 extension SQLiteRecords {
     func itemCount() throws(KeychainError) -> Int {
-        try row("SELECT count(*) FROM item") { Int(try $0.number(0)) } ?? 0
+        try row("SELECT count(*) FROM item NOT INDEXED") { Int(try $0.number(0)) } ?? 0
     }
 
     func directoryCount() throws(KeychainError) -> Int {
-        try row("SELECT count(*) FROM directory") { Int(try $0.number(0)) } ?? 0
+        try row("SELECT count(*) FROM directory NOT INDEXED") { Int(try $0.number(0)) } ?? 0
     }
 
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {

@@ -47,8 +47,8 @@ struct Backup: ParsableCommand {
                     throw Failure(
                         .damaged,
                         """
-                        The keychain is damaged: rows are missing, older or foreign, and so they are in this backup. Keep \
-                        the backups that you have, and run 'keychainfs check'.
+                        The keychain is damaged: rows are missing, older or foreign, or indexes miss rows. So is this backup. \
+                        Keep the backups that you have, and run 'keychainfs check'.
                         """)
                 }
             }

@@ -39,6 +39,7 @@ extension KeychainTree {
         _ request: inout Request, node id: NodeID, handle: HandleID, offset: UInt64,
         into sink: inout some DirectorySink
     ) throws(Errno) {
+        awaitRebuild(request)
         let node = try node(id)
         guard case .directory(let listing) = try self.handle(handle) else { throw .badFileDescriptor }
         if offset == 0 { listing.restart() }

@@ -7,6 +7,7 @@ extension KeychainTree {
     package func lookup(
         _ request: inout Request, parent: NodeID, name: EntryName
     ) throws(Errno) -> LookupResult {
+        awaitRebuild(request)
         switch try node(parent).content {
         case .folder(let folder): return try lookup(name, in: folder)
         case .service(let directory): return try lookupItem(name, in: directory)

@@ -25,6 +25,11 @@ extension KeychainTree {
         keychain.awaitIndexes()
     }
 
+    /// Before a name is looked for: while the indexes are built anew, none could be told to be absent.
+    func awaitRebuild(_ request: borrowing Request) {
+        if keychain.missesRows { awaitIndexes(request) }
+    }
+
     private func makeService(
         _ name: CanonicalName, in place: ClassDirectory, _ facts: FileFacts
     ) throws(Errno) -> Entry {
@@ -55,6 +60,7 @@ extension KeychainTree {
         case .folder: throw .isDirectory
         case .service(let directory):
             try checkWritable()
+            awaitRebuild(request)
             let name = CanonicalName(typed: name.bytes)
             try names.withLock { (_) throws(Errno) in
                 if let file = try uncommitted(name, in: directory) {

@@ -48,6 +48,7 @@ extension KeychainTree {
         _ request: inout Request, parent: NodeID, name: EntryName, type: FileType, permissions: UInt32
     ) throws(Errno) -> Entry {
         guard type == .regular else { throw .notPermitted }
+        awaitIndexes(request)
         let directory = try serviceDirectory(parent)
         let made = try makePending(request, name, in: directory, permissions: permissions)
         do {
@@ -80,6 +81,7 @@ extension KeychainTree {
         _ request: borrowing Request, _ name: EntryName, in directory: ServiceDirectory, permissions: UInt32
     ) throws(Errno) -> (file: ItemFile, draft: Item) {
         try checkWritable()
+        awaitRebuild(request)
         let name = CanonicalName(typed: name.bytes)
         let account = try whole(account(name))
         let record = try record(of: directory)
