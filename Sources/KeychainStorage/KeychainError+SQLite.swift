@@ -19,6 +19,8 @@ extension KeychainError {
         self =
             switch code {
             case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY: .duplicateItem
+            // The schema has been verified: what does not fit it, or a statement that fails, is a damaged file's.
+            case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR: .decode
             case .SQLITE_FULL: .diskFull
             case .SQLITE_READONLY: .readOnly
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: .decode

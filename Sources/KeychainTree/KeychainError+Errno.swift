@@ -15,20 +15,22 @@ extension KeychainError {
         case .readOnlyAttr: .notPermitted
         case .dataTooLarge: .fileTooLarge
         case .attributesTooLarge: .listTooLong
-        case .decode: .corrupt
+        // A file that is no keychain any more after it was opened as one is damaged.
+        case .decode, .notAKeychain: .corrupt
         case .diskFull: .noSpace
         case .readOnly: .readOnlyFileSystem
         case .notAvailable: .operationNotSupportedByDevice
         case .allocate: .noMemory
         case .directoryNotEmpty: .directoryNotEmpty
-        case .inUse: .resourceBusy
+        // Others have changed it again and again.
+        case .inUse, .staleItem: .resourceBusy
         case .slotRefused(.lastSlot): .notPermitted
         case .slotRefused(.passcodeItems): .directoryNotEmpty
         case .slotRefused(.sharedCost): .operationNotSupported
         case .slotRefused(.sameSecret): .fileExists
         // ESTALE: what answers is older than what was seen before.
         case .rolledBack, .untrustedCommitNumber: .staleNFSFileHandle
-        case .staleItem, .notAKeychain, .unknownFormat, .unacceptableCost, .io: .ioError
+        case .unknownFormat, .unacceptableCost, .io: .ioError
         }
     }
 }

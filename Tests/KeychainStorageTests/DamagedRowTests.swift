@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
-import Keychain
+import SecretCrypto
 import Testing
 
+@testable import Keychain
 @testable import KeychainStorage
 
 /// Rows that are not of the form of one, as somebody leaves them who writes to the file.
@@ -68,6 +69,84 @@ struct DamagedRowTests {
         defer { store.close() }
         #expect(throws: KeychainError.decode) {
             try store.read { reader throws(KeychainError) in try reader.store() }
+        }
+    }
+}
+
+/// What becomes of new values where the keys for them are damaged.
+@Suite("S4, L1: damaged rows of class keys")
+struct DamagedClassKeyTests {
+    /// What is done to the record that the placeholder selects.
+    static let edits = [
+        "DELETE FROM class_key WHERE ROW", "UPDATE class_key SET purpose = 99 WHERE ROW",
+        "UPDATE class_key SET generation = generation + 1 WHERE ROW",
+        "UPDATE class_key SET generation = -1 WHERE ROW", "UPDATE class_key SET device = device + 5 WHERE ROW",
+        "UPDATE class_key SET wrapping = 9 WHERE ROW",
+        "UPDATE class_key SET user_key_generation = user_key_generation + 7 WHERE ROW",
+        "UPDATE class_key SET keys_seal = zeroblob(40) WHERE ROW", "UPDATE class_key SET keys_seal = X'00' WHERE ROW",
+        "UPDATE class_key SET keys = zeroblob(length(keys)) WHERE ROW", "UPDATE class_key SET keys = X'' WHERE ROW",
+    ]
+
+    @Test("ENOKEY means that the lock state forbids a class, never that its keys are damaged", arguments: edits)
+    func newValues(_ edit: String) throws {
+        for protection in Protection.allCases {
+            let scratch = try Scratch()
+            let vault = try StoredVault(creating: scratch.keychain)
+            _ = try vault.add("old", protection)
+            let directory = vault.directory
+            vault.close()
+            let queue = try DatabaseQueue(path: scratch.keychain)
+            let row = "purpose = \(protection.rawValue)"
+            try queue.write { try $0.execute(sql: edit.replacingOccurrences(of: "ROW", with: row)) }
+            try queue.close()
+            let damaged = try StoredVault(opening: scratch.keychain, directory: directory)
+            defer { damaged.close() }
+            let comment = Comment(rawValue: "\(protection): \(edit)")
+            let isMadeAnew = protection.isThisDeviceOnly || protection == .always
+            let added = Self.error { _ = try damaged.add("new", protection) }
+            #expect(added == .decode || isMadeAnew && added == nil, comment)
+            let read = Self.error { _ = try damaged.contents("old") }
+            #expect(read == .decode || isMadeAnew && read == nil, comment)
+            let written = Self.error {
+                guard
+                    let item = try damaged.keychain.item(
+                        named: CanonicalName(account: .string("old")), in: directory)
+                else { throw KeychainError.itemNotFound }
+                _ = try damaged.keychain.change { change throws(KeychainError) in
+                    try change.save(item, secret: StoredContents(bytes: [1]))
+                }
+            }
+            #expect(written == .decode || isMadeAnew && written == nil, comment)
+            damaged.ring.lock()
+            let locked = Self.error { try damaged.keychain.checkCanAdd(protection) }
+            if protection.availability == .unlocked, protection != .whenUnlockedUnlessOpen {
+                #expect(locked == .interactionNotAllowed, comment)
+            }
+        }
+    }
+
+    @Test("before the first unlock a class that the lock state forbids is ENOKEY, also if its keys are gone")
+    func beforeFirstUnlock() throws {
+        let scratch = try Scratch()
+        try StoredVault(creating: scratch.keychain).close()
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        try queue.write { try $0.execute(sql: "DELETE FROM class_key WHERE purpose < 32") }
+        try queue.close()
+        let store = try SQLiteRecordStore.open(path: scratch.keychain)
+        defer { store.close() }
+        let ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](repeating: 1, count: 32).rawSpan))
+        let keychain = try Keychain(store: store, keys: ring) { .sample }
+        for protection in Protection.allCases where protection.availability != .always {
+            #expect(throws: KeychainError.interactionNotAllowed) { try keychain.checkCanAdd(protection) }
+        }
+    }
+
+    private static func error(_ body: () throws -> Void) -> KeychainError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? KeychainError ?? .io(0)
         }
     }
 }

@@ -252,7 +252,8 @@ struct OpeningTests {
         #expect(StoreOpenError(.noSpace) == .diskFull)
         #expect(StoreOpenError(.tooManyOpenFiles) == .io(-24))
         let codes: [(ResultCode, KeychainError)] = [
-            (.SQLITE_CONSTRAINT_UNIQUE, .duplicateItem), (.SQLITE_CONSTRAINT_NOTNULL, .io(1299)),
+            (.SQLITE_CONSTRAINT_UNIQUE, .duplicateItem), (.SQLITE_CONSTRAINT_NOTNULL, .decode),
+            (.SQLITE_MISMATCH, .decode), (.SQLITE_ERROR, .decode), (.SQLITE_IOERR, .io(10)),
             (.SQLITE_FULL, .diskFull), (.SQLITE_READONLY_DBMOVED, .readOnly), (.SQLITE_CORRUPT, .decode),
             (.SQLITE_NOTADB, .decode), (.SQLITE_IOERR_FSYNC, .io(1034)), (.SQLITE_NOMEM, .allocate),
             (.SQLITE_BUSY, .inUse(processID: 0)),

@@ -54,6 +54,21 @@ import Testing
         }
     }
 
+    @Test("S4: a directory whose row is gone is damaged; one that was removed is gone")
+    func directoryRow() throws {
+        let node = try shell.entry(dir).node
+        let row = RowID(rawValue: Int64(try shell.stat(dir).inode.rawValue))
+        fixture.store.records.deleteDirectory(row)
+        fixture.keychain.lock()
+        try fixture.tree.unlock(passphrase: TreeFixture.secret())
+        #expect(throws: Errno.corrupt) {
+            var request = Request(caller: Caller(userID: 1000, groupID: 1000, processID: 1))
+            _ = try fixture.tree.getattr(&request, node: node, handle: nil)
+        }
+        #expect(KeychainError.notAKeychain.errno == .corrupt)
+        #expect(KeychainError.staleItem.errno == .resourceBusy)
+    }
+
     @Test("F6: of what the API has deleted nobody has the value: ESTALE, for O_CREAT is to make it")
     func deleted() throws {
         try api.add(key("a"), "old")

@@ -56,12 +56,17 @@ extension KeyRing {
     /// The keys for a new row: the newest generation of this device's. Locked ones are given too, for the sake of
     /// UnlessOpen's public key: their use throws.
     ///
-    /// - Throws: `interactionNotAllowed` if there are none yet, `decode` if they are damaged.
+    /// - Throws: `interactionNotAllowed` if the lock state forbids the class or nobody has made keys for it yet, `decode` if
+    ///   they are damaged.
     package func currentKeys(for protection: Protection) throws(KeychainError) -> ClassKeys {
-        switch current.withLock({ $0.table.current(.protection(protection)) }) {
+        let purpose = KeyPurpose.protection(protection)
+        let (entry, isExpected) = current.withLock { state in
+            let isPermitted = state.lock.isAfterFirstUnlock && state.lock.permits(protection.availability)
+            return (state.table.current(purpose), isPermitted && !state.table.mayLack(purpose))
+        }
+        switch entry {
         case .opened(let keys): return keys
-        case .damaged: throw .decode
-        case .foreign, .withheld, nil: throw .interactionNotAllowed
+        case .damaged, .foreign, .withheld, nil: throw isExpected ? .decode : .interactionNotAllowed
         }
     }
 

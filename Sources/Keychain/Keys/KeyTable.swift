@@ -25,6 +25,9 @@ struct KeyTable {
     /// A new user key comes with a new generation of every class that it wraps: where the newest is older than this, somebody
     /// has taken rows of keys out of the store, and whoever had a slot once may know what is left.
     var oldestCurrent: Int64 = 1
+    /// Whether the store has a record of this device, and a passphrase slot: without them it lacks keys that it could have.
+    private var isDeviceKnown = false
+    private var hasPassphrase = true
     /// Records that do not open, while another one of the same place does: one changed byte makes such. Only a store whose
     /// rows were salvaged has two of a place.
     private(set) var impostors: Set<ClassKeyRecord> = []
@@ -35,6 +38,12 @@ struct KeyTable {
     func current(_ purpose: KeyPurpose) -> Entry? {
         guard let newest = entries[purpose]?.filter({ $0.value.isOwn }).max(by: { $0.key < $1.key }) else { return nil }
         return purpose.isRenewedWithUserKey && newest.key < oldestCurrent ? .damaged : newest.value
+    }
+
+    /// Whether it is no damage that this device has no keys of its own for a purpose.
+    func mayLack(_ purpose: KeyPurpose) -> Bool {
+        guard purpose.isThisDeviceOnly else { return false }
+        return !isDeviceKnown || purpose == .protection(.whenPasscodeSetThisDeviceOnly) && !hasPassphrase
     }
 
     /// The classes and generations that are another device's.
@@ -104,6 +113,8 @@ struct KeyTable {
     mutating func merge(_ other: KeyTable) {
         oldestCurrent = max(oldestCurrent, other.oldestCurrent)
         impostors.formUnion(other.impostors)
+        isDeviceKnown = isDeviceKnown || other.isDeviceKnown
+        hasPassphrase = other.hasPassphrase
         for (purpose, generations) in other.entries {
             for (generation, entry) in generations {
                 if case .opened(let new) = entry, case .opened(let old) = entries[purpose]?[generation],
@@ -129,15 +140,21 @@ struct KeyTable {
 extension KeyTable {
     /// Opens all records that `keys` opens.
     ///
-    /// - Parameter device: this device's number; nil if it has no record yet.
+    /// - Parameters:
+    ///   - device: this device's number; nil if it has no record yet.
+    ///   - devices: the numbers of all devices. A key of any other one is damaged.
     /// - Throws: `allocate`; records that are damaged become entries that say so.
     init(
-        records: [ClassKeyRecord], device: Int64?, hasPassphrase: Bool, keys: borrowing WrappingKeys
+        records: [ClassKeyRecord], device: Int64?, of devices: Set<Int64>, hasPassphrase: Bool,
+        keys: borrowing WrappingKeys
     ) throws(KeychainError) {
+        isDeviceKnown = device != nil
+        self.hasPassphrase = hasPassphrase
         for record in records where record.isLegitimate {
             if record.device != 0, record.device != device {
                 // Always keys have a wrapping per device: that one's is nothing to this one.
-                if record.purpose.isThisDeviceOnly { put(.foreign, record.purpose, record.generation) }
+                guard record.purpose.isThisDeviceOnly else { continue }
+                put(devices.contains(record.device) ? .foreign : .damaged, record.purpose, record.generation)
             } else if record.purpose == .protection(.whenPasscodeSetThisDeviceOnly), !hasPassphrase {
                 put(.withheld, record.purpose, record.generation)
             } else if keys.has(record.wrapping), !isOpened(record) {

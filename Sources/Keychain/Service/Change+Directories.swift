@@ -52,7 +52,8 @@ extension Change {
     /// An entry was added to a directory or removed: its modification time moves on.
     package func touchDirectory(_ id: RowID) throws(KeychainError) {
         guard !writer.hasTouched(id) else { return }
-        guard var directory = try directory(id: id) else { throw .itemNotFound }
+        // Whoever changes an entry has just found it there.
+        guard var directory = try directory(id: id) else { throw .decode }
         directory.file.modificationTime = keychain.now()
         _ = try save(directory)
         writer.noteTouched(id)

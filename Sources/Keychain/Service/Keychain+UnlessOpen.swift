@@ -3,12 +3,14 @@ import SecretCrypto
 /// Items of WhenUnlockedUnlessOpen that were added while locked are sealed for the class's public key, each by a pair
 /// of its own. After the unlock they are sealed as all others are (contract, S3).
 extension Keychain {
-    /// Whether new items of a class can be added now: unlocked, or from the first unlock on for the public key of
-    /// WhenUnlockedUnlessOpen.
-    package func canAdd(_ protection: Protection) -> Bool {
-        if keys.isAvailable(protection) { return true }
-        guard protection == .whenUnlockedUnlessOpen else { return false }
-        return (try? keys.currentKeys(for: protection))?.publicKey != nil
+    /// For whoever is about to add an item of a class: possible while the class is unlocked, and from the first unlock on with the
+    /// public key of WhenUnlockedUnlessOpen.
+    ///
+    /// - Throws: `interactionNotAllowed` if the lock state forbids it, `decode` if the keys are damaged.
+    package func checkCanAdd(_ protection: Protection) throws(KeychainError) {
+        let current = try keys.currentKeys(for: protection)
+        if current.isAvailable { return }
+        guard protection == .whenUnlockedUnlessOpen, current.publicKey != nil else { throw .interactionNotAllowed }
     }
 
     /// Rows of one transaction: whoever waits for the store waits for no more than that.

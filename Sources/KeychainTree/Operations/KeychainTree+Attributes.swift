@@ -16,7 +16,7 @@ extension KeychainTree {
             return TimedAttributes(try currentAttributes(of: folder), timeout: options.cacheTimeout)
         case .service(let directory):
             if let last = directory.remains.attributes { return TimedAttributes(last, timeout: 0) }
-            return TimedAttributes(attributes(of: try record(directory.row)), timeout: timeout(of: directory))
+            return TimedAttributes(attributes(of: try record(of: directory)), timeout: timeout(of: directory))
         case .item(let file):
             return try file.state.withLock { (state) throws(Errno) in
                 defer { state.forgetLongAttributes() }
@@ -151,7 +151,10 @@ extension KeychainTree {
             guard try edit(&item) else { return }
             guard !state.isPending && !state.isDetached else {
                 // Its commit would fail, or take an item where none can be made (L1).
-                guard item.protection == before || keychain.canAdd(item.protection) else { throw .noKey }
+                if item.protection != before {
+                    let protection = item.protection
+                    try mapped { () throws(KeychainError) in try keychain.checkCanAdd(protection) }
+                }
                 item.modificationDate = keychain.now().after(item.modificationDate)
                 state.item = item
                 return moveStaging(&state)
@@ -191,8 +194,14 @@ extension KeychainTree {
 
     // MARK: Directories
 
-    /// The directory of a node as the store has it.
-    func record(of directory: ServiceDirectory) throws(Errno) -> Directory { try record(directory.row) }
+    /// The directory of a node as the store has it: ENOENT if it was removed, EBADMSG if its row is gone otherwise.
+    func record(of directory: ServiceDirectory) throws(Errno) -> Directory {
+        do {
+            return try record(directory.row)
+        } catch .noSuchFileOrDirectory {
+            throw directory.pending.withLock { $0.isRemoved } ? .noSuchFileOrDirectory : .corrupt
+        }
+    }
 
     /// The directory of a row; ENOENT if there is none.
     func record(_ row: RowID) throws(Errno) -> Directory {

@@ -85,7 +85,7 @@ extension KeychainTree {
         let name = CanonicalName(typed: name.bytes)
         let account = try whole(account(name))
         let record = try record(of: directory)
-        guard keychain.canAdd(record.defaultProtection) else { throw .noKey }
+        try mapped { () throws(KeychainError) in try keychain.checkCanAdd(record.defaultProtection) }
         let draft = newItem(account, in: record, permissions: permissions & 0o700, caller: request.caller)
         try checkRoom(for: 0)
         func make() throws(Errno) -> (file: ItemFile, draft: Item) {
@@ -126,10 +126,12 @@ extension KeychainTree {
             throw .fileExists
         }
         // A lock that came since this was asked before did not see the file, and has taken nothing away from it.
-        guard keychain.canAdd(draft.protection) else {
+        do {
+            try mapped { () throws(KeychainError) in try keychain.checkCanAdd(draft.protection) }
+        } catch {
             directory.removePending(name, draft.id)
             forget(node, count: 1)
-            throw .noKey
+            throw error
         }
         return file
     }
