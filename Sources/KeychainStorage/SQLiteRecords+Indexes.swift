@@ -6,6 +6,17 @@ internal import SQLiteRows
 /// would answer from whichever index is cheapest, which may be the damaged one.
 extension SQLiteRecords {
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows {
+        do throws(KeychainError) {
+            return try rowsWithEntries(of: table, after: after, limit: limit)
+        } catch {
+            guard error == .decode, limit == 1 else { throw error }
+            return try rowByIndexes(of: table, after: after)
+        }
+    }
+
+    private func rowsWithEntries(
+        of table: IndexedTable, after: RowID, limit: Int
+    ) throws(KeychainError) -> IndexedRows {
         var unindexed: [RowID] = []
         let rows = try page(StoreIndex.rowsWithEntries(of: table), after: after, limit: limit) { row in
             let id = try row.rowID(0)
@@ -13,6 +24,26 @@ extension SQLiteRecords {
             return id
         }
         return IndexedRows(unindexed: unindexed, last: rows.count < limit ? nil : rows.last)
+    }
+
+    /// A page of an index that cannot be read does not hide that another index misses the row.
+    private func rowByIndexes(of table: IndexedTable, after: RowID) throws(KeychainError) -> IndexedRows {
+        let next = "SELECT id FROM \(table.name) NOT INDEXED WHERE id > ? ORDER BY id LIMIT 1"
+        guard let id = try row(next, [.row(after)], { try $0.rowID(0) }) else {
+            return IndexedRows(unindexed: [], last: nil)
+        }
+        guard id > after else { throw .decode }
+        var (isUnindexed, isIncomplete) = (false, false)
+        for index in StoreIndex.all where index.table == table.name {
+            do throws(KeychainError) {
+                let hasEntry = try row(index.rowWithEntry, [.row(id)]) { try $0.number(0) != 0 }
+                if hasEntry == false { isUnindexed = true }
+            } catch {
+                guard error == .decode else { throw error }
+                isIncomplete = true
+            }
+        }
+        return IndexedRows(unindexed: isUnindexed ? [id] : [], last: id, isIncomplete: isIncomplete)
     }
 
     func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries {
@@ -129,6 +160,9 @@ extension StoreIndex {
         let tests = all.filter { $0.table == table }.map(\.test).joined(separator: " AND ")
         return "SELECT row.id, \(tests) FROM \(table) AS row NOT INDEXED WHERE row.id > ? ORDER BY row.id LIMIT ?"
     }
+
+    /// The same of one row and one index.
+    fileprivate var rowWithEntry: String { "SELECT \(test) FROM \(table) AS row NOT INDEXED WHERE row.id = ?" }
 
     /// Whether `row` has the entry that it must have. IS: a damaged row may have no key.
     private var test: String {

@@ -80,7 +80,8 @@ struct StoredVault: Sendable {
     }
 
     func contents(of row: RowID) throws -> [UInt8]? {
-        try #require(try keychain.itemWithSecret(id: row)).secret?.all()
+        guard let found = try keychain.itemWithSecret(id: row) else { throw KeychainError.itemNotFound }
+        return try found.secret?.all()
     }
 
     /// How many transactions have been committed to the store, ever: what its header says.

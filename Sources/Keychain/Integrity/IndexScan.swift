@@ -12,6 +12,8 @@ package struct IndexFindings: Hashable, Sendable {
     package private(set) var strayEntries = 0
     /// Whether a page of a table or index could not be read, or has its contents in no order.
     package internal(set) var isIncomplete = false
+    /// Whether rows were passed over behind many that could not be read, so that nothing is known of their entries.
+    package internal(set) var hasSkippedRows = false
 
     /// Whether every row is found through every index, and nothing else is.
     package var areSound: Bool { !hasDifferences && !isIncomplete }
@@ -47,6 +49,9 @@ struct IndexScan {
     private let pageSize: Int
     /// Where a page cannot be read, it is read in so many parts.
     private static let parts = 32
+    /// So many row numbers in a row are tried one by one; then the end of what cannot be read is searched for.
+    private static let patience = 64
+    private var failures = 0
 
     init(pageSize: Int = 1024) {
         self.pageSize = pageSize
@@ -69,13 +74,19 @@ struct IndexScan {
     ) throws(KeychainError) {
         if let page = try Self.rows(table, after: after, limit: limit, reader) {
             findings.add(page.unindexed, of: table)
-            go(to: page.last, of: table, limit: min(pageSize, limit * Self.parts))
-        } else if limit > 1 {
-            go(to: after, of: table, limit: max(1, limit / Self.parts))
-        } else {
-            findings.isIncomplete = true
-            go(to: try Self.end(ofUnreadableAfter: after, in: table, reader), of: table, limit: 1)
+            if page.isIncomplete { findings.isIncomplete = true }
+            failures = 0
+            return go(to: page.last, of: table, limit: min(pageSize, limit * Self.parts))
         }
+        guard limit == 1 else { return go(to: after, of: table, limit: max(1, limit / Self.parts)) }
+        findings.isIncomplete = true
+        failures += 1
+        if failures < Self.patience {
+            return go(to: RowID(rawValue: max(0, after.rawValue) + 1), of: table, limit: 1)
+        }
+        findings.hasSkippedRows = true
+        failures = 0
+        go(to: try Self.end(ofUnreadableAfter: after, in: table, reader), of: table, limit: 1)
     }
 
     private mutating func go(to last: RowID?, of table: IndexedTable, limit: Int) {

@@ -5,16 +5,22 @@ enum IndexTrust: UInt8, Sendable {
     /// They have not been compared with the rows yet.
     case unknown
     case sound
-    /// No difference was found, but a part of the file could not be read.
+    /// No difference was found, but a few rows or a part of an index could not be read.
     case unproven
-    /// They miss rows, or lead to wrong ones.
+    /// They miss rows, lead to wrong ones, or nobody can tell.
     case wrong
     /// They were wrong, and are being built anew.
     case rebuilding
 
     init(_ findings: IndexFindings) {
         self =
-            if findings.areSound { .sound } else if findings.hasDifferences { .wrong } else { .unproven }
+            if findings.areSound {
+                .sound
+            } else if findings.hasDifferences || findings.hasSkippedRows {
+                .wrong
+            } else {
+                .unproven
+            }
     }
 
     /// Whether there may be rows that look-ups and listings miss.

@@ -9,9 +9,11 @@ package struct IndexedRows: Sendable {
     package let unindexed: [RowID]
     /// The last row of the page; nil after the last page.
     package let last: RowID?
+    /// Whether an index could not be read where one of them should be.
+    package let isIncomplete: Bool
 
-    package init(unindexed: [RowID], last: RowID?) {
-        (self.unindexed, self.last) = (unindexed, last)
+    package init(unindexed: [RowID], last: RowID?, isIncomplete: Bool = false) {
+        (self.unindexed, self.last, self.isIncomplete) = (unindexed, last, isIncomplete)
     }
 }
 

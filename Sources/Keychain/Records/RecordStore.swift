@@ -70,7 +70,7 @@ package protocol RecordReader {
     func newestRowID() throws(KeychainError) -> RowID
 
     /// Looks up the rows of a table in each index that must lead to them: those whose number is greater than `after`, in the order
-    /// of numbers, at most `limit`.
+    /// of numbers, at most `limit`. Of a single row each index is asked that can be read.
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows
     /// Compares the index entries that follow a position with the rows that they lead to, at most `limit`, of one index.
     /// One that is not in its place in the order ends its index.

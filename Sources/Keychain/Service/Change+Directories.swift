@@ -40,6 +40,8 @@ extension Change {
         directory.version = (old?.version ?? directory.version) + 1
         directory.changeDate = keychain.now().after(directory.changeDate)
         let container = try keychain.containerKey(directory.parent, writer)
+        // A service always lies in a container: the row of that one is gone.
+        if case .service = directory.key, container == nil { throw .decode }
         let alsoAlways: Bool
         if let old { alsoAlways = old.alwaysTag != nil } else { alsoAlways = try holdsAlways(directory.id) }
         try writer.put(try keychain.directoryEnvelope.seal(directory, in: container, alsoAlways: alsoAlways))
