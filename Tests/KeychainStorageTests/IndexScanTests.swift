@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Keychain
@@ -119,6 +120,75 @@ struct IndexScanTests {
         }
         vault.close()
         #expect(try wrong.rowCount() == rows - 1)
+    }
+
+    @Test("on a full disk indexes stay wrong, and are built anew after the next unlock that finds room")
+    func fullDisk() async throws {
+        let wrong = try WrongIndexes()
+        try wrong.hide("alpha")
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        let room = Mutex<UInt64>(0)
+        let reports = AsyncStream<IntegrityReport>.makeStream()
+        let keychain = vault.keychain
+        Thread.detachNewThread {
+            keychain.verifyInBackground(available: { room.withLock { $0 } }) { reports.continuation.yield($0) }
+        }
+        var iterator = reports.stream.makeAsyncIterator()
+        let first = await iterator.next()
+        #expect(first?.repair?.failure == .diskFull)
+        #expect(first?.isSound == false)
+        #expect(vault.keychain.integrity == .damaged)
+        #expect(throws: KeychainError.decode) { try vault.contents("alpha") }
+        #expect(throws: KeychainError.decode) { try vault.add("new", [1]) }
+        room.withLock { $0 = .max }
+        vault.ring.lock()
+        try vault.unlock()
+        #expect(await iterator.next()?.isSound == true)
+        #expect(try vault.contents("alpha") == wrong.contents["alpha"])
+        try vault.add("new", [1])
+    }
+
+    @Test("a keychain that is opened for reading stays as it is, and does not hide what an index misses")
+    func readOnly() async throws {
+        let wrong = try WrongIndexes()
+        try wrong.hide("alpha")
+        let before = try Data(contentsOf: URL(fileURLWithPath: wrong.scratch.keychain))
+        let vault = try StoredVault(opening: wrong.scratch.keychain, directory: wrong.directory, access: .readOnly)
+        let report = try await vault.verified()
+        #expect(report.repair?.failure == .readOnly)
+        #expect(vault.keychain.missesRows)
+        #expect(throws: KeychainError.decode) { try vault.contents("alpha") }
+        vault.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: wrong.scratch.keychain)) == before)
+    }
+
+    @Test("S4: where a part of an index cannot be read, what it does not concern can be looked up; no new name is made")
+    func unreadableIndex() async throws {
+        let wrong = try WrongIndexes()
+        try wrong.overwriteRoot(of: "item_always_tag")
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        let report = try await vault.verified()
+        #expect(report.findings.indexes.isIncomplete && !report.findings.indexes.hasDifferences)
+        #expect(report.repair == nil)
+        #expect(vault.keychain.integrity == .damaged)
+        for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
+        #expect(try vault.contents("never") == nil)
+        #expect(throws: KeychainError.decode) { try vault.add("new", [1]) }
+    }
+
+    @Test("S4: a page of an index that cannot be read does not hide what another index misses")
+    func unreadableBesideHidden() async throws {
+        let wrong = try WrongIndexes()
+        try wrong.hide("alpha")
+        try wrong.overwriteRoot(of: "item_tag")
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        let report = try await vault.verified()
+        #expect(report.findings.indexes.unindexedRows == 1)
+        #expect(report.repair?.failure == .decode)
+        #expect(vault.keychain.missesRows)
     }
 
     @Test("two items of one name keep their values: the last changed one its name, the other one gets a free name")

@@ -30,8 +30,8 @@ struct StoredVault: Sendable {
         }
     }
 
-    init(opening path: String, directory: RowID) throws {
-        store = try SQLiteRecordStore.open(path: path)
+    init(opening path: String, directory: RowID, access: SQLiteRecordStore.Access = .readWrite) throws {
+        store = try SQLiteRecordStore.open(path: path, access: access)
         (ring, keychain) = try Self.open(store)
         self.directory = directory
     }
@@ -40,6 +40,11 @@ struct StoredVault: Sendable {
     init(crashing vault: StoredVault, _ path: String, copy: String) throws {
         for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
         try self.init(opening: copy, directory: vault.directory)
+    }
+
+    /// After a lock.
+    func unlock() throws {
+        try ring.unlock(passphrase: Self.secret(Array("correct".utf8)))
     }
 
     private static func open(_ store: SQLiteRecordStore) throws -> (KeyRing, Keychain) {

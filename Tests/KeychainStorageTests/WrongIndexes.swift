@@ -64,6 +64,19 @@ struct WrongIndexes {
         try editor.edit("item_directory", key: "INTEGER", "DELETE FROM entries WHERE id = ?", [item.id.rawValue])
     }
 
+    /// Makes the first page of an index unreadable.
+    func overwriteRoot(of index: String) throws {
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        let page = try queue.read { db in
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = ?", arguments: [index])
+        }
+        try queue.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratch.keychain))
+        try file.seek(toOffset: UInt64((try #require(page) - 1) * 4096))
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 100))
+        try file.close()
+    }
+
     /// How many items and directories the tables have.
     func rowCount() throws -> Int {
         let queue = try DatabaseQueue(path: scratch.keychain)
@@ -99,11 +112,11 @@ extension StoredVault {
     }
 
     /// Verifies and repairs as the daemon does, until a pass has ended.
-    func verified() async throws -> IntegrityReport {
+    func verified(available: @escaping @Sendable () -> UInt64? = { nil }) async throws -> IntegrityReport {
         let reports = AsyncStream<IntegrityReport>.makeStream()
         let keychain = keychain
         Thread.detachNewThread {
-            keychain.verifyInBackground { reports.continuation.yield($0) }
+            keychain.verifyInBackground(available: available) { reports.continuation.yield($0) }
             reports.continuation.finish()
         }
         for await report in reports.stream { return report }

@@ -60,6 +60,9 @@ struct IndexScan {
 
     var hasEnded: Bool { if case .end = place { true } else { false } }
 
+    /// Whether it is known which rows the indexes miss; what follows tells of superfluous entries, which hide nothing.
+    var hasComparedRows: Bool { if case .rows = place { false } else { true } }
+
     /// Compares one page. Where one cannot be read, the scan goes on behind it.
     mutating func step(_ reader: any RecordReader) throws(KeychainError) {
         switch place {

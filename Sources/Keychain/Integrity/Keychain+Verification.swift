@@ -60,6 +60,10 @@ extension Keychain {
         while keys.verification.pauseForIndexes(milliseconds: Self.indexPause) {
             try store.read { (reader) throws(KeychainError) in try scan.step(reader) }
             if scan.hasEnded { return scan.findings }
+            // Those who wait to make a name need not wait for the rest.
+            if scan.hasComparedRows, !keys.verification.indexes.value.isSettled, !scan.findings.hasDifferences {
+                keys.verification.finishIndexes(IndexTrust(scan.findings))
+            }
         }
         return nil
     }
