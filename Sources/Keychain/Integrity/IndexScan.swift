@@ -53,7 +53,7 @@ struct IndexScan {
     private static let patience = 64
     private var failures = 0
 
-    init(pageSize: Int = 1024) {
+    init(pageSize: Int = 512) {
         self.pageSize = pageSize
         place = .rows(.directory, after: RowID(rawValue: .min), limit: pageSize)
     }

@@ -1,8 +1,6 @@
 extension Keychain {
     /// Milliseconds between two pages: what waits for the store meanwhile goes first.
-    private static let pause = 2
-    /// The same between two pages of indexes, during which others can read and write.
-    private static let indexPause = 1
+    private static let pause = 1
 
     package var integrity: IntegrityState { keys.verification.integrity }
 
@@ -57,7 +55,7 @@ extension Keychain {
     /// Nil after a lock.
     private func compareIndexesInSteps() throws(KeychainError) -> IndexFindings? {
         var scan = IndexScan()
-        while keys.verification.pauseForIndexes(milliseconds: Self.indexPause) {
+        while keys.verification.pauseForIndexes(milliseconds: Self.pause) {
             try store.read { (reader) throws(KeychainError) in try scan.step(reader) }
             if scan.hasEnded { return scan.findings }
             // Those who wait to make a name need not wait for the rest.

@@ -242,7 +242,7 @@ extension KeychainTree {
     ) throws(Errno) {
         guard case .writer(let writer) = try handle(id) else { return }
         let caller = request.caller.processID
-        awaitIndexes(request)
+        awaitIndexes(before: writer.file, request)
         defer { stalePages.tell(&request) }
         try writer.file.state.withLock { (state) throws(Errno) in
             try checkNotLost(writer, state)
@@ -260,7 +260,7 @@ extension KeychainTree {
         case .control, .exchange, .directory: return
         case .reader(let file, _, _), .snapshotReader(let file, _, _): try sync(file)
         case .writer(let writer):
-            awaitIndexes(request)
+            awaitIndexes(before: writer.file, request)
             try writer.file.state.withLock { (state) throws(Errno) in try checkNotLost(writer, state) }
             try sync(writer.file)
         }

@@ -25,6 +25,12 @@ extension KeychainTree {
         keychain.awaitIndexes()
     }
 
+    /// The same before a file is committed: if that makes its name.
+    func awaitIndexes(before file: ItemFile, _ request: borrowing Request) {
+        guard keychain.areIndexesAwaited, file.state.withLock({ $0.isPending }) else { return }
+        awaitIndexes(request)
+    }
+
     /// Before a name is looked for: while the indexes are built anew, none could be told to be absent.
     func awaitRebuild(_ request: borrowing Request) {
         if keychain.missesRows { awaitIndexes(request) }
