@@ -19,7 +19,7 @@ extension KeychainError {
         self =
             switch code {
             case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY: .duplicateItem
-            // The schema has been verified: what does not fit it, or a statement that fails, is a damaged file's.
+            // The schema was verified when the store was opened, so these errors are caused by damaged pages.
             case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR: .decode
             case .SQLITE_FULL: .diskFull
             case .SQLITE_READONLY: .readOnly

@@ -120,7 +120,7 @@ package final class SQLiteRecordStore: RecordStore {
         }
     }
 
-    /// How many rows an index misses, and how many entries are wrong.
+    /// The number of rows that an index misses plus the number of wrong index entries.
     package func indexFaults() throws(KeychainError) -> Int {
         try read { (reader) throws(KeychainError) in try reader.compareIndexes().count }
     }

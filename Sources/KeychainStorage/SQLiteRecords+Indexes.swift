@@ -47,31 +47,31 @@ extension SQLiteRecords {
     }
 
     func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries {
-        guard StoreIndex.all.indices.contains(position.index) else { return IndexEntries(strays: 0, next: nil) }
+        guard StoreIndex.all.indices.contains(position.index) else { return IndexEntries(wrongEntries: 0, next: nil) }
         let found = try entries(of: StoreIndex.all[position.index], after: position.entry, limit: limit)
-        var strays = 0
+        var wrongEntries = 0
         var last = position.entry
         for (entry, isRight) in found {
             guard let entry, last.map({ $0.isBefore(entry) }) != false else {
-                // Nobody can go on behind an entry that has no place in the order.
-                return IndexEntries(strays: strays + 1, next: Self.start(behind: position))
+                // The scan cannot continue after an entry that is out of order.
+                return IndexEntries(wrongEntries: wrongEntries + 1, next: Self.start(behind: position))
             }
-            if !isRight { strays += 1 }
+            if !isRight { wrongEntries += 1 }
             last = entry
         }
         guard found.count < limit else {
-            return IndexEntries(strays: strays, next: IndexPosition(index: position.index, entry: last))
+            return IndexEntries(wrongEntries: wrongEntries, next: IndexPosition(index: position.index, entry: last))
         }
-        return IndexEntries(strays: strays, next: Self.start(behind: position))
+        return IndexEntries(wrongEntries: wrongEntries, next: Self.start(behind: position))
     }
 
-    /// Where the next index begins; nil behind the last one.
+    /// The start of the next index; nil after the last one.
     private static func start(behind position: IndexPosition) -> IndexPosition? {
         let next = position.index + 1
         return StoreIndex.all.indices.contains(next) ? IndexPosition(index: next) : nil
     }
 
-    /// With whether each leads to a row of its key.
+    /// Reads entries, and whether each refers to a row with its key.
     private func entries(
         of index: StoreIndex, after last: IndexPosition.Entry?, limit: Int
     ) throws(KeychainError) -> [(entry: IndexPosition.Entry?, isRight: Bool)] {
@@ -108,7 +108,7 @@ extension SQLiteRecords {
         for index in StoreIndex.all { try executeOnce(index.statement) }
     }
 
-    /// A change of the schema: nothing is gained by keeping the statement.
+    /// Executes a schema change, whose statement is not kept for reuse.
     private func executeOnce(_ sql: String) throws(KeychainError) {
         guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
         try KeychainError.mapping { try db.execute(sql: sql) }
@@ -161,7 +161,7 @@ extension StoreIndex {
         return "SELECT row.id, \(tests) FROM \(table) AS row NOT INDEXED WHERE row.id > ? ORDER BY row.id LIMIT ?"
     }
 
-    /// The same of one row and one index.
+    /// Whether one row has its entry in this index.
     fileprivate var rowWithEntry: String { "SELECT \(test) FROM \(table) AS row NOT INDEXED WHERE row.id = ?" }
 
     /// Whether `row` has the entry that it must have. IS: a damaged row may have no key.

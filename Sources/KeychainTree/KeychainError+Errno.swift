@@ -15,14 +15,14 @@ extension KeychainError {
         case .readOnlyAttr: .notPermitted
         case .dataTooLarge: .fileTooLarge
         case .attributesTooLarge: .listTooLong
-        // A file that is no keychain any more after it was opened as one is damaged.
+        // The store row is missing in a file that was a keychain when it was opened: damage.
         case .decode, .notAKeychain: .corrupt
         case .diskFull: .noSpace
         case .readOnly: .readOnlyFileSystem
         case .notAvailable: .operationNotSupportedByDevice
         case .allocate: .noMemory
         case .directoryNotEmpty: .directoryNotEmpty
-        // Others have changed it again and again.
+        // Concurrent changes came first in every attempt.
         case .inUse, .staleItem: .resourceBusy
         case .slotRefused(.lastSlot): .notPermitted
         case .slotRefused(.passcodeItems): .directoryNotEmpty

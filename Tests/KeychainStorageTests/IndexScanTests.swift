@@ -5,7 +5,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// Rows and indexes that differ are noticed, and put right from the rows.
+/// Rows and indexes that differ are found and repaired from the rows.
 @Suite("S2, L1: indexes that differ from the rows")
 struct IndexScanTests {
     static let edits = StoreIndex.all.flatMap { index in
@@ -38,7 +38,7 @@ struct IndexScanTests {
         for pageSize in [1, 1024] {
             var scan = IndexScan(pageSize: pageSize)
             while !scan.hasEnded { try vault.store.read { reader throws(KeychainError) in try scan.step(reader) } }
-            #expect(!scan.findings.areSound, "\(scan.findings)")
+            #expect(!scan.findings.areConsistent, "\(scan.findings)")
         }
         let report = try vault.keychain.check()
         #expect(!report.isSound)
@@ -46,16 +46,16 @@ struct IndexScanTests {
         let named = report.damage.filter { $0.subject == .unindexedItem || $0.subject == .unindexedDirectory }
         #expect(named.count == report.indexes.unindexedRows)
         #expect(named.allSatisfy { $0.isNamed && !$0.path.isEmpty }, "\(named)")
-        if edit != .doubled { #expect(report.indexes.unindexedRows + report.indexes.strayEntries > 0) }
+        if edit != .doubled { #expect(report.indexes.unindexedRows + report.indexes.wrongEntries > 0) }
         let copy = wrong.scratch["copy"]
         try Data().write(to: URL(fileURLWithPath: copy))
         let contents = try vault.store.copy(to: copy) { writer throws(KeychainError) in
             try vault.keychain.prepareBackup(writer)
         }
-        #expect(!contents.areIndexesSound)
+        #expect(!contents.areIndexesConsistent)
     }
 
-    @Test("S2: after an unlock indexes are built anew, and every value is where it was", arguments: edits)
+    @Test("S2: after an unlock indexes are rebuilt, and every value is in its place", arguments: edits)
     func repaired(_ index: StoreIndex, _ edit: WrongIndexes.Edit) async throws {
         let wrong = try WrongIndexes()
         let rows = try wrong.rowCount()
@@ -63,7 +63,7 @@ struct IndexScanTests {
         let vault = try wrong.opened()
         let report = try await vault.verified()
         #expect(report.isSound, "\(report)")
-        #expect(!report.findings.indexes.areSound)
+        #expect(!report.findings.indexes.areConsistent)
         #expect(report.repair == IndexRepair.Outcome())
         #expect(vault.keychain.integrity == .verified)
         for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
@@ -72,7 +72,7 @@ struct IndexScanTests {
         #expect(try vault.isSound)
         vault.close()
         #expect(try wrong.rowCount() == rows + 1)
-        // What SQLite itself says of it, and the schema as it was.
+        // What SQLite itself reports, with the schema unchanged.
         let again = try wrong.opened()
         defer { again.close() }
         #expect(try again.store.verifyStructure() == 0)
@@ -122,7 +122,7 @@ struct IndexScanTests {
         #expect(try wrong.rowCount() == rows - 1)
     }
 
-    @Test("on a full disk indexes stay wrong, and are built anew after the next unlock that finds room")
+    @Test("on a full disk indexes stay wrong, and are rebuilt after the next unlock that finds space")
     func fullDisk() async throws {
         let wrong = try WrongIndexes()
         try wrong.hide("alpha")
@@ -149,7 +149,7 @@ struct IndexScanTests {
         try vault.add("new", [1])
     }
 
-    @Test("a keychain that is opened for reading stays as it is, and does not hide what an index misses")
+    @Test("a keychain that is opened for reading is not changed, and does not hide what an index misses")
     func readOnly() async throws {
         let wrong = try WrongIndexes()
         try wrong.hide("alpha")
@@ -163,7 +163,7 @@ struct IndexScanTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: wrong.scratch.keychain)) == before)
     }
 
-    @Test("S4: where a part of an index cannot be read, what it does not concern can be looked up; no new name is made")
+    @Test("S4: if a part of an index cannot be read, other look-ups work; no new name is accepted")
     func unreadableIndex() async throws {
         let wrong = try WrongIndexes()
         try wrong.overwriteRoot(of: "item_always_tag")
@@ -179,7 +179,7 @@ struct IndexScanTests {
     }
 
     @Test("S4: a page of an index that cannot be read does not hide what another index misses")
-    func unreadableBesideHidden() async throws {
+    func unreadableAndHidden() async throws {
         let wrong = try WrongIndexes()
         try wrong.hide("alpha")
         try wrong.overwriteRoot(of: "item_tag")

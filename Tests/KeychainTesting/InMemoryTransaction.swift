@@ -150,7 +150,7 @@ final class InMemoryTransaction: RecordWriter {
     }
 
     func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries {
-        IndexEntries(strays: 0, next: nil)
+        IndexEntries(wrongEntries: 0, next: nil)
     }
 
     func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainError) -> [[RowID]] { [] }

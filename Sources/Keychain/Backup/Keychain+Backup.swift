@@ -6,7 +6,7 @@ package struct BackupContents: Hashable, Sendable {
     /// The number of the last commit in it.
     package let commitNumber: Int64
     /// Whether the indexes of the copy lead to all its rows and to nothing else.
-    package let areIndexesSound: Bool
+    package let areIndexesConsistent: Bool
 }
 
 extension Keychain {
@@ -36,7 +36,7 @@ extension Keychain {
         try copy.put(digest.sealed(header, store: old.identifier), highestRow: new.highestRow)
         return BackupContents(
             items: try copy.itemCount(), leftOut: leftOut, commitNumber: header.commit,
-            areIndexesSound: try copy.compareIndexes().areSound)
+            areIndexesConsistent: try copy.compareIndexes().areConsistent)
     }
 
     /// The number of the last commit; `decode` if the store's header is not what was sealed, `interactionNotAllowed`

@@ -1,10 +1,10 @@
-/// Rows that have one name, because an index missed the first of them when the second was made, get names of their own.
+/// Gives separate names to rows that share a name. This happens if an index misses a row when a second row of its name is added.
 extension Change {
-    /// Builds every index anew; what shares a name is separated first.
+    /// Rebuilds every index, after rows that share a name got separate names.
     func rebuildIndexes() throws(KeychainError) -> IndexRepair.Outcome {
         var outcome = IndexRepair.Outcome()
         try writer.rebuildIndexes { (_) throws(KeychainError) in
-            // Groups before what is found by their names.
+            // Groups first: containers are looked up by the name of their group.
             for step in [separateGroups, mergeContainers, separateServices] {
                 for rows in try writer.rowsOfSharedTags(.directory) {
                     outcome.renamedDirectories += try step(try sharing(rows))
@@ -19,11 +19,11 @@ extension Change {
 
     // MARK: Items
 
-    /// Returns how many got another name.
+    /// - Returns: The number of items that were renamed.
     private func separateItems(_ rows: [RowID]) throws(KeychainError) -> Int {
         let items = try readable(rows) { (row) throws(KeychainError) in try item(id: row) }
         let last = items.max { $0.modificationDate < $1.modificationDate }
-        // What cannot be opened cannot be renamed.
+        // A row that cannot be opened cannot be renamed either.
         let others = items.filter { items.count < rows.count || $0.id != last?.id }
         for other in others { try giveFreeName(to: other) }
         return others.count
@@ -42,9 +42,9 @@ extension Change {
 
     // MARK: Directories
 
-    /// Directories of one name.
+    /// Directories that share a name.
     private struct Namesakes {
-        /// The row that keeps the name: the last changed one, or one that cannot be opened and so cannot be renamed.
+        /// The row that keeps the name: the directory that was changed last, or a row that cannot be opened and so cannot be renamed.
         let first: RowID
         let others: [Directory]
     }
@@ -70,7 +70,7 @@ extension Change {
         return count
     }
 
-    /// A container has no name of its own: its directories move to the one that stays, and its row goes.
+    /// Two containers of one class cannot have separate names: moves the directories of the others to the first, and deletes their rows.
     private func mergeContainers(_ names: Namesakes) throws(KeychainError) -> Int {
         for container in names.others {
             guard case .container = container.key else { continue }
@@ -105,7 +105,7 @@ extension Change {
 
     // MARK: Both
 
-    /// Without what is damaged or cannot be opened here.
+    /// Reads rows; leaves out damaged rows and rows that cannot be opened on this device.
     private func readable<Value>(
         _ rows: [RowID], _ read: (RowID) throws(KeychainError) -> Value?
     ) throws(KeychainError) -> [Value] {

@@ -1,13 +1,13 @@
-/// Builds wrong indexes anew from the rows, which alone are verified.
+/// Rebuilds wrong indexes from the rows: only rows are authenticated.
 ///
-/// No row is deleted but the second one of a container, whose directories move to the first. Of several items or directories of
-/// one name the last changed one keeps it; the others get a free name next to it (`name~2`).
+/// If several items or directories share a name, the one that was changed last keeps it, and the others get a free name next to it
+/// (`name~2`). The only rows that are deleted are duplicate containers, after their directories were moved.
 package struct IndexRepair {
-    /// What came of it.
+    /// The result of a repair.
     package struct Outcome: Hashable, Sendable {
         package internal(set) var renamedItems = 0
         package internal(set) var renamedDirectories = 0
-        /// Why the indexes are still wrong; nil if they are what the rows say.
+        /// The reason why the indexes are still wrong; nil if they agree with the rows.
         package internal(set) var failure: KeychainError?
 
         package var isComplete: Bool { failure == nil }
@@ -15,12 +15,12 @@ package struct IndexRepair {
 
     let keychain: Keychain
 
-    /// An index entry takes less, in bytes; a row has two to five.
-    private static let entryRoom = 128
+    /// The log space for the index entries of one row, in bytes. A row has two to five entries of less than 32 bytes each.
+    private static let bytesPerRow = 128
 
-    /// In one transaction.
+    /// Rebuilds all indexes in one transaction.
     ///
-    /// - Parameter available: how much room there is on the disk, in bytes; nil if that cannot be told.
+    /// - Parameter available: The free space on the disk in bytes; nil if it is unknown.
     func run(_ available: () -> UInt64?) -> Outcome {
         var outcome = Outcome()
         do throws(KeychainError) {
@@ -28,17 +28,17 @@ package struct IndexRepair {
             guard try hasRoom(available) else { throw .diskFull }
             outcome = try keychain.change { (change) throws(KeychainError) in try change.rebuildIndexes() }
         } catch {
-            // Where several rows that cannot be opened have one name, nobody can give them others.
+            // Several rows that cannot be opened share a name, so they cannot be renamed.
             outcome.failure = error == .duplicateItem ? .decode : error
         }
         return outcome
     }
 
-    /// All entries go through the log.
+    /// Whether the disk has space for the rebuilt indexes, which are written to the log first.
     private func hasRoom(_ available: () -> UInt64?) throws(KeychainError) -> Bool {
         let rows = try keychain.store.read { (reader) throws(KeychainError) in
             try reader.itemCount() + reader.directoryCount()
         }
-        return keychain.hasRoom(for: rows * Self.entryRoom, longest: 0) { available() ?? .max }
+        return keychain.hasRoom(for: rows * Self.bytesPerRow, longest: 0) { available() ?? .max }
     }
 }

@@ -1,25 +1,25 @@
-/// How rows and indexes differ.
+/// Differences between rows and indexes.
 package struct IndexFindings: Hashable, Sendable {
-    /// So many rows are named; further ones are only counted.
+    /// The maximum number of rows of each table that are listed; further rows are only counted.
     static let namedLimit = 1000
 
-    /// Rows to which an index that should does not lead: look-ups or listings miss them.
+    /// Rows that have no entry in at least one index that must have one: look-ups or listings miss them.
     package private(set) var directories: [RowID] = []
     package private(set) var items: [RowID] = []
-    /// How many these are.
+    /// The number of these rows.
     package private(set) var unindexedRows = 0
-    /// Entries that lead to no row, or to another one.
-    package private(set) var strayEntries = 0
-    /// Whether a page of a table or index could not be read, or has its contents in no order.
+    /// The number of entries that refer to no row or to a row with another key.
+    package private(set) var wrongEntries = 0
+    /// Whether a page of a table or index could not be read.
     package internal(set) var isIncomplete = false
-    /// Whether rows were passed over behind many that could not be read, so that nothing is known of their entries.
+    /// Whether rows were skipped after many rows that could not be read, so that their entries are unknown.
     package internal(set) var hasSkippedRows = false
 
-    /// Whether every row is found through every index, and nothing else is.
-    package var areSound: Bool { !hasDifferences && !isIncomplete }
+    /// Whether each index has exactly one entry for each row that it must list, and no other entry.
+    package var areConsistent: Bool { !hasDifferences && !isIncomplete }
     package var hasDifferences: Bool { count > 0 }
-    /// Rows that are missed, and entries that are wrong.
-    package var count: Int { unindexedRows + strayEntries }
+    /// The number of missed rows and wrong entries.
+    package var count: Int { unindexedRows + wrongEntries }
 
     mutating func add(_ rows: [RowID], of table: IndexedTable) {
         unindexedRows += rows.count
@@ -29,14 +29,14 @@ package struct IndexFindings: Hashable, Sendable {
         }
     }
 
-    mutating func addStrays(_ count: Int) { strayEntries += count }
+    mutating func addWrongEntries(_ count: Int) { wrongEntries += count }
 }
 
 /// Compares the rows with the indexes in both directions, a page at a time.
 ///
-/// That every row is found by search proves the order of an index; the way back proves that an index leads nowhere else. Commits
-/// between the pages do no harm: a page is read at one moment, and a commit changes rows and entries together. Reads no key and
-/// no ciphertext, so it also works while locked.
+/// First, each row is searched for in each index. This also proves that the entries are in order. Then each entry is compared with
+/// its row. Commits between two pages are harmless: each page is one snapshot, and a commit changes rows and entries together. The
+/// scan needs no key, so it also works while the keychain is locked.
 struct IndexScan {
     private enum Place {
         case rows(IndexedTable, after: RowID, limit: Int)
@@ -47,10 +47,10 @@ struct IndexScan {
     private(set) var findings = IndexFindings()
     private var place: Place
     private let pageSize: Int
-    /// Where a page cannot be read, it is read in so many parts.
+    /// The number of parts in which a page is read again after a read failed.
     private static let parts = 32
-    /// So many row numbers in a row are tried one by one; then the end of what cannot be read is searched for.
-    private static let patience = 64
+    /// The number of consecutive row numbers that are tried one by one before the scan searches for the next readable row.
+    private static let failureLimit = 64
     private var failures = 0
 
     init(pageSize: Int = 512) {
@@ -60,10 +60,10 @@ struct IndexScan {
 
     var hasEnded: Bool { if case .end = place { true } else { false } }
 
-    /// Whether it is known which rows the indexes miss; what follows tells of superfluous entries, which hide nothing.
+    /// Whether all rows have been searched for. The rest of the scan finds superfluous entries, which hide no row.
     var hasComparedRows: Bool { if case .rows = place { false } else { true } }
 
-    /// Compares one page. Where one cannot be read, the scan goes on behind it.
+    /// Compares one page. After a page that cannot be read, the scan continues with the next one.
     mutating func step(_ reader: any RecordReader) throws(KeychainError) {
         switch place {
         case .rows(let table, let after, let limit): try compareRows(of: table, after: after, limit: limit, reader)
@@ -84,7 +84,7 @@ struct IndexScan {
         guard limit == 1 else { return go(to: after, of: table, limit: max(1, limit / Self.parts)) }
         findings.isIncomplete = true
         failures += 1
-        if failures < Self.patience {
+        if failures < Self.failureLimit, after < .limit {
             return go(to: RowID(rawValue: max(0, after.rawValue) + 1), of: table, limit: 1)
         }
         findings.hasSkippedRows = true
@@ -111,7 +111,7 @@ struct IndexScan {
             findings.isIncomplete = true
             return place = .entries(after: IndexPosition(index: position.index + 1))
         }
-        findings.addStrays(page.strays)
+        findings.addWrongEntries(page.wrongEntries)
         place = page.next.map { .entries(after: $0) } ?? .end
     }
 
@@ -125,16 +125,17 @@ struct IndexScan {
         }
     }
 
-    /// The least number behind `after` from which on a row can be compared again, found in O(log n) attempts; nil if there is none.
+    /// Finds the first row number greater than `after` after which a row can be compared, in O(log n) attempts; nil if not found.
     private static func end(
         ofUnreadableAfter after: RowID, in table: IndexedTable, _ reader: any RecordReader
     ) throws(KeychainError) -> RowID? {
+        guard after < .limit else { return nil }
         var unreadable = max(0, after.rawValue)
         var distance: Int64 = 1
         while try rows(table, after: RowID(rawValue: unreadable + distance), limit: 1, reader) == nil {
             unreadable += distance
             distance *= 2
-            guard unreadable + distance < RowID.limit.rawValue else { return nil }
+            guard distance < RowID.limit.rawValue - unreadable else { return nil }
         }
         var readable = unreadable + distance
         while readable - unreadable > 1 {

@@ -1,21 +1,21 @@
 import Synchronization
 
-/// What is known of a store's indexes: whether a row that they do not lead to can be taken for absent.
+/// The state of a store's indexes: whether a row is absent if no index entry is found.
 enum IndexTrust: UInt8, Sendable {
-    /// They have not been compared with the rows yet.
+    /// The indexes have not been compared with the rows yet.
     case unknown
-    case sound
-    /// No difference was found, but a few rows or a part of an index could not be read.
+    case consistent
+    /// No difference was found, but some rows or index entries could not be read.
     case unproven
-    /// They miss rows, lead to wrong ones, or nobody can tell.
+    /// The indexes miss rows or have wrong entries, or too many rows could not be read.
     case wrong
-    /// They were wrong, and are being built anew.
+    /// The indexes are wrong and are being rebuilt.
     case rebuilding
 
     init(_ findings: IndexFindings) {
         self =
-            if findings.areSound {
-                .sound
+            if findings.areConsistent {
+                .consistent
             } else if findings.hasDifferences || findings.hasSkippedRows {
                 .wrong
             } else {
@@ -23,15 +23,15 @@ enum IndexTrust: UInt8, Sendable {
             }
     }
 
-    /// Whether there may be rows that look-ups and listings miss.
+    /// Whether rows are known to be missed.
     var missesRows: Bool { self == .wrong || self == .rebuilding }
-    /// Whether a new name or the removal of a directory could rest on a row that is missed.
+    /// Whether new names and the removal of directories are refused, because they rely on the absence of rows.
     var forbidsNewNames: Bool { missesRows || self == .unproven }
-    /// Whether more will be known soon.
+    /// Whether the state will not change soon.
     var isSettled: Bool { self != .unknown && self != .rebuilding }
 }
 
-/// The ``IndexTrust`` of one store, which every absent look-up asks for.
+/// The ``IndexTrust`` of one store. It is read after each look-up that finds no row.
 final class SharedIndexTrust: Sendable {
     private let raw = Atomic(IndexTrust.unknown.rawValue)
 
@@ -40,14 +40,15 @@ final class SharedIndexTrust: Sendable {
         set { raw.store(newValue.rawValue, ordering: .releasing) }
     }
 
-    /// For whoever has found no row, or no further one.
+    /// Called after a look-up or a listing found no further row.
     ///
-    /// - Throws: `decode` if there may be one all the same.
+    /// - Throws: `decode` if there may be such a row nevertheless. Not during a rebuild: a look-up that came a moment earlier, before
+    ///   the comparison, found no row either, and new names wait.
     func checkAbsence() throws(KeychainError) {
-        if value.missesRows { throw .decode }
+        if value == .wrong { throw .decode }
     }
 
-    /// For whoever is about to make a name, or to remove a directory.
+    /// Called before a name is added or a directory is removed.
     ///
     /// - Throws: `decode` if a row of that name, or in that directory, may have been missed.
     func checkNewName() throws(KeychainError) {

@@ -16,7 +16,7 @@ package struct IntegrityFindings: Hashable, Sendable {
     package var rows: IntegrityFault?
     package var indexes = IndexFindings()
 
-    package var isSound: Bool { rows == nil && indexes.areSound }
+    package var isSound: Bool { rows == nil && indexes.areConsistent }
 }
 
 /// Verifies that the store has the rows that were committed, no others and no older ones.

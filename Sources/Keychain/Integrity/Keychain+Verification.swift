@@ -1,16 +1,16 @@
 extension Keychain {
-    /// Milliseconds between two pages: what waits for the store meanwhile goes first.
+    /// The pause between two pages in milliseconds: requests that wait for the store go first.
     private static let pause = 1
 
     package var integrity: IntegrityState { keys.verification.integrity }
 
-    /// The life of a worker thread: verifies rows and indexes after the first unlock, and builds wrong indexes anew; returns when the
+    /// Verifies rows and indexes after the first unlock, and rebuilds wrong indexes. Runs on a worker thread and returns when the
     /// keychain is closed.
     ///
     /// - Parameters:
-    ///   - available: how much room there is on the disk, in bytes; nil if that cannot be told.
-    ///   - rebuilt: called when indexes have been built anew: names may be there that were not found before.
-    ///   - report: called once per pass that came to its end.
+    ///   - available: The free space on the disk in bytes; nil if it is unknown.
+    ///   - rebuilt: Called after a rebuild of the indexes: names may now be found that were not found before.
+    ///   - report: Called after each complete verification.
     package func verifyInBackground(
         available: () -> UInt64? = { nil }, rebuilt: () -> Void = {}, report: (IntegrityReport) -> Void
     ) {
@@ -21,13 +21,13 @@ extension Keychain {
                     report(found)
                 }
             } catch {
-                // Closed, or a disk that does not read: whoever needs the row is told.
+                // The keychain was closed or the disk has failed. Requests that need the row report the error.
             }
             keys.verification.interrupt()
         }
     }
 
-    /// Nil after a lock. The indexes come first: new names wait for them.
+    /// Compares the indexes first, because new names wait for the result. Returns nil if a lock ended the verification.
     private func verify(
         _ available: () -> UInt64?, _ rebuilt: () -> Void
     ) throws(KeychainError) -> IntegrityReport? {
@@ -43,7 +43,7 @@ extension Keychain {
         return IntegrityReport(findings: IntegrityFindings(rows: rows.fault, indexes: indexes), repair: repair)
     }
 
-    /// Without a pause, page by page.
+    /// Compares the indexes without pauses.
     func compareIndexes() throws(KeychainError) -> IndexFindings {
         var scan = IndexScan()
         while !scan.hasEnded {
@@ -52,13 +52,13 @@ extension Keychain {
         return scan.findings
     }
 
-    /// Nil after a lock.
+    /// Compares the indexes with pauses. Returns nil if a lock ended the scan.
     private func compareIndexesInSteps() throws(KeychainError) -> IndexFindings? {
         var scan = IndexScan()
         while keys.verification.pauseForIndexes(milliseconds: Self.pause) {
             try store.read { (reader) throws(KeychainError) in try scan.step(reader) }
             if scan.hasEnded { return scan.findings }
-            // Those who wait to make a name need not wait for the rest.
+            // Threads that are about to add a name need not wait for the rest.
             if scan.hasComparedRows, !keys.verification.indexes.value.isSettled, !scan.findings.hasDifferences {
                 keys.verification.finishIndexes(IndexTrust(scan.findings))
             }
@@ -66,7 +66,7 @@ extension Keychain {
         return nil
     }
 
-    /// Nil after a lock.
+    /// Verifies the rows with pauses. Returns nil if a lock ended the pass.
     private func verifyRows() throws(KeychainError) -> (fault: IntegrityFault?, Void)? {
         let pass = IntegrityPass(store, ledger: keys.ledger)
         while keys.verification.pause(milliseconds: Self.pause) {
@@ -75,7 +75,7 @@ extension Keychain {
         return nil
     }
 
-    /// Until it has succeeded, nothing is taken for absent. A lock in between leaves the indexes wrong.
+    /// Rebuilds the indexes and compares them again. In the meantime no row is considered absent. A lock leaves the indexes wrong.
     private func rebuildIndexes(_ available: () -> UInt64?) throws(KeychainError) -> IndexRepair.Outcome {
         keys.verification.finishIndexes(.rebuilding)
         var trust = IndexTrust.wrong
@@ -84,13 +84,13 @@ extension Keychain {
         guard outcome.isComplete else { return outcome }
         let findings = try compareIndexes()
         trust = IndexTrust(findings)
-        if !findings.areSound { outcome.failure = .decode }
-        // What an index has hidden from it.
+        if !findings.areConsistent { outcome.failure = .decode }
+        // Some of its rows may have been missed.
         keys.rewrapping.again()
         return outcome
     }
 
-    /// Whether rows and indexes are as they were committed, verified now if nobody has done so since the store was opened.
+    /// Whether rows and indexes are as they were committed. Verifies them now unless this has been done since the store was opened.
     package func verifiedIntegrity() throws(KeychainError) -> IntegrityState {
         switch integrity {
         case .verified, .damaged: return integrity
@@ -98,7 +98,7 @@ extension Keychain {
         }
     }
 
-    /// The same now, without a pause.
+    /// Verifies rows and indexes without pauses.
     func verifyNow() throws(KeychainError) -> IntegrityFindings {
         let indexes = try compareIndexes()
         let rows = try IntegrityPass(store, ledger: keys.ledger).run()

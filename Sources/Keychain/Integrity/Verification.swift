@@ -1,32 +1,32 @@
 import SecretCrypto
 
-/// What is known of a store's rows since it was opened (contract, S2). Raw values are what scripts read.
+/// The result of the verification of a store since it was opened (contract, S2). Raw values are part of the status.
 package enum IntegrityState: String, Sendable {
     case unverified
     case verifying
-    /// Every row is what was committed.
+    /// Every row is as it was committed, and the indexes agree with the rows.
     case verified
-    /// Rows are gone, older than they should be, or were never committed.
+    /// Rows are missing, older than they should be, or were never committed, or indexes are wrong.
     case damaged
 }
 
-/// What a verification of a store found and did.
+/// The result of a verification and of the repair that followed.
 package struct IntegrityReport: Hashable, Sendable {
-    /// Before anything was repaired.
+    /// The findings before the repair.
     package let findings: IntegrityFindings
     package let repair: IndexRepair.Outcome?
 
-    /// Whether the store is as it should be now.
+    /// Whether rows and indexes are correct now.
     package var isSound: Bool {
         guard findings.rows == nil else { return false }
-        return repair.map(\.isComplete) ?? findings.indexes.areSound
+        return repair.map(\.isComplete) ?? findings.indexes.areConsistent
     }
 }
 
-/// When the rows and indexes of a store are verified, and what came of it.
+/// Schedules the verification of rows and indexes, and keeps its result.
 ///
-/// One worker thread waits here; it works from an unlock on and stops at a lock, until one pass has come to its end. Threads
-/// that are about to make a name wait here for the indexes.
+/// One worker thread waits here. It starts at an unlock and stops at a lock, until one verification is complete. Threads that are
+/// about to add a name wait here until the indexes are known.
 package final class Verification: Sendable {
     private enum Phase {
         case idle
@@ -40,13 +40,13 @@ package final class Verification: Sendable {
         var isUnlocked = false
         var isClosed = false
         var hasWorker = false
-        /// Until when threads wait for the indexes; nil before the first one does.
+        /// The end of the wait for the indexes; nil if no thread has waited yet.
         var deadline: ContinuousClock.Instant?
         var waiters = 0
 
         var mayRun: Bool { isUnlocked && !isClosed }
 
-        /// Whether the worker is at it, or about to be.
+        /// Whether the worker is verifying or about to start.
         var isUnderWay: Bool {
             guard hasWorker, mayRun else { return false }
             return switch phase {
@@ -56,8 +56,8 @@ package final class Verification: Sendable {
         }
     }
 
-    /// So long a new name waits for the indexes, in all.
-    private static let patience = Duration.seconds(1)
+    /// The maximum time that new names wait for the indexes, counted from the first one that waits.
+    private static let waitLimit = Duration.seconds(1)
     private let state = Monitor(State())
     let indexes: SharedIndexTrust
 
@@ -73,7 +73,7 @@ package final class Verification: Sendable {
         }
     }
 
-    /// What is wrong with the indexes is tried to be repaired after each unlock.
+    /// Wrong indexes are repaired after each unlock, in case an earlier repair failed.
     func unlocked() {
         state.withLockAndSignal { state in
             state.isUnlocked = true
@@ -88,10 +88,10 @@ package final class Verification: Sendable {
     func locked() { state.withLockAndSignal { $0.isUnlocked = false } }
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 
-    /// What a verification has found.
+    /// Records the result of a complete verification.
     func finish(isSound: Bool) { state.withLockAndSignal { $0.phase = .finished(isSound: isSound) } }
 
-    /// What a verification beside the worker has found. If the indexes are wrong, the worker is to build them anew.
+    /// Records the result of a verification on another thread. If the indexes are wrong, the worker verifies again and rebuilds them.
     func note(_ findings: IntegrityFindings) {
         state.withLockAndSignal { state in
             indexes.value = IndexTrust(findings.indexes)
@@ -100,13 +100,13 @@ package final class Verification: Sendable {
         }
     }
 
-    /// What a comparison of the indexes has found.
+    /// Records the state of the indexes.
     func finishIndexes(_ trust: IndexTrust) { state.withLockAndSignal { _ in indexes.value = trust } }
 
     /// Waits until there is something to verify; false once the store is closed.
     func begin() -> Bool {
         state.withLock { state in
-            // What was found wrong before there was a worker.
+            // Wrong indexes may have been found before the worker was started.
             if !state.hasWorker, indexes.value == .wrong, case .finished = state.phase { state.phase = .wanted }
             state.hasWorker = true
         }
@@ -125,7 +125,7 @@ package final class Verification: Sendable {
         return stop == nil
     }
 
-    /// The same, unless somebody waits for the indexes.
+    /// Pauses unless threads wait for the indexes; false if the work must stop.
     func pauseForIndexes(milliseconds: Int) -> Bool {
         let goesOn = state.wait(milliseconds: milliseconds) { state -> Bool? in
             guard state.mayRun else { return false }
@@ -144,14 +144,14 @@ package final class Verification: Sendable {
     /// Whether ``awaitIndexes()`` would wait.
     var areIndexesAwaited: Bool { !indexes.value.isSettled && state.withLock { $0.isUnderWay } }
 
-    /// Waits until the indexes are known, if a worker is about to know them; not longer than a second, and for all who wait during
-    /// one verification together: a keychain of millions of items would delay each new one else.
+    /// Waits until the indexes are known, if a worker is about to compare them. All threads together wait at most a second per
+    /// verification: otherwise each new item of a very large keychain would be delayed.
     func awaitIndexes() {
         guard !indexes.value.isSettled else { return }
         let left = state.withLockAndSignal { state -> Duration? in
             guard state.isUnderWay else { return nil }
             let now = ContinuousClock.now
-            let deadline = state.deadline ?? now + Self.patience
+            let deadline = state.deadline ?? now + Self.waitLimit
             state.deadline = deadline
             state.waiters += 1
             return deadline - now

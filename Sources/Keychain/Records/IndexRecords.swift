@@ -5,7 +5,7 @@ package enum IndexedTable: CaseIterable, Sendable {
 
 /// A page of rows that were compared with the indexes.
 package struct IndexedRows: Sendable {
-    /// Those to which at least one index that should does not lead.
+    /// Rows that have no entry in at least one index that must have one.
     package let unindexed: [RowID]
     /// The last row of the page; nil after the last page.
     package let last: RowID?
@@ -17,9 +17,9 @@ package struct IndexedRows: Sendable {
     }
 }
 
-/// Where a walk through the entries of all indexes stands.
+/// A position in the entries of all indexes.
 package struct IndexPosition: Hashable, Sendable {
-    /// What an index sorts its entries by.
+    /// The key of an entry.
     package enum Key: Hashable, Sendable {
         case number(Int64)
         case tag([UInt8])
@@ -37,7 +37,7 @@ package struct IndexPosition: Hashable, Sendable {
 
     /// The index, counted from 0 in the order of the store.
     package let index: Int
-    /// Nil before the first entry.
+    /// The entry that was read last; nil at the start of the index.
     package let entry: Entry?
 
     package init(index: Int, entry: Entry? = nil) {
@@ -49,12 +49,12 @@ package struct IndexPosition: Hashable, Sendable {
 
 /// A page of index entries that were compared with their rows.
 package struct IndexEntries: Sendable {
-    /// How many lead to no row or to one of another key, or have another place than their key.
-    package let strays: Int
-    /// Where to go on; nil after the last page of the last index.
+    /// The number of entries that refer to no row or to a row with another key, or that are out of order.
+    package let wrongEntries: Int
+    /// The position of the next page; nil after the last page of the last index.
     package let next: IndexPosition?
 
-    package init(strays: Int, next: IndexPosition?) {
-        (self.strays, self.next) = (strays, next)
+    package init(wrongEntries: Int, next: IndexPosition?) {
+        (self.wrongEntries, self.next) = (wrongEntries, next)
     }
 }

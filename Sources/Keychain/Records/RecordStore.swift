@@ -69,13 +69,13 @@ package protocol RecordReader {
     /// Where a damaged row has a number that leaves none for others, the highest one that has ``RowID/room`` behind it.
     func newestRowID() throws(KeychainError) -> RowID
 
-    /// Looks up the rows of a table in each index that must lead to them: those whose number is greater than `after`, in the order
-    /// of numbers, at most `limit`. Of a single row each index is asked that can be read.
+    /// Searches each index for the rows of a table whose number is greater than `after`, in the order of numbers, at most `limit`
+    /// rows. With a limit of 1, an index that cannot be read does not prevent the search in the others.
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows
-    /// Compares the index entries that follow a position with the rows that they lead to, at most `limit`, of one index.
-    /// One that is not in its place in the order ends its index.
+    /// Compares the index entries after a position with their rows: at most `limit` entries of one index. An entry that is out of
+    /// order ends its index.
     func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries
-    /// Rows that have their tag in common, in the order of numbers: none, unless an index has missed a row. Looks at every row.
+    /// Groups of rows that share a tag, in the order of numbers: empty unless an index has missed a row. Costs O(n).
     func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainError) -> [[RowID]]
 }
 
@@ -101,10 +101,10 @@ package protocol RecordWriter: RecordReader {
     func deleteDirectory(_ id: RowID) throws(KeychainError)
     func deleteItem(_ id: RowID) throws(KeychainError)
 
-    /// Builds every index anew from the rows.
+    /// Rebuilds every index from the rows.
     ///
-    /// `separate` runs while there is no index, with a writer that finds what it looks up by going through all rows. Afterwards no two
-    /// rows may have their tag in common: ``KeychainError/duplicateItem``.
+    /// `separate` runs while there is no index: its writer searches the tables. Afterwards no two rows may share a tag:
+    /// ``KeychainError/duplicateItem``.
     func rebuildIndexes(
         _ separate: (any RecordWriter) throws(KeychainError) -> Void
     ) throws(KeychainError)

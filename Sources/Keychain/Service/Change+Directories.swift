@@ -40,7 +40,7 @@ extension Change {
         directory.version = (old?.version ?? directory.version) + 1
         directory.changeDate = keychain.now().after(directory.changeDate)
         let container = try keychain.containerKey(directory.parent, writer)
-        // A service always lies in a container: the row of that one is gone.
+        // Every service has a container, so a missing container row is damage.
         if case .service = directory.key, container == nil { throw .decode }
         let alsoAlways: Bool
         if let old { alsoAlways = old.alwaysTag != nil } else { alsoAlways = try holdsAlways(directory.id) }
@@ -54,7 +54,7 @@ extension Change {
     /// An entry was added to a directory or removed: its modification time moves on.
     package func touchDirectory(_ id: RowID) throws(KeychainError) {
         guard !writer.hasTouched(id) else { return }
-        // Whoever changes an entry has just found it there.
+        // The caller has just found an entry in the directory, so a missing row is damage.
         guard var directory = try directory(id: id) else { throw .decode }
         directory.file.modificationTime = keychain.now()
         _ = try save(directory)

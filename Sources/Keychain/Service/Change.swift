@@ -118,7 +118,7 @@ package struct Change {
     private func stamped(_ item: Item, over old: ItemRecord?) throws(KeychainError) -> Item {
         var item = item
         if let old {
-            // A new item gets a number that no row has: then the file has rows under numbers that are not theirs.
+            // A new item has an unused row number: a row under that number is damage.
             guard old.version == item.version else { throw item.version == 0 ? .decode : .staleItem }
             item.modificationDate = keychain.now().after(item.modificationDate)
         }

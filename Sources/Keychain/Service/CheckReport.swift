@@ -6,7 +6,7 @@ package struct CheckReport: Hashable, Sendable {
             case item, directory
             /// A page of the file that lists them does not read: nobody can say which they are.
             case items, directories
-            /// Sound, but an index misses it: it is not found by name or not listed.
+            /// An intact row that an index misses: it is not found by name or not listed.
             case unindexedItem = "unindexed-item"
             case unindexedDirectory = "unindexed-directory"
         }
@@ -40,9 +40,9 @@ package struct CheckReport: Hashable, Sendable {
     package var unreadableRows: Int64 = 0
     /// Faults of the store's own structure, rows that lie in no directory among them.
     package var structureFaults = 0
-    /// How rows and indexes differ.
+    /// Differences between rows and indexes.
     package var indexes = IndexFindings()
-    /// Rows that have their name in common with another one, of items and directories.
+    /// The number of items and directories that share a name with another one.
     package var sharedNames = 0
     /// Rows that are gone, older than they should be, or were never committed.
     package var rowFault: IntegrityFault?
@@ -53,7 +53,7 @@ package struct CheckReport: Hashable, Sendable {
 
     package var isSound: Bool {
         damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedKeys.total == 0
-            && structureFaults == 0 && rowFault == nil && indexes.areSound && sharedNames == 0
+            && structureFaults == 0 && rowFault == nil && indexes.areConsistent && sharedNames == 0
     }
 
     /// Whether a part of the keychain could not even be listed.

@@ -20,7 +20,7 @@ extension Keychain {
         try nameUnindexedRows(&report)
         if report.hasUnreadablePages {
             report.unreadableRows = try unreadableRows(report)
-        } else if report.indexes.areSound, try countedItems() != report.visitedItems {
+        } else if report.indexes.areConsistent, try countedItems() != report.visitedItems {
             // Or something was committed meanwhile.
             report.structureFaults += try strayItems()
         }

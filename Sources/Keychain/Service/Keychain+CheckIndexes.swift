@@ -9,7 +9,7 @@ extension Keychain {
             let path = try self.path(ofItem: id)
             report.addUnindexed(.unindexedItem, id, path.text, isNamed: path.isWhole)
         }
-        guard !report.indexes.areSound else { return }
+        guard !report.indexes.areConsistent else { return }
         report.sharedNames =
             try unlessDamaged { () throws(KeychainError) in
                 try store.read { (reader) throws(KeychainError) in
@@ -27,7 +27,7 @@ extension Keychain {
         return (directory.text + name, directory.isWhole)
     }
 
-    /// By rows alone: no index is asked. Not whole where a directory on the way cannot be opened.
+    /// Follows the parents by row number, without an index. The path is incomplete if a directory in it cannot be opened.
     private func path(ofDirectory id: RowID) throws(KeychainError) -> (text: String, isWhole: Bool) {
         var (text, next) = ("", id)
         // Group, container, service.
@@ -41,7 +41,7 @@ extension Keychain {
         return (text, true)
     }
 
-    /// Nil for a row that is damaged or locked.
+    /// Reads a row; returns nil if it is damaged or locked.
     private func unlessUnreadable<Value>(
         _ read: () throws(KeychainError) -> Value?
     ) throws(KeychainError) -> Value? {

@@ -31,14 +31,16 @@ extension Keychain {
         return found
     }
 
-    /// For whoever has found no row, or no further one in a listing: `decode` where the indexes are known to miss rows.
+    /// Called after a look-up or listing found no further row.
+    ///
+    /// - Throws: `decode` if the indexes are known to miss rows.
     func checkAbsence() throws(KeychainError) { try keys.ledger.indexes.checkAbsence() }
 
     /// Whether look-ups and listings are known to miss rows.
     package var missesRows: Bool { keys.ledger.indexes.value.missesRows }
 
-    /// For whoever is about to make a name or to remove a directory, while holding no lock that others need: waits until the indexes
-    /// are known, for at most a second after an unlock.
+    /// Waits until the indexes are known, at most a second. Called before a name is added or a directory is removed, while the caller
+    /// holds no lock that others need.
     package func awaitIndexes() { keys.verification.awaitIndexes() }
 
     /// Whether ``awaitIndexes()`` may have to wait.

@@ -3,8 +3,8 @@ import SecretCrypto
 /// Items of WhenUnlockedUnlessOpen that were added while locked are sealed for the class's public key, each by a pair
 /// of its own. After the unlock they are sealed as all others are (contract, S3).
 extension Keychain {
-    /// For whoever is about to add an item of a class: possible while the class is unlocked, and from the first unlock on with the
-    /// public key of WhenUnlockedUnlessOpen.
+    /// Checks that an item of a class can be added: while the class is unlocked, or after the first unlock with the public key of
+    /// WhenUnlockedUnlessOpen.
     ///
     /// - Throws: `interactionNotAllowed` if the lock state forbids it, `decode` if the keys are damaged.
     package func checkCanAdd(_ protection: Protection) throws(KeychainError) {

@@ -19,7 +19,7 @@ final class Rewrapping: Sendable {
         }
     }
 
-    /// There may be more rows than were found.
+    /// Searches for rows again, because earlier searches may have missed some.
     func again() { state.withLockAndSignal { $0.isWanted = true } }
 
     func locked() { state.withLockAndSignal { $0.isUnlocked = false } }

@@ -47,7 +47,7 @@ package struct CheckAnswer: JSONText, Sendable {
     package let structureFaults: Int
     /// Rows that at least one index misses, and index entries that lead to no row or to another one.
     package let unindexedRows: Int
-    package let strayIndexEntries: Int
+    package let wrongIndexEntries: Int
     /// Whether a part of the file could not be read, so that not all rows could be compared with the indexes.
     package let incompleteIndexes: Bool
     /// Items and directories that share their name with another one.
@@ -73,7 +73,7 @@ package struct CheckAnswer: JSONText, Sendable {
         unreadableRows = report.unreadableRows
         structureFaults = report.structureFaults
         unindexedRows = report.indexes.unindexedRows
-        strayIndexEntries = report.indexes.strayEntries
+        wrongIndexEntries = report.indexes.wrongEntries
         incompleteIndexes = report.indexes.isIncomplete
         sharedNames = report.sharedNames
         var (missing, added, replaced): (Int64, Int64, Bool) = (0, 0, false)
@@ -89,11 +89,11 @@ package struct CheckAnswer: JSONText, Sendable {
 
     package var isSound: Bool {
         damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedSlots == 0 && damagedKeys == 0
-            && structureFaults == 0 && areRowsCommitted && areIndexesSound
+            && structureFaults == 0 && areRowsCommitted && areIndexesConsistent
     }
 
-    private var areIndexesSound: Bool {
-        unindexedRows == 0 && strayIndexEntries == 0 && !incompleteIndexes && sharedNames == 0
+    private var areIndexesConsistent: Bool {
+        unindexedRows == 0 && wrongIndexEntries == 0 && !incompleteIndexes && sharedNames == 0
     }
 
     private var areRowsCommitted: Bool { missingRows == 0 && addedRows == 0 && !replacedRows }
@@ -111,7 +111,7 @@ package struct CheckAnswer: JSONText, Sendable {
         if damagedKeys > 0 { lines.append("Damaged rows of keys: \(damagedKeys); what they seal cannot be read.") }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
         if unindexedRows > 0 { lines.append("Items and directories that an index misses: \(unindexedRows)") }
-        if strayIndexEntries > 0 { lines.append("Index entries that lead nowhere: \(strayIndexEntries)") }
+        if wrongIndexEntries > 0 { lines.append("Wrong index entries: \(wrongIndexEntries)") }
         if incompleteIndexes { lines.append("Not all indexes could be compared: a part of the file does not read.") }
         if sharedNames > 0 { lines.append("Items and directories that share a name with another one: \(sharedNames)") }
         if missingRows > 0 { lines.append("Rows are missing that were committed: \(missingRows) or more") }
@@ -129,7 +129,7 @@ package struct CheckAnswer: JSONText, Sendable {
             damagedDirectories.isEmpty && damagedItems.isEmpty && damagedSlots == 0 && damagedKeys == 0
             && structureFaults == 0 && areRowsCommitted && unreadableRows == 0 && !incompleteIndexes
         guard !isReadable else {
-            return "The indexes are DAMAGED, and no item is: the next mount that is unlocked builds them anew."
+            return "The indexes are DAMAGED, and no item is: the next mount that is unlocked rebuilds them."
         }
         return
             "The keychain is DAMAGED. Restore a backup, or unmount it and let 'keychainfs check --repair' save what is sound."

@@ -5,13 +5,13 @@ import Logging
 import SystemPackage
 import SystemServices
 
-/// The thread that verifies a keychain's rows and indexes after the first unlock, builds wrong indexes anew, and tells the log
+/// The thread that verifies a keychain's rows and indexes after the first unlock, rebuilds wrong indexes, and writes the result to the log
 /// (contract, S2). No names: the log is readable by others.
 struct IntegrityWorker {
     let keychain: Keychain
     let host: StoreHost
     let log: Logger
-    /// Called when names may be there that were not found before.
+    /// Called after a rebuild of the indexes: names may now be found that were not found before.
     let namesChanged: @Sendable () -> Void
 
     /// Runs until the keychain is closed. Throws EAGAIN without a thread.
@@ -45,7 +45,7 @@ struct IntegrityWorker {
         if indexes.hasDifferences {
             log.error(
                 "indexes differ from the rows",
-                metadata: ["unindexed": "\(indexes.unindexedRows)", "stray": "\(indexes.strayEntries)"])
+                metadata: ["unindexed": "\(indexes.unindexedRows)", "wrong": "\(indexes.wrongEntries)"])
         }
         if indexes.isIncomplete {
             log.error("a part of the file cannot be read: no new name is accepted until 'keychainfs check --repair'")
@@ -55,13 +55,13 @@ struct IntegrityWorker {
     private func tell(_ repair: IndexRepair.Outcome) {
         guard let failure = repair.failure else {
             return log.warning(
-                "indexes were built anew; what shared a name with another one now ends in ~2 or a higher number",
+                "indexes were rebuilt; items that shared a name now have names that end in ~2 or a higher number",
                 metadata: [
                     "renamed-items": "\(repair.renamedItems)", "renamed-directories": "\(repair.renamedDirectories)",
                 ])
         }
         log.error(
-            "indexes are wrong and could not be built anew: no new name is accepted",
+            "indexes are wrong and could not be rebuilt: no new name is accepted",
             metadata: ["errno": "\(failure.errno.rawValue)"])
     }
 }

@@ -234,7 +234,7 @@ extension Failure {
     }
 }
 
-/// The session, which is made after those who need it; nil before that and at its end.
+/// The session of the mount, for objects that are created before it; nil before the session starts and after it ends.
 private final class ServedSession: Sendable {
     private let current = Mutex<Session?>(nil)
 

@@ -27,10 +27,10 @@ struct OpenedKeychain: Sendable {
         try store.copy(to: path) { (copy) throws(KeychainError) in try keychain.prepareBackup(copy) }
     }
 
-    /// What a copy is worth: its rows are those of the keychain, its indexes have been compared by themselves.
+    /// The integrity of a copy: its rows are those of the keychain; its own indexes were compared when it was made.
     func integrity(of copy: BackupContents) throws(KeychainError) -> IntegrityState {
         let rows = try keychain.verifiedIntegrity()
-        return copy.areIndexesSound ? rows : .damaged
+        return copy.areIndexesConsistent ? rows : .damaged
     }
 }
 

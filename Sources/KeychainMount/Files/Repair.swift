@@ -40,7 +40,7 @@ package struct Repair: Sendable {
         guard aside.isCurrent else { throw Failure(.inUse, "\(file.path) was in use a moment ago. Try again.") }
         let structureFaults = try reading { () throws(KeychainError) in try store?.verifyStructure() ?? 1 }
         let salvage = structureFaults == 0 ? nil : try SalvagedStore(aside, beside: path)
-        // Of what SQLite can read; what is salvaged has no indexes.
+        // A salvaged store has no unique indexes to compare.
         let indexFaults = try reading { () throws(KeychainError) in
             salvage == nil ? try store?.indexFaults() ?? 0 : 0
         }

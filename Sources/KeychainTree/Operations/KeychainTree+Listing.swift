@@ -168,7 +168,7 @@ extension KeychainTree {
         try end(listing)
     }
 
-    /// Where indexes are known to miss rows, no listing is complete.
+    /// While indexes are known to miss rows, every listing may be incomplete.
     private func end(_ listing: ListingHandle) throws(Errno) {
         if keychain.missesRows { listing.leaveOut(true) }
         try listing.end()

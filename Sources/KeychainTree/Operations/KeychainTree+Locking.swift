@@ -37,9 +37,8 @@ extension KeychainTree {
         return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .finishedCalls]
     }
 
-    /// The indexes have been built anew: names may be there that were not found before.
-    ///
-    /// Done when the returned notifications have been sent.
+    /// Called after a rebuild of the indexes: names may now be found that were not found before. The kernel forgets what it knows when
+    /// the returned notifications have been sent.
     package func forgetNames() -> [Notification] {
         listings.drop()
         return [.allEntries(fallback: { Self.topNames })]

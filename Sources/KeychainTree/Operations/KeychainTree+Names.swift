@@ -17,21 +17,21 @@ extension KeychainTree {
         }
     }
 
-    /// Before a name is made, or a directory removed: neither can be undone if an index has missed a row. Called while no lock is
-    /// held; others are served meanwhile.
+    /// Called before a name is added or a directory is removed: neither can be undone if an index has missed a row. The caller holds
+    /// no lock, and other requests are served in the meantime.
     func awaitIndexes(_ request: borrowing Request) {
         guard keychain.areIndexesAwaited else { return }
         request.handOn()
         keychain.awaitIndexes()
     }
 
-    /// The same before a file is committed: if that makes its name.
+    /// Called before a file is committed; waits only if the commit adds its name.
     func awaitIndexes(before file: ItemFile, _ request: borrowing Request) {
         guard keychain.areIndexesAwaited, file.state.withLock({ $0.isPending }) else { return }
         awaitIndexes(request)
     }
 
-    /// Before a name is looked for: while the indexes are built anew, none could be told to be absent.
+    /// Called before a name is looked up: during a rebuild of the indexes no name can be reported as absent.
     func awaitRebuild(_ request: borrowing Request) {
         if keychain.missesRows { awaitIndexes(request) }
     }

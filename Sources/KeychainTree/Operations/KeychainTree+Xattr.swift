@@ -29,6 +29,8 @@ extension KeychainTree {
     package func setxattr(
         _ request: inout Request, node id: NodeID, name: [UInt8], value: RawSpan, flags: XattrFlags
     ) throws(Errno) {
+        // An attribute may be a part of the name.
+        awaitIndexes(request)
         try checkNamespace(name)
         let bytes = [UInt8](copying: value)
         let node = try node(id)

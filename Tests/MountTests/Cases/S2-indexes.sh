@@ -1,5 +1,5 @@
-# S2, L1: an index of the file that misses an item hides nothing. check and backup report it; until the indexes are built anew, no
-# listing ends cleanly and no name is made or removed on the strength of them; the next unlock builds them anew.
+# S2, L1: an index of the file that misses an item hides nothing. check and backup report it; until the indexes are rebuilt, no
+# listing ends cleanly and no name is made or removed on the strength of them; the next unlock rebuilds them.
 # users: both
 # seconds: 30
 . "${0%/*}/lib.sh"
@@ -43,7 +43,7 @@ cp "$KEYCHAIN" "$CASE_DIR/hidden"
 # Reported, and the item is named; nothing is changed.
 expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
 grep -q "generic-passwords/mail/alice (row $ROW): it is there, but an index misses it" "$CASE_DIR/said" || fail "$(cat "$CASE_DIR/said")"
-grep -q 'builds them anew' "$CASE_DIR/said" || fail "$(cat "$CASE_DIR/said")"
+grep -q 'rebuilds them' "$CASE_DIR/said" || fail "$(cat "$CASE_DIR/said")"
 expect_code 21 "$KEYCHAINFS" backup "$CASE_DIR/copy"
 expect_code 21 "$KEYCHAINFS" backup --verify "$CASE_DIR/copy" > "$CASE_DIR/said"
 cmp "$KEYCHAIN" "$CASE_DIR/hidden" || fail "a look changed the keychain"
@@ -79,7 +79,7 @@ ended 'not empty' rmdir "$P/mail"
 expect "secret of alice" "$(cat "$P/mail/alice")" "the item"
 unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
-# Where the indexes cannot be built anew: what is found can be used, and no name is made or removed.
+# If the indexes cannot be rebuilt: items that are found can be used, and no name is added or removed.
 cp "$CASE_DIR/hidden" "$KEYCHAIN"; rm -f "$XDG_STATE_HOME"/keychainfs/commit-number.*
 /usr/bin/python3 -I - "$KEYCHAIN" <<'PY' || fail "the page cannot be damaged"
 import sqlite3, sys

@@ -12,7 +12,7 @@ struct ItemSearch: Sendable {
     private var rows: (any RowSource)?
     /// Whether the rows are of names that were looked up.
     private var areNamed = false
-    /// Whether the whole name of an item was looked up, and led to one: others are not missed then.
+    /// Whether an item was found by its complete name: then the search cannot have missed other items.
     private var isAnswered = false
     private var containers: [RowID: ContainerKey] = [:]
 
