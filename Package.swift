@@ -69,7 +69,7 @@ let package = Package(
             name: "KeychainFile",
             dependencies: [
                 "KeychainClient", "KeychainConnection", "KeychainService", "KeychainStorage", "DeviceState", "Keychain",
-                "KeychainRPC", "SecretCrypto",
+                "KeychainRPC", "SecretCrypto", "SystemServices",
             ],
             swiftSettings: strict),
         // What a device keeps of its keychains, and where: its key, commit numbers, rekeys under way.
@@ -273,7 +273,7 @@ let package = Package(
             swiftSettings: testing),
         .testTarget(
             name: "KeychainFileTests",
-            dependencies: ["KeychainFile", "KeychainClient", "Security", "SecretCrypto"], swiftSettings: testing),
+            dependencies: ["KeychainFile", "KeychainClient", "Security", "SecretCrypto", grdb], swiftSettings: testing),
         .testTarget(
             name: "KeychainConnectionTests",
             dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto", system], swiftSettings: testing),

@@ -6,6 +6,7 @@ import KeychainRPC
 import KeychainService
 import KeychainStorage
 import SecretCrypto
+import SystemServices
 
 /// A keychain that this process has open, and its keys.
 struct StoredKeychain: Sendable {
@@ -30,6 +31,14 @@ struct StoredKeychain: Sendable {
         }
         connection = LocalConnection(
             ItemService(keychain: keychain), caller: Caller(userID: geteuid(), groupID: getegid()))
+        startVerification()
+    }
+
+    /// Starts the thread that verifies rows and indexes after the first unlock, as a mount does. It ends when the keychain is closed.
+    /// Without a thread the keychain works, but indexes are trusted.
+    private func startVerification() {
+        let keychain = keychain
+        try? BackgroundThread.start(stack: .large) { keychain.verifyInBackground { _ in } }
     }
 
     /// Makes a new one, in directories that are made as needed; leaves nothing behind if it fails.

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Glibc
 import KeychainClient
 import KeychainFile
@@ -62,6 +63,49 @@ import Testing
         try Data("no keychain".utf8).write(to: URL(fileURLWithPath: directory + "/text"))
         #expect(error { () throws(KeychainFileError) in try Keychain.open(directory + "/text") } == .notAKeychain)
         #expect(KeychainFileError.inUse(process: 12).description == "The keychain is in use by process 12.")
+    }
+
+    /// Removes the entries of every item from an index without a key, as an attacker does.
+    private func emptyIndex(_ name: String) throws {
+        func perform(_ body: (Database) throws -> Void) throws {
+            let queue = try DatabaseQueue(path: path)
+            try queue.writeWithoutTransaction(body)
+            try queue.close()
+        }
+        func setCondition(_ condition: String) throws {
+            try perform { db in
+                try db.execute(sql: "PRAGMA writable_schema = ON")
+                try db.execute(
+                    sql:
+                        "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX item_tag ON item (tag)' || ? WHERE name = ?",
+                    arguments: [condition, name])
+            }
+        }
+        try setCondition(" WHERE id < 0")
+        try perform { try $0.execute(sql: "REINDEX") }
+        try setCondition("")
+        try perform { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+    }
+
+    @Test("S2: an item that an index misses is found again before a second item of its name can be added")
+    func missedByIndex() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let made = try create()
+        try made.keychain.setPassword(Secret("old"), service: "s", account: "a")
+        made.close()
+        try emptyIndex("item_tag")
+        let opened = try open("correct")
+        try opened.keychain.setPassword(Secret("new"), service: "s", account: "a")
+        #expect(try opened.keychain.password(service: "s", account: "a").text() == "new")
+        opened.close()
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        let counts = try queue.read { db in
+            try ["item NOT INDEXED", "item INDEXED BY item_tag WHERE tag > x''"].map {
+                try Int.fetchOne(db, sql: "SELECT count(tag) FROM \($0)")
+            }
+        }
+        #expect(counts == [1, 1])
     }
 
     /// What a process leaves that is killed while the keychain is open: its last commits lie in the log alone.
