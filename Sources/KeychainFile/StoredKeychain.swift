@@ -35,9 +35,10 @@ struct StoredKeychain: Sendable {
     }
 
     /// Starts the thread that verifies rows and indexes after the first unlock, as a mount does. It ends when the keychain is closed.
-    /// Without a thread the keychain works, but indexes are trusted.
+    /// Without a thread the keychain works, but indexes are trusted after a second.
     private func startVerification() {
         let keychain = keychain
+        keychain.expectVerification()
         try? BackgroundThread.start(stack: .large) { keychain.verifyInBackground { _ in } }
     }
 

@@ -82,8 +82,8 @@ struct IndexScanTests {
     func behavior() throws {
         let wrong = try WrongIndexes()
         try wrong.hide("alpha")
-        let vault = try wrong.opened()
         let rows = try wrong.rowCount()
+        let vault = try wrong.opened()
         #expect(try !vault.keychain.verifyNow().isSound)
         #expect(vault.keychain.integrity == .damaged)
         for name in ["alpha", "never"] {

@@ -1,7 +1,7 @@
 import GRDB
-import Keychain
 import Testing
 
+@testable import Keychain
 @testable import KeychainStorage
 
 @Suite("Queries on a file")
@@ -17,6 +17,30 @@ struct QueryTests {
         return entries.map { entry in
             if case .dictionary(let values, _) = entry { values["acct"] } else { nil }
         }
+    }
+
+    @Test("while indexes miss rows, SecItem functions find what has its entries and report nothing as absent")
+    func wrongIndexes() throws {
+        let wrong = try WrongIndexes()
+        try wrong.hide("alpha")
+        let before = try wrong.rowCount()
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        _ = try vault.keychain.verifyNow()
+        let engine = QueryEngine(keychain: vault.keychain)
+        func item(_ account: String) -> QueryDictionary {
+            ["class": .string("genp"), "svce": .string("mail"), "acct": .string(account)]
+        }
+        for account in ["alpha", "never"] {
+            #expect(throws: SecurityStatus.decode) { try engine.add(item(account), by: me) }
+            #expect(throws: SecurityStatus.decode) {
+                try engine.copyMatching(item(account).merging(["r_Attributes": .boolean(true)]) { $1 }, by: me)
+            }
+        }
+        #expect(throws: SecurityStatus.decode) { try accounts(vault, all) }
+        #expect(try engine.delete(item("beta"), by: me).count == 1)
+        vault.close()
+        #expect(try wrong.rowCount() == before - 1)
     }
 
     @Test("3.2: more items than pages hold, in the order of creation; a label is found among them")

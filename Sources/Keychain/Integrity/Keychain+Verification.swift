@@ -4,6 +4,10 @@ extension Keychain {
 
     package var integrity: IntegrityState { keys.verification.integrity }
 
+    /// Called before a thread for ``verifyInBackground(available:rebuilt:report:)`` is started: new names wait for that thread, even if
+    /// it has not run yet.
+    package func expectVerification() { keys.verification.expectWorker() }
+
     /// Verifies rows and indexes after the first unlock, and rebuilds wrong indexes. Runs on a worker thread and returns when the
     /// keychain is closed.
     ///

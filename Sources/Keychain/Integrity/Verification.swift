@@ -103,13 +103,18 @@ package final class Verification: Sendable {
     /// Records the state of the indexes.
     func finishIndexes(_ trust: IndexTrust) { state.withLockAndSignal { _ in indexes.value = trust } }
 
-    /// Waits until there is something to verify; false once the store is closed.
-    func begin() -> Bool {
+    /// Called before the worker thread is started: from then on new names wait for it, however late the system runs it.
+    func expectWorker() {
         state.withLock { state in
             // Wrong indexes may have been found before the worker was started.
             if !state.hasWorker, indexes.value == .wrong, case .finished = state.phase { state.phase = .wanted }
             state.hasWorker = true
         }
+    }
+
+    /// Waits until there is something to verify; false once the store is closed.
+    func begin() -> Bool {
+        expectWorker()
         let isWanted = state.wait(seconds: nil) { state -> Bool? in
             if state.isClosed { return false }
             guard state.isUnlocked, case .wanted = state.phase else { return nil }

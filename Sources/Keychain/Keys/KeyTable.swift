@@ -140,17 +140,21 @@ struct KeyTable {
 extension KeyTable {
     /// Opens all records that `keys` opens.
     ///
-    /// - Parameter device: this device's number; nil if it has no record yet.
+    /// - Parameters:
+    ///   - device: this device's number; nil if it has no record yet.
+    ///   - devices: the numbers of all devices. A key of any other number is damaged (R17).
     /// - Throws: `allocate`; records that are damaged become entries that say so.
     init(
-        records: [ClassKeyRecord], device: Int64?, hasPassphrase: Bool, keys: borrowing WrappingKeys
+        records: [ClassKeyRecord], device: Int64?, of devices: Set<Int64>, hasPassphrase: Bool,
+        keys: borrowing WrappingKeys
     ) throws(KeychainError) {
         isDeviceKnown = device != nil
         self.hasPassphrase = hasPassphrase
         for record in records where record.isLegitimate {
             if record.device != 0, record.device != device {
                 // Always keys have a wrapping per device: that one's is nothing to this one.
-                if record.purpose.isThisDeviceOnly { put(.foreign, record.purpose, record.generation) }
+                guard record.purpose.isThisDeviceOnly else { continue }
+                put(devices.contains(record.device) ? .foreign : .damaged, record.purpose, record.generation)
             } else if record.purpose == .protection(.whenPasscodeSetThisDeviceOnly), !hasPassphrase {
                 put(.withheld, record.purpose, record.generation)
             } else if keys.has(record.wrapping), !isOpened(record) {

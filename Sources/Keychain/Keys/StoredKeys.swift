@@ -44,7 +44,8 @@ struct StoredKeys {
         tag: [UInt8], hasPassphrase: Bool = true, keys: borrowing WrappingKeys
     ) throws(KeychainError) -> KeyTable {
         var table = try KeyTable(
-            records: classKeys, device: device(tag: tag), hasPassphrase: hasPassphrase, keys: keys)
+            records: classKeys, device: device(tag: tag), of: Set(devices.map(\.id)), hasPassphrase: hasPassphrase,
+            keys: keys)
         if keys.has(.userKey) { table.oldestCurrent = store.userKeyGeneration }
         return table
     }

@@ -16,6 +16,7 @@ struct IntegrityWorker {
 
     /// Runs until the keychain is closed. Throws EAGAIN without a thread.
     func start() throws(Errno) {
+        keychain.expectVerification()
         try BackgroundThread.start(stack: .large) { [self] in
             keychain.verifyInBackground(
                 available: { try? host.statistics().availableBytes }, rebuilt: namesChanged, report: tell)
