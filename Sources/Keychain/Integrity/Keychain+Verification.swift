@@ -60,7 +60,8 @@ extension Keychain {
     private func compareIndexesInSteps() throws(KeychainError) -> IndexFindings? {
         var scan = IndexScan()
         while keys.verification.pauseForIndexes(milliseconds: Self.pause) {
-            try store.read { (reader) throws(KeychainError) in try scan.step(reader) }
+            // On the connection of the writer: another one would need a thread of Dispatch, which a starved process may never get.
+            try store.readAlone { (reader) throws(KeychainError) in try scan.step(reader) }
             if scan.hasEnded { return scan.findings }
             // Threads that are about to add a name need not wait for the rest.
             if scan.hasComparedRows, !keys.verification.indexes.value.isSettled, !scan.findings.hasDifferences {
