@@ -81,8 +81,8 @@ struct IndexScan {
             failures = 0
             return go(to: page.last, of: table, limit: min(pageSize, limit * Self.parts))
         }
-        guard limit == 1 else { return go(to: after, of: table, limit: max(1, limit / Self.parts)) }
         findings.isIncomplete = true
+        guard limit == 1 else { return go(to: after, of: table, limit: max(1, limit / Self.parts)) }
         failures += 1
         if failures < Self.failureLimit, after < .limit {
             return go(to: RowID(rawValue: max(0, after.rawValue) + 1), of: table, limit: 1)
