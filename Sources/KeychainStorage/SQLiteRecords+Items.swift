@@ -112,6 +112,7 @@ extension SQLiteRecords {
 
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
         let arguments = Self.arguments(item, secret: secret)
+        if let secret, secret.count <= Schema.longestShortSecret { try deleteLongSecret(of: item.id) }
         // SQLite rewrites the index entries of every column that a statement sets, changed or not. A first version is new.
         let updated = item.version == 1 ? 0 : try execute(Self.updateItem, arguments)
         if updated == 0 {
@@ -120,8 +121,7 @@ extension SQLiteRecords {
         } else {
             erasures?.note()
         }
-        guard let secret else { return }
-        guard secret.count > Schema.longestShortSecret else { return try deleteLongSecret(of: item.id) }
+        guard let secret, secret.count > Schema.longestShortSecret else { return }
         try execute(
             """
             INSERT INTO secret (item, ciphertext) VALUES (?1, ?2) \
@@ -161,12 +161,17 @@ extension SQLiteRecords {
 
     func deleteItem(_ id: RowID) throws(KeychainError) {
         erasures?.note()
-        try execute("DELETE FROM item WHERE id = ?", [.row(id)])
         try deleteLongSecret(of: id)
+        try execute("DELETE FROM item WHERE id = ?", [.row(id)])
     }
 
+    /// Called before the item's row is changed, which tells whether there is a long secret. Otherwise, in a file whose tables share a
+    /// page because of damage, the row under this number could be an item's.
     private func deleteLongSecret(of item: RowID) throws(KeychainError) {
-        try execute("DELETE FROM secret WHERE item = ?", [.row(item)])
+        try execute(
+            """
+            DELETE FROM secret WHERE item = ?1 AND EXISTS (SELECT 1 FROM item WHERE id = ?1 AND secret IS NULL)
+            """, [.row(item)])
     }
 
     private static func item(_ row: borrowing StatementRow) throws -> ItemRecord {

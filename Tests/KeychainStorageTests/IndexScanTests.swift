@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Synchronization
 import Testing
 
@@ -242,6 +243,64 @@ struct IndexScanTests {
         #expect(try vault.isSound)
     }
 
+    @Test("two access groups of one name, and two internet directories, keep all that lies in them")
+    func sharedGroupNames() async throws {
+        let wrong = try WrongIndexes()
+        let before = try wrong.opened()
+        let first = try before.addInternetService("example.org", group: "team")
+        before.close()
+        let rows = try wrong.rowCount()
+        try IndexEditor(wrong.scratch.keychain).edit("directory_tag", "DELETE FROM entries")
+        let between = try wrong.opened()
+        // The second group with a container, a directory and an item; then the default group's container again.
+        let second = try between.addInternetService("example.org", group: "team")
+        between.close()
+        #expect(first.directory != second.directory)
+        #expect(try wrong.rowCount() == rows + 4)
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        let report = try await vault.verified()
+        #expect(report.isSound, "\(report)")
+        #expect(report.repair?.renamedDirectories == 1)
+        let service = CanonicalName(service: .internet(InternetService(server: .string("example.org"))))
+        let found = try ["team", "team~2"].map { group in
+            let place = ContainerKey(itemClass: .internetPassword, accessGroup: Array(group.utf8))
+            return try vault.keychain.directory(named: service, in: place)?.id
+        }
+        #expect(Set(found) == [first.directory, second.directory])
+        for added in [first, second] {
+            let name = CanonicalName(account: .string("alice"))
+            let item = try vault.keychain.item(named: name, in: added.directory)
+            #expect(item?.id == added.item)
+            #expect(try vault.contents(of: added.item) == Array("secret of alice".utf8))
+        }
+        #expect(try vault.isSound)
+    }
+
+    @Test("two internet directories of one name get separate servers")
+    func sharedServers() async throws {
+        let wrong = try WrongIndexes()
+        let before = try wrong.opened()
+        let first = try before.addInternetService("example.org")
+        let place = ContainerKey(itemClass: .internetPassword)
+        let key = ServiceKey.internet(InternetService(server: .string("example.org")))
+        let tag = try before.ring.directoryTag(key, in: place)
+        before.close()
+        try IndexEditor(wrong.scratch.keychain).edit("directory_tag", "DELETE FROM entries WHERE key = ?", [Data(tag)])
+        let between = try wrong.opened()
+        let second = try between.addInternetService("example.org")
+        between.close()
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        #expect(try await vault.verified().isSound)
+        let found = try ["example.org", "example.org~2"].map { server in
+            let name = CanonicalName(service: .internet(InternetService(server: .string(server))))
+            return try vault.keychain.directory(named: name, in: place)?.id
+        }
+        #expect(Set(found) == [first.directory, second.directory])
+        #expect(try vault.isSound)
+    }
+
     @Test("a new name waits for the indexes, not longer than a second; without a worker it does not wait")
     func waiting() async throws {
         let wrong = try WrongIndexes()
@@ -262,5 +321,11 @@ struct IndexScanTests {
         let again = ContinuousClock.now
         verification.awaitIndexes()
         #expect(ContinuousClock.now - again < .milliseconds(500))
+        // The next verification is waited for again.
+        verification.interrupt()
+        verification.unlocked()
+        let next = ContinuousClock.now
+        verification.awaitIndexes()
+        #expect(ContinuousClock.now - next >= .milliseconds(900))
     }
 }

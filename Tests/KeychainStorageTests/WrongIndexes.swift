@@ -99,6 +99,23 @@ extension StoredVault {
         }
     }
 
+    /// Adds an internet password with its directory, container and group.
+    func addInternetService(
+        _ server: String, group: String = "default"
+    ) throws -> (directory: RowID, item: RowID) {
+        let contents = Array("secret of alice".utf8)
+        let item = item("alice", count: contents.count)
+        return try keychain.change { change throws(KeychainError) in
+            let key = ContainerKey(itemClass: .internetPassword, accessGroup: Array(group.utf8))
+            let container = try change.container(key, file: .sample)
+            let service = Directory.Key.service(.internet(InternetService(server: .string(server))))
+            let directory = try change.addDirectory(service, in: container.id, file: .sample).id
+            var item = item
+            item.directory = directory
+            return (directory, try change.save(item, secret: StoredContents(bytes: contents)).id)
+        }
+    }
+
     /// Adds an item of a class; returns its contents.
     func add(_ name: String, _ protection: Protection, in directory: RowID? = nil) throws -> [UInt8] {
         let contents = Array("secret of \(name)".utf8)

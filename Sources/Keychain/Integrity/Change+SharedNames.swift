@@ -111,11 +111,8 @@ extension Change {
     ) throws(KeychainError) -> [Value] {
         var found: [Value] = []
         for row in rows {
-            do throws(KeychainError) {
-                if let value = try read(row) { found.append(value) }
-            } catch {
-                guard error == .decode || error == .interactionNotAllowed else { throw error }
-            }
+            let value = try unlessUnreadable { () throws(KeychainError) in try read(row) }
+            if let value { found.append(value) }
         }
         return found
     }

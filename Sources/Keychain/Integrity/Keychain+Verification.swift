@@ -43,8 +43,8 @@ extension Keychain {
         } else {
             keys.verification.finishIndexes(IndexTrust(indexes))
         }
-        guard let rows = try verifyRows() else { return nil }
-        return IntegrityReport(findings: IntegrityFindings(rows: rows.fault, indexes: indexes), repair: repair)
+        guard let findings = try verifyRows(with: indexes) else { return nil }
+        return IntegrityReport(findings: findings, repair: repair)
     }
 
     /// Compares the indexes without pauses.
@@ -72,10 +72,10 @@ extension Keychain {
     }
 
     /// Verifies the rows with pauses. Returns nil if a lock ended the pass.
-    private func verifyRows() throws(KeychainError) -> (fault: IntegrityFault?, Void)? {
+    private func verifyRows(with indexes: IndexFindings) throws(KeychainError) -> IntegrityFindings? {
         let pass = IntegrityPass(store, ledger: keys.ledger)
         while keys.verification.pause(milliseconds: Self.pause) {
-            if case .finished(let fault) = try pass.step() { return (fault, ()) }
+            if case .finished(let fault) = try pass.step() { return IntegrityFindings(rows: fault, indexes: indexes) }
         }
         return nil
     }
@@ -90,7 +90,7 @@ extension Keychain {
         let findings = try compareIndexes()
         trust = IndexTrust(findings)
         if !findings.areConsistent { outcome.failure = .decode }
-        // Some of its rows may have been missed.
+        // Rows that were added while locked may have been missed.
         keys.rewrapping.again()
         return outcome
     }

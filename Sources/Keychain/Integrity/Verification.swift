@@ -40,7 +40,7 @@ package final class Verification: Sendable {
         var isUnlocked = false
         var isClosed = false
         var hasWorker = false
-        /// The end of the wait for the indexes; nil if no thread has waited yet.
+        /// The end of the wait for the indexes; nil if no thread has waited for this verification yet.
         var deadline: ContinuousClock.Instant?
         var waiters = 0
 
@@ -89,7 +89,12 @@ package final class Verification: Sendable {
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 
     /// Records the result of a complete verification.
-    func finish(isSound: Bool) { state.withLockAndSignal { $0.phase = .finished(isSound: isSound) } }
+    func finish(isSound: Bool) {
+        state.withLockAndSignal { state in
+            state.phase = .finished(isSound: isSound)
+            state.deadline = nil
+        }
+    }
 
     /// Records the result of a verification on another thread. If the indexes are wrong, the worker verifies again and rebuilds them.
     func note(_ findings: IntegrityFindings) {
@@ -142,7 +147,9 @@ package final class Verification: Sendable {
     /// The pass has come to no end: again at once after a lock and unlock, at the next unlock after an error.
     func interrupt() {
         state.withLockAndSignal { state in
-            if case .running = state.phase { state.phase = .idle }
+            guard case .running = state.phase else { return }
+            state.phase = .idle
+            state.deadline = nil
         }
     }
 
@@ -162,17 +169,10 @@ package final class Verification: Sendable {
             return deadline - now
         }
         guard let left else { return }
-        _ = state.wait(milliseconds: left.milliseconds) { state -> Bool? in
+        let milliseconds = max(0, Int((left / .milliseconds(1)).rounded(.up)))
+        _ = state.wait(milliseconds: milliseconds) { state -> Bool? in
             state.isUnderWay && !indexes.value.isSettled ? nil : true
         }
         state.withLock { $0.waiters -= 1 }
-    }
-}
-
-extension Duration {
-    /// At least 0, rounded up.
-    fileprivate var milliseconds: Int {
-        let (seconds, attoseconds) = components
-        return max(0, Int(clamping: seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
 }

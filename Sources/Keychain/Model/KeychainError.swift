@@ -52,6 +52,16 @@ package enum KeychainError: Error, Hashable, Sendable {
     case io(Int32)
 }
 
+/// Returns what `body` returns; nil if the row is damaged or cannot be opened now or on this device.
+func unlessUnreadable<Result>(_ body: () throws(KeychainError) -> Result?) throws(KeychainError) -> Result? {
+    do throws(KeychainError) {
+        return try body()
+    } catch {
+        guard error == .decode || error == .interactionNotAllowed else { throw error }
+        return nil
+    }
+}
+
 /// What `body` returns; nil for what is not what was written (``KeychainError/decode``).
 func unlessDamaged<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result? {
     do throws(KeychainError) {

@@ -40,16 +40,4 @@ extension Keychain {
         }
         return (text, true)
     }
-
-    /// Reads a row; returns nil if it is damaged or locked.
-    private func unlessUnreadable<Value>(
-        _ read: () throws(KeychainError) -> Value?
-    ) throws(KeychainError) -> Value? {
-        do throws(KeychainError) {
-            return try read()
-        } catch {
-            guard error == .decode || error == .interactionNotAllowed else { throw error }
-            return nil
-        }
-    }
 }

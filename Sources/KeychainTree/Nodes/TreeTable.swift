@@ -192,6 +192,11 @@ struct TreeTable: ~Copyable {
         if let node = directories[row], case .folder(let folder) = node.content { folder.group } else { nil }
     }
 
+    /// The rows of the groups that the kernel knows.
+    func groupRows() -> [RowID] {
+        directories.keys.filter { group($0) != nil }
+    }
+
     /// A group has got another name.
     func renameGroup(_ row: RowID, to name: [UInt8]) {
         for node in directories.values {
