@@ -46,6 +46,28 @@ import Testing
         }
     }
 
+    @Test(
+        "T1: the nodes of a group that a repair of the indexes renames go on with that group, not with another of its old name"
+    )
+    func renamedByRepair() throws {
+        try shell.mkdir("access-groups/g")
+        try shell.mkdir("access-groups/g/generic-passwords/s")
+        let classDirectory = try shell.entry("access-groups/g/generic-passwords").node
+        let own = try shell.stat("access-groups/g/generic-passwords/s").inode
+        let group = RowID(rawValue: Int64(try shell.stat("access-groups/g").inode.rawValue))
+        try fixture.keychain.change { change throws(KeychainError) in
+            try change.renameGroup(group, to: Array("g~2".utf8))
+        }
+        #expect(!fixture.tree.forgetNames().isEmpty)
+        try shell.mkdir("access-groups/g")
+        try shell.mkdir("access-groups/g/generic-passwords/s")
+        var request = Request(caller: Caller(userID: 1000, groupID: 1000, processID: 1))
+        let found = try fixture.tree.lookup(&request, parent: classDirectory, name: #require(EntryName("s")))
+        guard case .found(let entry) = found else { return #expect(Bool(false), "the directory is not found") }
+        #expect(entry.attributes.inode == own)
+        #expect(try shell.stat("access-groups/g~2/generic-passwords/s").inode == own)
+    }
+
     @Test("T1, T2: group names have one spelling; the default group has no second path")
     func groupNames() throws {
         for name in ["com.example.app", "a%2Fb", "%", "%2E%2E", "Grüße 🔑", "with,comma=x"] {

@@ -192,9 +192,16 @@ struct TreeTable: ~Copyable {
         if let node = directories[row], case .folder(let folder) = node.content { folder.group } else { nil }
     }
 
-    /// The rows of the groups that the kernel knows.
-    func groupRows() -> [RowID] {
-        directories.keys.filter { group($0) != nil }
+    /// The rows of the groups in whose directories the kernel knows a node, without the default group.
+    func groupRows() -> Set<RowID> {
+        let groups = directories.values.compactMap { node -> AccessGroup? in
+            switch node.content {
+            case .folder(let folder): folder.group
+            case .service(let directory): directory.place.group
+            default: nil
+            }
+        }
+        return Set(groups.map(\.row)).subtracting([.none])
     }
 
     /// A group has got another name.
