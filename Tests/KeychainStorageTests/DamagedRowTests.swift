@@ -125,6 +125,32 @@ struct DamagedClassKeyTests {
         }
     }
 
+    @Test("a key of a device number without a record damages its items, and new items of the class can be added")
+    func ownerless() throws {
+        let scratch = try Scratch()
+        let vault = try StoredVault(creating: scratch.keychain)
+        _ = try vault.add("old", .whenUnlockedThisDeviceOnly)
+        let directory = vault.directory
+        vault.close()
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO class_key SELECT purpose, generation + 1, device + 6, wrapping, user_key_generation, \
+                    keys_seal, keys FROM class_key WHERE purpose = 9
+                    """)
+        }
+        try queue.close()
+        let opened = try StoredVault(opening: scratch.keychain, directory: directory)
+        defer { opened.close() }
+        #expect(try opened.contents("old") == Array("secret of old".utf8))
+        _ = try opened.add("new", .whenUnlockedThisDeviceOnly)
+        #expect(throws: KeychainError.decode) {
+            try opened.ring.keys(for: .protection(.whenUnlockedThisDeviceOnly), generation: 2)
+        }
+        #expect(!opened.ring.isForeign(.whenUnlockedThisDeviceOnly, generation: 2))
+    }
+
     @Test("before the first unlock a class that the lock state forbids is ENOKEY, also if its keys are gone")
     func beforeFirstUnlock() throws {
         let scratch = try Scratch()

@@ -44,7 +44,7 @@ extension KeyRing {
         case .opened(let keys):
             guard keys.isAvailable else { throw .interactionNotAllowed }
             return keys
-        case .damaged: throw .decode
+        case .damaged, .ownerless: throw .decode
         case .foreign, .withheld: throw .interactionNotAllowed
         case nil:
             // Before that it may be merely closed.
@@ -66,7 +66,7 @@ extension KeyRing {
         }
         switch entry {
         case .opened(let keys): return keys
-        case .damaged, .foreign, .withheld, nil: throw isExpected ? .decode : .interactionNotAllowed
+        case .damaged, .foreign, .ownerless, .withheld, nil: throw isExpected ? .decode : .interactionNotAllowed
         }
     }
 

@@ -9,6 +9,8 @@ struct KeyTable {
         case damaged
         /// Another device's.
         case foreign
+        /// Of a device number that has no device record: damaged, as no device can open it, and none of this device's own.
+        case ownerless
         /// Of WhenPasscodeSetThisDeviceOnly, while no passphrase slot exists.
         case withheld
 
@@ -16,7 +18,7 @@ struct KeyTable {
         var isOwn: Bool {
             switch self {
             case .opened, .damaged: true
-            case .foreign, .withheld: false
+            case .foreign, .ownerless, .withheld: false
             }
         }
     }
@@ -62,7 +64,7 @@ struct KeyTable {
             generations.values.contains { entry in
                 switch entry {
                 case .foreign, .withheld: true
-                case .opened, .damaged: false
+                case .opened, .damaged, .ownerless: false
                 }
             }
         }
@@ -131,7 +133,8 @@ struct KeyTable {
         switch (entries[purpose]?[generation], entry) {
         case (.opened(let old), _) where old.isAvailable: return
         // A second wrapping that does not open, or a second device's claim, takes nothing away.
-        case (.opened, .damaged), (.opened, .foreign), (.damaged, .foreign): return
+        case (.opened, .damaged), (.opened, .foreign), (.opened, .ownerless): return
+        case (.damaged, .foreign), (.damaged, .ownerless), (.foreign, .ownerless): return
         default: entries[purpose, default: [:]][generation] = entry
         }
     }
@@ -142,7 +145,7 @@ extension KeyTable {
     ///
     /// - Parameters:
     ///   - device: this device's number; nil if it has no record yet.
-    ///   - devices: the numbers of all devices. A key of any other number is damaged (R17).
+    ///   - devices: the numbers of all devices: no device can open the key of another number (R17).
     /// - Throws: `allocate`; records that are damaged become entries that say so.
     init(
         records: [ClassKeyRecord], device: Int64?, of devices: Set<Int64>, hasPassphrase: Bool,
@@ -154,7 +157,7 @@ extension KeyTable {
             if record.device != 0, record.device != device {
                 // Always keys have a wrapping per device: that one's is nothing to this one.
                 guard record.purpose.isThisDeviceOnly else { continue }
-                put(devices.contains(record.device) ? .foreign : .damaged, record.purpose, record.generation)
+                put(devices.contains(record.device) ? .foreign : .ownerless, record.purpose, record.generation)
             } else if record.purpose == .protection(.whenPasscodeSetThisDeviceOnly), !hasPassphrase {
                 put(.withheld, record.purpose, record.generation)
             } else if keys.has(record.wrapping), !isOpened(record) {
