@@ -27,7 +27,7 @@ struct DamageTrialTests {
     }
 }
 
-/// A closed keychain of several hundred items, and what it holds.
+/// A closed keychain of several hundred items, with their values.
 struct WholeKeychain {
     struct Name: Hashable {
         let directory: RowID

@@ -74,10 +74,13 @@ extension Change {
     private func mergeContainers(_ names: Namesakes) throws(KeychainError) -> Int {
         for container in names.others {
             guard case .container = container.key else { continue }
-            while let record = try writer.directories(parent: container.id, after: .none, limit: 1).first {
-                var service = try keychain.directoryEnvelope.open(record)
-                service.parent = names.first
-                _ = try save(service)
+            // Without an index each search reads the whole table.
+            while case let page = try writer.directories(parent: container.id, after: .none, limit: 256), !page.isEmpty {
+                for record in page {
+                    var service = try keychain.directoryEnvelope.open(record)
+                    service.parent = names.first
+                    _ = try save(service)
+                }
             }
             keychain.forgetContainerKey(container.id)
             try writer.deleteDirectory(container.id)

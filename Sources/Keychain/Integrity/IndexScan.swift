@@ -1,37 +1,3 @@
-/// Differences between rows and indexes.
-package struct IndexFindings: Hashable, Sendable {
-    /// The maximum number of rows of each table that are listed; further rows are only counted.
-    static let namedLimit = 1000
-
-    /// Rows that have no entry in at least one index that must have one: look-ups or listings miss them.
-    package private(set) var directories: [RowID] = []
-    package private(set) var items: [RowID] = []
-    /// The number of these rows.
-    package private(set) var unindexedRows = 0
-    /// The number of entries that refer to no row or to a row with another key.
-    package private(set) var wrongEntries = 0
-    /// Whether a page of a table or index could not be read.
-    package internal(set) var isIncomplete = false
-    /// Whether rows were skipped after many rows that could not be read, so that their entries are unknown.
-    package internal(set) var hasSkippedRows = false
-
-    /// Whether each index has exactly one entry for each row that it must list, and no other entry.
-    package var areConsistent: Bool { !hasDifferences && !isIncomplete }
-    package var hasDifferences: Bool { count > 0 }
-    /// The number of missed rows and wrong entries.
-    package var count: Int { unindexedRows + wrongEntries }
-
-    mutating func add(_ rows: [RowID], of table: IndexedTable) {
-        unindexedRows += rows.count
-        switch table {
-        case .directory: directories += rows.prefix(max(0, Self.namedLimit - directories.count))
-        case .item: items += rows.prefix(max(0, Self.namedLimit - items.count))
-        }
-    }
-
-    mutating func addWrongEntries(_ count: Int) { wrongEntries += count }
-}
-
 /// Compares the rows with the indexes in both directions, a page at a time.
 ///
 /// First, each row is searched for in each index. This also proves that the entries are in order. Then each entry is compared with
