@@ -92,7 +92,24 @@ struct IntegrityPassTests {
         #expect(keychain.integrity == .verified)
     }
 
-    @Test("S2: a lock in the middle of a verification stops it; the next unlock begins anew")
+    @Test("S2: a difference that 'check' finds during a verification is not lost with the verification's own result")
+    func foundMeanwhile() throws {
+        let verification = Verification(of: SharedIndexTrust())
+        verification.unlocked()
+        #expect(verification.begin())
+        var indexes = IndexFindings()
+        indexes.addWrongEntries(1)
+        verification.note(IntegrityFindings(rows: nil, indexes: indexes))
+        verification.finish(isSound: true)
+        verification.interrupt()
+        #expect(verification.integrity == .unverified)
+        #expect(verification.indexes.value == .wrong)
+        #expect(verification.begin())
+        verification.finish(isSound: true)
+        #expect(verification.integrity == .verified)
+    }
+
+    @Test("S2: a lock in the middle of a verification stops it; the next unlock starts it again")
     func interruption() throws {
         let verification = Verification(of: SharedIndexTrust())
         verification.unlocked()

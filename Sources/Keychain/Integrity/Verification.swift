@@ -88,9 +88,10 @@ package final class Verification: Sendable {
     func locked() { state.withLockAndSignal { $0.isUnlocked = false } }
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 
-    /// Records the result of a complete verification.
+    /// Records the result of the worker's verification, unless ``note(_:)`` has recorded a newer one or asked for another.
     func finish(isSound: Bool) {
         state.withLockAndSignal { state in
+            guard case .running = state.phase else { return }
             state.phase = .finished(isSound: isSound)
             state.deadline = nil
         }
@@ -152,6 +153,9 @@ package final class Verification: Sendable {
             state.deadline = nil
         }
     }
+
+    /// Whether a thread waits in ``awaitIndexes()``.
+    var hasWaiters: Bool { state.withLock { $0.waiters > 0 } }
 
     /// Whether ``awaitIndexes()`` would wait.
     var areIndexesAwaited: Bool { !indexes.value.isSettled && state.withLock { $0.isUnderWay } }
