@@ -54,7 +54,11 @@ package struct ItemService: Sendable {
     private func carryOut<Secret: SecretSource & ~Copyable>(
         _ request: ItemRequest, secret: borrowing Secret, by caller: Caller, _ willWait: () -> Void
     ) throws(SecurityStatus) -> ServedAnswer {
-        if request.operation != .copyMatching { willWait() }
+        // A change may rely on the absence of an item; a search does only while the indexes are known to miss rows.
+        if request.operation != .copyMatching || engine.keychain.missesRows {
+            willWait()
+            engine.keychain.awaitIndexes()
+        }
         let client = QueryClient(
             accessGroups: request.accessGroups.map { Array($0.utf8) }, userID: caller.userID,
             groupID: caller.groupID)

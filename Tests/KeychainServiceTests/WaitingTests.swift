@@ -1,8 +1,11 @@
+import Foundation
 import KeychainRPC
 import KeychainService
 import SecretCrypto
 import Synchronization
 import Testing
+
+@testable import Keychain
 
 /// Who serves the requests of others is told before one takes long; and nothing is added where there is no room.
 @Suite struct WaitingTests {
@@ -34,6 +37,41 @@ import Testing
         for operation in [ItemRequest.Operation.add, .update, .delete] { #expect(try waits(operation, key)) }
     }
 
+    @Test("S2: a change waits until the indexes are known, also before it searches for its items; a search does not wait")
+    func unknownIndexes() throws {
+        #expect(try fixture.add("a", [1]) == 0)
+        let verification = fixture.keychain.keys.verification
+        fixture.keychain.expectVerification()
+        for operation in [ItemRequest.Operation.add, .update, .delete] {
+            let service = operation == .add ? "t" : "s"
+            verification.finishIndexes(.unknown)
+            let hasWaited = Mutex(false)
+            let ended = Mutex(false)
+            Thread.detachNewThread {
+                while !verification.hasWaiters, !ended.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.001) }
+                hasWaited.withLock { $0 = !ended.withLock { $0 } }
+                verification.finishIndexes(.consistent)
+            }
+            #expect(try status(fixture.service, operation, ["labl": .string("L")], service: service) == 0)
+            ended.withLock { $0 = true }
+            #expect(hasWaited.withLock { $0 }, "\(operation)")
+            verification.finishIndexes(.unknown)
+            #expect(try status(fixture.service, .copyMatching, service: "never") == -25300)
+            #expect(!verification.hasWaiters)
+        }
+    }
+
+    @Test("L1: while the indexes are rebuilt, no item is reported as absent, and others are served meanwhile")
+    func rebuiltIndexes() throws {
+        #expect(try fixture.add("a", [1]) == 0)
+        fixture.keychain.keys.verification.finishIndexes(.rebuilding)
+        for operation in [ItemRequest.Operation.copyMatching, .update, .delete] {
+            #expect(try status(fixture.service, operation, ["labl": .string("L")], service: "never") == -26275)
+        }
+        #expect(try status(fixture.service, .copyMatching) == 0)
+        #expect(try waits(.copyMatching, ["svce": .string("s"), "acct": .string("a")]))
+    }
+
     @Test("F9: what finds no room is refused, before anything is done; deletions and searches are not") func room()
         throws
     {
@@ -52,9 +90,10 @@ import Testing
     }
 
     private func status(
-        _ service: ItemService, _ operation: ItemRequest.Operation, _ attributes: [String: PropertyList] = [:]
+        _ service: ItemService, _ operation: ItemRequest.Operation, _ attributes: [String: PropertyList] = [:],
+        service name: String = "s"
     ) throws -> Int32 {
-        let key: [String: PropertyList] = ["class": .string("genp"), "svce": .string("s"), "acct": .string("a")]
+        let key: [String: PropertyList] = ["class": .string("genp"), "svce": .string(name), "acct": .string("a")]
         let request = ItemRequest(operation, query: key, attributes: attributes, accessGroups: ["default"])
         let secret = try SecretBytes(count: 5)
         let answer = service.answer(request, secret: secret, by: fixture.me)

@@ -42,10 +42,9 @@ final class SharedIndexTrust: Sendable {
 
     /// Called after a look-up or a listing found no further row.
     ///
-    /// - Throws: `decode` if there may be such a row nevertheless. Not during a rebuild: a look-up that came a moment earlier, before
-    ///   the comparison, found no row either, and new names wait.
+    /// - Throws: `decode` if there may be such a row nevertheless.
     func checkAbsence() throws(KeychainError) {
-        if value == .wrong { throw .decode }
+        if value.missesRows { throw .decode }
     }
 
     /// Called before a name is added or a directory is removed.

@@ -35,8 +35,7 @@ extension QueryEngine {
     private func add<Source: SecretSource & ~Copyable>(
         _ new: NewItem, secret: borrowing Source, by client: QueryClient
     ) throws(KeychainError) -> (ItemMatch, [ItemChange]) {
-        keychain.awaitIndexes()
-        return try keychain.change { (change) throws(KeychainError) in
+        try keychain.change { (change) throws(KeychainError) in
             let now = keychain.now()
             let directory = try change.directory(of: new.place, file: client.directoryFacts(now))
             let item = item(new, in: directory, by: client, now)

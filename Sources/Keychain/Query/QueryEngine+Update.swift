@@ -29,7 +29,6 @@ extension QueryEngine {
         _ update: ItemUpdate, to query: ItemQuery, secret: borrowing Source, by client: QueryClient
     ) throws(KeychainError) -> [ItemChange] {
         let rows = try rows(of: query)
-        keychain.awaitIndexes()
         return try keychain.change { (change) throws(KeychainError) in
             var changes: [ItemChange] = []
             for row in rows {

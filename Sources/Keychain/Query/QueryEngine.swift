@@ -3,7 +3,7 @@
 ///
 /// Can be used by several threads. Secrets go in as sources and come out sealed.
 package struct QueryEngine: Sendable {
-    let keychain: Keychain
+    package let keychain: Keychain
     /// The longest value of kSecValueData, in bytes.
     package let valueLimit: Int
     let hints = ReferenceHints()

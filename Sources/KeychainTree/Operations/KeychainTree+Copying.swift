@@ -42,6 +42,7 @@ extension KeychainTree {
             if done == 0 { throw error }
         }
         if done > 0, target.flags.isSynchronous {
+            awaitIndexes(before: target.file, request)
             try target.file.state.withLock { (state) throws(Errno) in try commit(&state) }
         }
         return done

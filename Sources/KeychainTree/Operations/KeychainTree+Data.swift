@@ -104,6 +104,7 @@ extension KeychainTree {
         let (count, caller) = (data.byteCount, request.caller)
         let isShort = count <= Self.shortWrite && !flags.isSynchronous && room.isAmple(at: host.uptime)
         if !isShort { request.handOn() }
+        if flags.isSynchronous { awaitIndexes(before: writer.file, request) }
         func stage(_ state: inout ItemFile.State) throws(Errno) -> Int {
             try refusing(state.staging) { () throws(Errno) in try dropPrivileges(&state, writtenBy: caller) }
             try self.stage(

@@ -37,10 +37,11 @@ extension KeychainTree {
         return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .finishedCalls]
     }
 
-    /// Called after a rebuild of the indexes: names may now be found that were not found before, and one of two groups that shared a
-    /// name has another one. The kernel forgets what it knows when the returned notifications have been sent.
+    /// Called after a rebuild of the indexes: names may now be found that were not found before, and one of two items or groups that
+    /// shared a name has another one. The kernel forgets what it knows when the returned notifications have been sent.
     package func forgetNames() -> [Notification] {
         listings.drop()
+        for file in table.withLock({ $0.allItems() }) { file.staleness.note() }
         names.withLock { _ in
             for row in table.withLock({ $0.groupRows() }) {
                 guard case .group(let name)? = try? keychain.directory(id: row)?.key else { continue }
