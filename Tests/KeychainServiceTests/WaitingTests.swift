@@ -37,7 +37,7 @@ import Testing
         for operation in [ItemRequest.Operation.add, .update, .delete] { #expect(try waits(operation, key)) }
     }
 
-    @Test("S2: a change waits until the indexes are known, also before it searches for its items; a search does not wait")
+    @Test("S2: a change waits until the indexes are known, before it searches for its items; a search does not wait")
     func unknownIndexes() throws {
         #expect(try fixture.add("a", [1]) == 0)
         let verification = fixture.keychain.keys.verification

@@ -9,7 +9,7 @@ import Testing
 /// Requests that wait until the indexes have been compared with the rows, and requests that do not.
 @Suite("S2, L1: waiting for the indexes")
 struct AwaitIndexesTests: OneService {
-    /// A request, with what was opened before the comparison began.
+    /// A request, and the file that is opened before the comparison begins.
     struct Operation: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var flags: OpenFlags?

@@ -74,18 +74,24 @@ extension Change {
     private func mergeContainers(_ names: Namesakes) throws(KeychainError) -> Int {
         for container in names.others {
             guard case .container = container.key else { continue }
-            // Without an index each search reads the whole table.
-            while case let page = try writer.directories(parent: container.id, after: .none, limit: 256), !page.isEmpty {
-                for record in page {
-                    var service = try keychain.directoryEnvelope.open(record)
-                    service.parent = names.first
-                    _ = try save(service)
-                }
-            }
+            while try moveDirectories(of: container.id, to: names.first) {}
             keychain.forgetContainerKey(container.id)
             try writer.deleteDirectory(container.id)
         }
         return 0
+    }
+
+    /// Moves a page of directories: without an index each search reads the whole table.
+    ///
+    /// - Returns: Whether there were any.
+    private func moveDirectories(of old: RowID, to new: RowID) throws(KeychainError) -> Bool {
+        let records = try writer.directories(parent: old, after: .none, limit: 256)
+        for record in records {
+            var service = try keychain.directoryEnvelope.open(record)
+            service.parent = new
+            _ = try save(service)
+        }
+        return !records.isEmpty
     }
 
     private func separateServices(_ names: Namesakes) throws(KeychainError) -> Int {

@@ -56,7 +56,7 @@ package final class Verification: Sendable {
         }
     }
 
-    /// The maximum time that new names wait for the indexes, counted from the first one that waits.
+    /// The maximum time that new names wait for the indexes, counted from the first thread that waits.
     private static let waitLimit = Duration.seconds(1)
     private let state = Monitor(State())
     let indexes: SharedIndexTrust
@@ -109,7 +109,7 @@ package final class Verification: Sendable {
     /// Records the state of the indexes.
     func finishIndexes(_ trust: IndexTrust) { state.withLockAndSignal { _ in indexes.value = trust } }
 
-    /// Called before the worker thread is started: from then on new names wait for it, however late the system runs it.
+    /// Called before the worker thread is started: from then on new names wait for it, even if it has not run yet.
     func expectWorker() {
         state.withLock { state in
             // Wrong indexes may have been found before the worker was started.
@@ -138,11 +138,11 @@ package final class Verification: Sendable {
 
     /// Pauses unless threads wait for the indexes; false if the work must stop.
     func pauseForIndexes(milliseconds: Int) -> Bool {
-        let goesOn = state.wait(milliseconds: milliseconds) { state -> Bool? in
+        let mayContinue = state.wait(milliseconds: milliseconds) { state -> Bool? in
             guard state.mayRun else { return false }
             return state.waiters > 0 ? true : nil
         }
-        return goesOn ?? true
+        return mayContinue ?? true
     }
 
     /// The pass has come to no end: again at once after a lock and unlock, at the next unlock after an error.
