@@ -24,8 +24,8 @@ enum BackEnd: String, CaseIterable, Sendable {
     /// The back ends of this lane: those with a mount are not part of the quick lane.
     static let available = TestLane.hasMounts ? allCases : [.inProcess, .session]
 
-    /// Whether it is so now; before there were epochs, a while after an attribute has moved an item: names are told after the
-    /// answer then, since the kernel may wait for the file's lock (F10).
+    /// Whether the condition holds now. Without epochs: whether it holds soon after an attribute has moved an item, because the
+    /// kernel is notified of the old and of the new name after the reply (it may hold the file's lock until then, F10).
     func soon(_ isSo: () -> Bool) -> Bool {
         self == .mountedBeforeEpochs ? eventually(isSo) : isSo()
     }

@@ -59,6 +59,7 @@ extension ConformanceTests {
             #expect(backEnd.soon { client.exists(synchronizable) })
             try client.setxattr(synchronizable, "user.kSecAttrSynchronizable", "0")
             #expect(backEnd.soon { !client.exists(synchronizable) && !client.exists(moved + "n3") })
+            #expect(backEnd.soon { client.exists("/generic-passwords/s/n3") })
             try client.pwrite(open, Array("m".utf8), at: 0)
             try client.close(open)
             #expect(try client.text("/generic-passwords/s/n3") == "m3")
