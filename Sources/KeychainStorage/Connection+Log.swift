@@ -54,7 +54,7 @@ extension Connection {
     func beginLog(_ db: Database) -> KeychainError? {
         guard logProgress.withLock({ $0.mayBegin }) else { return nil }
         do throws(KeychainError) {
-            try KeychainError.mapping { try Self.commitStorePage(db) }
+            try KeychainError.mapping(db) { try Self.commitStorePage(db) }
         } catch {
             return error
         }
@@ -93,7 +93,7 @@ extension Connection {
             logProgress.withLock { $0 = LogProgress() }
             // The log cannot be emptied while another connection reads it.
             try snapshots.keepingOut { () throws(KeychainError) in
-                try KeychainError.mapping { _ = try db.checkpoint(.truncate) }
+                try KeychainError.mapping(db) { _ = try db.checkpoint(.truncate) }
             }
         }
     }

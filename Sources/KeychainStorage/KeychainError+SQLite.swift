@@ -31,11 +31,16 @@ extension KeychainError {
             }
     }
 
-    /// Runs `body`; what it throws, as a status.
-    static func mapping<Result>(_ body: () throws -> Result) throws(KeychainError) -> Result {
+    /// Runs `body`, which uses `db`, and maps what it throws.
+    ///
+    /// If a page is damaged, the pages in memory are forgotten. SQLite checks the cells of a page (`PRAGMA cell_size_check`) only
+    /// when it reads the page from the file, and keeps a page that failed the check in its cache. A later statement would use that
+    /// page as if it were intact, and could lose rows when it changes it. Source: `btreeInitPage` in btree.c.
+    static func mapping<Result>(_ db: Database, _ body: () throws -> Result) throws(KeychainError) -> Result {
         do {
             return try body()
         } catch {
+            if let error = error as? DatabaseError, error.resultCode == .SQLITE_CORRUPT { db.forgetPages() }
             throw KeychainError(storage: error)
         }
     }

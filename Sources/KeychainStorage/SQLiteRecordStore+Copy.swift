@@ -13,7 +13,7 @@ extension SQLiteRecordStore {
     ) throws(KeychainError) -> Result {
         try current().perform { db throws(KeychainError) in
             // <https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause>
-            try KeychainError.mapping { try db.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+            try KeychainError.mapping(db) { try db.execute(sql: "VACUUM INTO ?", arguments: [path]) }
         }
         let copy: SQLiteRecordStore
         do throws(StoreOpenError) {

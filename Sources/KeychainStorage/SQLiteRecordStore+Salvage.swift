@@ -27,10 +27,10 @@ extension SQLiteRecordStore {
         }
         do throws(KeychainError) {
             try copy.current().perform { db throws(KeychainError) in
-                try KeychainError.mapping { try Salvage(from: TablePages(path: source), to: db).run() }
+                try KeychainError.mapping(db) { try Salvage(from: TablePages(path: source), to: db).run() }
                 guard let readable else { return }
                 try readable.current().perform { source throws(KeychainError) in
-                    try KeychainError.mapping {
+                    try KeychainError.mapping(source) {
                         var found = try FoundRows(in: source)
                         try found.replace(in: db)
                     }

@@ -89,7 +89,7 @@ package final class SQLiteRecordStore: RecordStore {
 
     package var freeBytes: Int {
         let pages = try? current().perform { db throws(KeychainError) in
-            try KeychainError.mapping {
+            try KeychainError.mapping(db) {
                 try Int.fetchOne(
                     db, sql: "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
             }
@@ -103,7 +103,7 @@ package final class SQLiteRecordStore: RecordStore {
         try current().perform { db throws(KeychainError) in
             var faults = 0
             do throws(KeychainError) {
-                try KeychainError.mapping {
+                try KeychainError.mapping(db) {
                     let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
                     while let message = try messages.next() { faults += Self.isFault(message) ? 1 : 0 }
                     let strays = """
@@ -147,7 +147,7 @@ package final class SQLiteRecordStore: RecordStore {
             // Nobody else may have the log open.
             connection.snapshots.close()
             // Of a change of the header alone, which lies in one sector: a journal on the disk would be left like the log.
-            let mode = try KeychainError.mapping { try String.fetchOne(db, sql: "PRAGMA journal_mode = MEMORY") }
+            let mode = try KeychainError.mapping(db) { try String.fetchOne(db, sql: "PRAGMA journal_mode = MEMORY") }
             guard mode == "memory" else { throw .io(ResultCode.SQLITE_BUSY.rawValue) }
         }
     }

@@ -111,7 +111,7 @@ extension SQLiteRecords {
     /// Executes a schema change, whose statement is not kept for reuse.
     private func executeOnce(_ sql: String) throws(KeychainError) {
         guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
-        try KeychainError.mapping { try db.execute(sql: sql) }
+        try KeychainError.mapping(db) { try db.execute(sql: sql) }
     }
 }
 

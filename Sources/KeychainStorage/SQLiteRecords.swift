@@ -14,7 +14,7 @@ struct SQLiteRecords: RecordWriter {
     func rows<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainError) -> [Record] {
-        try KeychainError.mapping {
+        try KeychainError.mapping(db) {
             var records: [Record] = []
             try db.forEachRow(sql, arguments) { row in
                 records.append(try record(row))
@@ -49,7 +49,7 @@ struct SQLiteRecords: RecordWriter {
     ) throws(KeychainError) -> [Record] {
         let found = try rows(sql) { row -> Record? in
             do throws(KeychainError) {
-                return try KeychainError.mapping { try record(row) }
+                return try KeychainError.mapping(db) { try record(row) }
             } catch .decode {
                 return nil
             }
@@ -61,7 +61,7 @@ struct SQLiteRecords: RecordWriter {
     func row<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainError) -> Record? {
-        try KeychainError.mapping {
+        try KeychainError.mapping(db) {
             var found: Record?
             try db.forEachRow(sql, arguments) { row in
                 found = try record(row)
@@ -76,7 +76,7 @@ struct SQLiteRecords: RecordWriter {
     func execute(_ sql: String, _ arguments: [SQLValue]) throws(KeychainError) -> Int {
         // SQLite may have rolled back by itself (full disk); what follows would be a transaction of its own.
         guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
-        return try KeychainError.mapping { try db.change(sql, arguments) }
+        return try KeychainError.mapping(db) { try db.change(sql, arguments) }
     }
 }
 

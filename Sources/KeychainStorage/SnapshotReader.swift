@@ -87,6 +87,6 @@ final class SnapshotReader: Sendable {
     }
 
     private static func execute(_ sql: String, _ db: Database) throws(KeychainError) {
-        try KeychainError.mapping { try db.cachedStatement(sql: sql).execute() }
+        try KeychainError.mapping(db) { try db.cachedStatement(sql: sql).execute() }
     }
 }

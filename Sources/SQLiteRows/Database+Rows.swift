@@ -11,37 +11,19 @@ extension Database {
     package func forEachRow(
         _ sql: String, _ arguments: [SQLValue], _ body: (borrowing StatementRow) throws -> Bool
     ) throws {
-        try forgettingDamagedPages {
-            let statement = unsafe try cachedStatement(sql: sql).sqliteStatement
-            defer { unsafe Self.end(statement) }
-            unsafe try bind(arguments, to: statement)
-            while unsafe try step(statement) { guard unsafe try body(StatementRow(statement)) else { return } }
-        }
+        let statement = unsafe try cachedStatement(sql: sql).sqliteStatement
+        defer { unsafe Self.end(statement) }
+        unsafe try bind(arguments, to: statement)
+        while unsafe try step(statement) { guard unsafe try body(StatementRow(statement)) else { return } }
     }
 
     /// Executes a statement that changes rows; returns how many.
     package func change(_ sql: String, _ arguments: [SQLValue]) throws -> Int {
-        try forgettingDamagedPages {
-            let statement = unsafe try cachedStatement(sql: sql).sqliteStatement
-            defer { unsafe Self.end(statement) }
-            unsafe try bind(arguments, to: statement)
-            while unsafe try step(statement) {}
-            return changesCount
-        }
-    }
-
-    /// Runs a statement; if it fails because of a damaged page, the pages in memory are forgotten.
-    ///
-    /// SQLite checks the cells of a page (`PRAGMA cell_size_check`) only when it reads the page from the file, and keeps a page that
-    /// failed the check in its cache. A later statement would use that page as if it were intact, and could lose rows when it
-    /// changes it. Source: `btreeInitPage` in btree.c, <https://www.sqlite.org/c3ref/db_release_memory.html>
-    private func forgettingDamagedPages<Result>(_ run: () throws -> Result) throws -> Result {
-        do {
-            return try run()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            if let connection = unsafe sqliteConnection { unsafe sqlite3_db_release_memory(connection) }
-            throw error
-        }
+        let statement = unsafe try cachedStatement(sql: sql).sqliteStatement
+        defer { unsafe Self.end(statement) }
+        unsafe try bind(arguments, to: statement)
+        while unsafe try step(statement) {}
+        return changesCount
     }
 
     /// Whether the statement stands on a row now.

@@ -73,7 +73,7 @@ final class DamageTrial {
         let name = known[Int.random(in: 0..<known.count, using: &generator)]
         let new = Name(
             directory: name.directory, account: "new \(Int.random(in: 0..<1_000_000, using: &generator))")
-        switch Int.random(in: 0..<10, using: &generator) {
+        switch Int.random(in: 0..<12, using: &generator) {
         case 0: read(name, vault)
         case 1: expectAbsent(new, vault)
         case 2: write(name, vault)
@@ -83,6 +83,8 @@ final class DamageTrial {
         case 6: rename(name, to: new, vault)
         case 7: rename(name, to: known[Int.random(in: 0..<known.count, using: &generator)], vault)
         case 8: makeDirectory(vault, &generator)
+        case 9: check(vault)
+        case 10: copy(vault)
         default: removeDirectory(vault, &generator)
         }
     }
@@ -122,6 +124,18 @@ final class DamageTrial {
         } else {
             complaints.append("\(name.account) reads as another value")
         }
+    }
+
+    /// What it finds is judged elsewhere: here it has read every page, the damaged ones too, before the next step.
+    private func check(_ vault: StoredVault) {
+        _ = attempt("check") { (try vault.store.verifyStructure(), try vault.keychain.check()) }
+    }
+
+    private func copy(_ vault: StoredVault) {
+        let path = scratch["copy"]
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // The copy has unique indexes again.
+        _ = attempt("copy", allowed: [.duplicateItem]) { try vault.store.copy(to: path) { _ in } }
     }
 
     private func expectAbsent(_ name: Name, _ vault: StoredVault) {

@@ -28,6 +28,30 @@ struct DamagedTreeTests {
         #expect(Self.refused(vault, whole) == first)
     }
 
+    /// Work that reads whole tables.
+    enum Work: CaseIterable {
+        case check, backup, rebuild
+
+        func run(on store: SQLiteRecordStore, _ scratch: Scratch) throws {
+            switch self {
+            case .check: _ = try store.verifyStructure()
+            case .backup: try store.copy(to: scratch["copy"]) { _ in }
+            case .rebuild:
+                try store.write(ending: nil) { writer throws(KeychainError) in try writer.rebuildIndexes { _ in } }
+            }
+        }
+    }
+
+    @Test("a page with a damaged cell is refused also after work that has read the whole table", arguments: Work.allCases)
+    func damagedCell(after work: Work) throws {
+        let whole = try WholeKeychain()
+        try Self.damageFirstPage(of: "item", whole.scratch.keychain)
+        let vault = try StoredVault(opening: whole.scratch.keychain, directory: whole.mail)
+        defer { vault.close() }
+        try? work.run(on: vault.store, whole.scratch)
+        #expect(Self.refused(vault, whole).count >= 5)
+    }
+
     @Test("a write deletes no row through the table of long secrets, if damage makes it share the pages of the items")
     func sharedPages() throws {
         let whole = try WholeKeychain()

@@ -49,7 +49,7 @@ struct LeftLogTests {
             for name in ["f", "g"] { try vault.add(name, Array("late".utf8)) }
             late = try state()
             try vault.store.current().perform { db throws(KeychainError) in
-                try KeychainError.mapping { _ = try db.checkpoint(.passive) }
+                try KeychainError.mapping(db) { _ = try db.checkpoint(.passive) }
             }
             checkpointed = try state()
             try vault.store.checkpoint()

@@ -10,11 +10,8 @@ struct SchemaTests {
     private func query<Value: DatabaseValueConvertible & Sendable>(
         _ store: SQLiteRecordStore, _ type: Value.Type, _ sql: String
     ) throws -> [Value] {
-        try store.read { reader throws(KeychainError) in
-            try KeychainError.mapping {
-                let records = try #require(reader as? SQLiteRecords)
-                return try Value.fetchAll(records.db, sql: sql)
-            }
+        try store.current().perform { db throws(KeychainError) in
+            try KeychainError.mapping(db) { try Value.fetchAll(db, sql: sql) }
         }
     }
 
@@ -147,10 +144,9 @@ struct SchemaTests {
 
     /// The lines of EXPLAIN QUERY PLAN, whose fourth column is the text.
     private func explain(_ store: SQLiteRecordStore, _ sql: String) throws -> [String] {
-        try store.read { reader throws(KeychainError) in
-            try KeychainError.mapping {
-                let records = try #require(reader as? SQLiteRecords)
-                let statement = try records.db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+        try store.current().perform { db throws(KeychainError) in
+            try KeychainError.mapping(db) {
+                let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
                 statement.setUncheckedArguments([])
                 return try Row.fetchAll(statement).map { try $0.decode(String.self, atIndex: 3) }
             }

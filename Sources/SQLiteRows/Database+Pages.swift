@@ -10,4 +10,11 @@ extension Database {
         unsafe sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 1)
         return Int(current)
     }
+
+    /// Frees the pages in memory that no statement uses and no transaction has changed; they are read from the file again:
+    /// <https://www.sqlite.org/c3ref/db_release_memory.html>
+    package func forgetPages() {
+        guard let connection = unsafe sqliteConnection else { return }
+        unsafe sqlite3_db_release_memory(connection)
+    }
 }
