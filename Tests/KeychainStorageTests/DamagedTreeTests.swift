@@ -42,7 +42,7 @@ struct DamagedTreeTests {
         }
     }
 
-    @Test("a page with a damaged cell is refused also after work that has read the whole table", arguments: Work.allCases)
+    @Test("a page with a damaged cell is refused after work that has read the whole table", arguments: Work.allCases)
     func damagedCell(after work: Work) throws {
         let whole = try WholeKeychain()
         try Self.damageFirstPage(of: "item", whole.scratch.keychain)

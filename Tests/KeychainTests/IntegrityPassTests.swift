@@ -100,12 +100,15 @@ struct IntegrityPassTests {
         var indexes = IndexFindings()
         indexes.addWrongEntries(1)
         verification.note(IntegrityFindings(rows: nil, indexes: indexes))
+        verification.finishIndexes(.consistent)
         verification.finish(isSound: true)
         verification.interrupt()
         #expect(verification.integrity == .unverified)
         #expect(verification.indexes.value == .wrong)
         #expect(verification.begin())
+        verification.finishIndexes(.consistent)
         verification.finish(isSound: true)
+        #expect(verification.indexes.value == .consistent)
         #expect(verification.integrity == .verified)
     }
 

@@ -103,11 +103,17 @@ package final class Verification: Sendable {
             indexes.value = IndexTrust(findings.indexes)
             let isForWorker = findings.indexes.hasDifferences && state.hasWorker
             state.phase = isForWorker ? .wanted : .finished(isSound: findings.isSound)
+            state.deadline = nil
         }
     }
 
-    /// Records the state of the indexes.
-    func finishIndexes(_ trust: IndexTrust) { state.withLockAndSignal { _ in indexes.value = trust } }
+    /// Records the state of the indexes, unless ``note(_:)`` has found them wrong in the meantime and asked for another verification.
+    func finishIndexes(_ trust: IndexTrust) {
+        state.withLockAndSignal { state in
+            if case .wanted = state.phase, indexes.value == .wrong { return }
+            indexes.value = trust
+        }
+    }
 
     /// Called before the worker thread is started: from then on new names wait for it, even if it has not run yet.
     func expectWorker() {
