@@ -41,6 +41,8 @@ extension SQLiteRecords {
             } catch {
                 guard error == .decode else { throw error }
                 isIncomplete = true
+                // A look-up by tag fails at the same page. A listing may end before it, without an error.
+                if !index.isUnique { isUnindexed = true }
             }
         }
         return IndexedRows(unindexed: isUnindexed ? [id] : [], last: id, isIncomplete: isIncomplete)

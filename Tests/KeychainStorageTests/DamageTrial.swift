@@ -134,8 +134,8 @@ final class DamageTrial {
     private func copy(_ vault: StoredVault) {
         let path = scratch["copy"]
         defer { try? FileManager.default.removeItem(atPath: path) }
-        // The copy has unique indexes again.
-        _ = attempt("copy", allowed: [.duplicateItem]) { try vault.store.copy(to: path) { _ in } }
+        // In some damaged files VACUUM INTO ends with SQLITE_FULL, although the disk has space.
+        _ = attempt("copy", allowed: [.duplicateItem, .diskFull]) { try vault.store.copy(to: path) { _ in } }
     }
 
     private func expectAbsent(_ name: Name, _ vault: StoredVault) {

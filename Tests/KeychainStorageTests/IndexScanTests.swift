@@ -179,6 +179,19 @@ struct IndexScanTests {
         #expect(throws: KeychainError.decode) { try vault.add("new", [1]) }
     }
 
+    @Test("L1: rows that cannot be searched for in the index of a listing count as missed")
+    func unreadableListing() async throws {
+        let wrong = try WrongIndexes()
+        try wrong.overwriteRoot(of: "item_directory")
+        let vault = try wrong.opened()
+        defer { vault.close() }
+        let report = try await vault.verified()
+        #expect(report.findings.indexes.items.count == wrong.contents.count + 1)
+        #expect(report.repair?.failure == .decode)
+        #expect(vault.keychain.missesRows)
+        for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
+    }
+
     @Test("S4: a page of an index that cannot be read does not hide what another index misses")
     func unreadableAndHidden() async throws {
         let wrong = try WrongIndexes()

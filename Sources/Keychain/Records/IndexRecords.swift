@@ -5,7 +5,7 @@ package enum IndexedTable: CaseIterable, Sendable {
 
 /// A page of rows that were compared with the indexes.
 package struct IndexedRows: Sendable {
-    /// Rows that have no entry in at least one index that must have one.
+    /// Rows whose entry in at least one index is missing or, in an index that is used for listings, cannot be read.
     package let unindexed: [RowID]
     /// The last row of the page; nil after the last page.
     package let last: RowID?
