@@ -16,6 +16,8 @@ package final class KeychainTree: FileSystem {
     /// Who carries out what is asked through `rpc`; nil: there is no such file.
     let requests: (any RequestService)?
     let stagingKeys = StagingKeys()
+    /// What is kept in memory for callers is charged to it.
+    let memory: MemoryBudget
     let listings = ListingCache()
     let stalePages = StalePages()
     let released = ReleasedMemory()
@@ -38,6 +40,7 @@ package final class KeychainTree: FileSystem {
         self.host = host
         self.commands = commands
         self.requests = requests
+        memory = MemoryBudget(limit: options.stagedLimit, unlimitedUsers: [0, options.userID])
         started = keychain.now()
         var table = TreeTable(root: Node(id: .root, content: .folder(.root)))
         fixed = FixedNodes(ControlFile.allCases.filter { $0 != .rpc || requests != nil }, &table)

@@ -13,6 +13,9 @@ package struct TreeOptions: Sendable {
     /// F9: the longest value, in bytes.
     package var valueLimit = Self.defaultValueLimit
     package static let defaultValueLimit = 1 << 20
+    /// The most memory that staged values, long values of open descriptors, requests and answers take together, in bytes.
+    package var stagedLimit = Self.defaultStagedLimit
+    package static let defaultStagedLimit = 64 << 20
     /// For how many seconds the kernel may answer by itself.
     package var cacheTimeout: Double = 86_400
 

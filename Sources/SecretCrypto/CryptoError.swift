@@ -4,6 +4,8 @@ package enum CryptoError: Error, Equatable, Sendable {
     case outOfSecretMemory
     /// The system gave no ordinary memory: Argon2id's working set.
     case outOfMemory
+    /// The user has as much memory as a ``MemoryBudget`` permits.
+    case overBudget
     /// The bytes are not what the key sealed, or a public key is of low order.
     case authenticationFailed
     /// The key has been revoked.

@@ -42,7 +42,8 @@ struct Mount: ParsableCommand {
                 comes in. Ordinary users need 'user_allow_other' in /etc/fuse.conf for both. fsname=NAME, subtype=NAME: what \
                 mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600; key_file=FILE: likewise a key \
                 file. locked, lock_after=DURATION, lock_at_most=DURATION, lock_on=EVENT, no_spin: as the options of these names. \
-                noexec. \
+                staged_limit=MIB: how much memory values that are being written, and long ones that are open, may take \
+                together; 64 unless given. Another user gets a quarter of it. noexec. \
                 Options that are for mount(8) and systemd (defaults, nofail, x-...) are passed over.
                 """))
     var options: [String] = []

@@ -17,12 +17,14 @@ struct TreeFixture: Sendable {
 
     static let passphrase = Array("correct horse".utf8)
 
-    init(valueLimit: Int = 1 << 20, requests: (any RequestService)? = nil) throws {
+    init(
+        valueLimit: Int = 1 << 20, stagedLimit: Int = 64 << 20, requests: (any RequestService)? = nil
+    ) throws {
         store = InMemoryRecordStore()
         try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
         (keychain, clock) = try Self.keychain(in: store, device: 1)
         var options = TreeOptions(userID: 1000, groupID: 1000)
-        options.valueLimit = valueLimit
+        (options.valueLimit, options.stagedLimit) = (valueLimit, stagedLimit)
         tree = KeychainTree(
             keychain: keychain, options: options, host: host, commands: NoCommands(), requests: requests)
     }

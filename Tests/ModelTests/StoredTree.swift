@@ -137,6 +137,7 @@ final class StoredTree: ModelledSystem {
 
     private func remount(isUnlocked: Bool) throws {
         for number in processes.keys.sorted() { end(number, dying: false) }
+        if tree.memory.used != 0 { throw LeftCharge(bytes: tree.memory.used) }
         tree.destroy()
         disk.fail(false)
         keychain.close()
@@ -165,6 +166,11 @@ final class StoredTree: ModelledSystem {
         try remount(isUnlocked: true)
         return try keychain.check().isSound ? nil : "the check at the end found a fault in the store"
     }
+}
+
+/// Nobody has anything open, and memory is still charged.
+private struct LeftCharge: Error {
+    let bytes: Int
 }
 
 /// A system whose callers do as a program says.

@@ -1,4 +1,5 @@
-import SecretCrypto
+package import SecretCrypto
+import Synchronization
 
 /// The contents of an item as an open descriptor keeps them: ciphertext, opened chunk by chunk at each read.
 ///
@@ -11,6 +12,7 @@ package final class SealedSecret: Sendable {
     private let seals: [Seal]
     private let bound: AssociatedData
     private let key: RevocableSecret
+    private let charge = Mutex<MemoryCharge?>(nil)
 
     /// `decode` unless seals and ciphertext are as many as contents of `count` bytes have.
     init(
@@ -29,6 +31,15 @@ package final class SealedSecret: Sendable {
     /// Whether it can stand for another one: the same sealed value (nonces are never used twice), that can be read.
     package func isInterchangeable(with other: SealedSecret) -> Bool {
         count == other.count && seals == other.seals && isAvailable
+    }
+
+    /// Charges its memory as long as it exists: once, to the first who keeps it.
+    ///
+    /// - Throws: `overBudget`.
+    package func reserve(in share: MemoryBudget.Share) throws(CryptoError) {
+        try charge.withLock { (charge) throws(CryptoError) in
+            if charge == nil { charge = try share.reserve(ciphertext.count) }
+        }
     }
 
     /// Whether it can be read now. May change at any time.

@@ -7,6 +7,8 @@ extension KeychainError {
     package init(_ error: CryptoError) {
         switch error {
         case .outOfSecretMemory, .outOfMemory: self = .allocate
+        // What is staged has no room: for its writer that is a full disk.
+        case .overBudget: self = .diskFull
         case .authenticationFailed, .invalidParameter: self = .decode
         case .keyUnavailable: self = .interactionNotAllowed
         case .io(let number): self = .io(-number)

@@ -52,6 +52,8 @@ private final class StreamedAnswer: RequestAnswer {
 
     var hasEnded: Bool { stream.withLock { $0.hasEnded } }
 
+    var heldBytes: Int { stream.withLock { $0.heldBytes } }
+
     func next() throws(KeychainError) -> SecretBytes? {
         do throws(SecurityStatus) {
             return try stream.withLock { (stream) throws(SecurityStatus) -> SecretBytes? in try stream.next() }

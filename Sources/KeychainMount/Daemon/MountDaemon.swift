@@ -161,6 +161,7 @@ struct MountDaemon {
     ) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
+        options.stagedLimit = plan.options.stagedLimit
         options.isShared = plan.options.access == .everyone
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,

@@ -1,3 +1,4 @@
+import KeychainTree
 import SystemServices
 
 /// What `-o` was given, as mount.fuse3(8) and mount(8) write it.
@@ -18,6 +19,8 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var startsLocked = false
     /// The daemon sleeps as soon as there is nothing to do, instead of asking the kernel again for a moment.
     package private(set) var neverSpins = false
+    /// The most memory that staged values and the like take, in bytes.
+    package private(set) var stagedLimit = TreeOptions.defaultStagedLimit
     /// What mount(8) shows as the source; the keychain's path if nil.
     package private(set) var source: String?
     /// What mount(8) shows after `fuse.`.
@@ -59,6 +62,7 @@ package struct MountOptionList: Hashable, Sendable {
         if access != .ownerOnly { options.append(access.rawValue) }
         if let source { options.append("fsname=" + Self.escaped(source)) }
         if subtype != MountPlan.subtype { options.append("subtype=" + subtype) }
+        if stagedLimit != TreeOptions.defaultStagedLimit { options.append("staged_limit=\(stagedLimit >> 20)") }
         options += lockPolicy.options
         return options.isEmpty ? [] : ["-o", options.joined(separator: ",")]
     }
@@ -80,6 +84,7 @@ package struct MountOptionList: Hashable, Sendable {
         case ("subtype", let value): subtype = try Self.subtypeName(value)
         case ("passphrase_file", let value): (passphraseFile, keyFile) = (try Self.absolutePath(name, value), nil)
         case ("key_file", let value): (passphraseFile, keyFile) = (nil, try Self.absolutePath(name, value))
+        case ("staged_limit", let value): stagedLimit = try Self.mebibytes(value, name)
         case ("lock_after", let value): lockPolicy.afterUse = try Self.duration(value, name)
         case ("lock_at_most", let value): lockPolicy.atMost = try Self.duration(value, name)
         case ("lock_on", let value): lockPolicy.events.formUnion(try Self.events(value))
@@ -121,6 +126,20 @@ package struct MountOptionList: Hashable, Sendable {
         return value
     }
 
+    /// A quarter of it is what another user gets: at least one value.
+    private static let stagedLimits = 8...65_536
+
+    private static func mebibytes(_ value: String?, _ name: String) throws(Failure) -> Int {
+        guard let value, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(value),
+            stagedLimits.contains(count)
+        else {
+            throw Failure(
+                .usage,
+                "'\(name)=' needs a number of MiB from \(stagedLimits.lowerBound) to \(stagedLimits.upperBound).")
+        }
+        return count << 20
+    }
+
     private static func duration(_ value: String?, _ name: String) throws(Failure) -> Duration {
         guard let duration = value.flatMap(DurationText.parse) else {
             throw Failure(
@@ -145,7 +164,7 @@ package struct MountOptionList: Hashable, Sendable {
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
                 + "subtype=NAME, passphrase_file=FILE, key_file=FILE, locked, noexec, lock_after=DURATION, "
-                + "lock_at_most=DURATION, lock_on=EVENT, no_spin, "
+                + "lock_at_most=DURATION, lock_on=EVENT, no_spin, staged_limit=MIB, "
                 + "and what fstab(5) has for every file system.")
     }
 

@@ -19,6 +19,9 @@ package struct AnswerStream: Sendable {
     /// Whether the last byte has been handed out.
     package var hasEnded: Bool { frames.hasEnded && pieces == nil }
 
+    /// About how much memory the frame takes that is being handed out, in bytes.
+    package var heldBytes: Int { pieces?.heldBytes ?? 0 }
+
     /// The next bytes, at most 64 KiB; nil at the end.
     ///
     /// A failure is told by the last frame. It is thrown only where a frame has been begun whose length is told already.

@@ -20,6 +20,8 @@ struct FramePieces: Sendable {
         }
     }
 
+    /// About how much memory it takes, in bytes: head and secrets.
+    let heldBytes: Int
     private let head: [UInt8]
     private var parts: ArraySlice<Part>
     /// Whether nothing has been handed out yet.
@@ -30,6 +32,7 @@ struct FramePieces: Sendable {
         var parts = Self.cuts(head.count).map { Part.head($0) }
         for secret in frame.secrets { parts += Self.cuts(secret.count).map { .secret(secret, $0) } }
         self.parts = parts[...]
+        heldBytes = frame.secrets.reduce(head.count) { $0 + $1.count }
     }
 
     var isEmpty: Bool { parts.isEmpty }

@@ -25,6 +25,14 @@ enum Handle: Sendable {
         }
     }
 
+    /// The same without its value, which its file does not give any more: a lock has closed it (L2).
+    var emptied: Handle? {
+        switch self {
+        case .reader(let file, .some, let past), .snapshotReader(let file, _, let past): .reader(file, nil, past)
+        case .reader, .writer, .control, .exchange, .directory: nil
+        }
+    }
+
     /// What the value that it has open takes, in bytes, others who have it too left out of account.
     var weight: Int {
         switch self {
@@ -49,6 +57,8 @@ struct FilePast: Sendable {
 struct Writer: Sendable {
     let file: ItemFile
     let flags: OpenFlags
+    /// Who opened it: what is written through it is charged to them, whoever writes.
+    let user: UInt32
     /// How often the file had lost what was staged when it was opened: since then it has none if that is no longer so.
     let losses: Int
 }

@@ -1,5 +1,6 @@
 import FileSystemCore
 import Keychain
+import SecretCrypto
 import Synchronization
 
 /// A file of an item: what descriptors and the kernel's node refer to.
@@ -60,6 +61,10 @@ final class ItemFile: Sendable {
         let staleness: Staleness
         /// How often a lock has taken away what was staged: descriptors from before answer ENOKEY (L2).
         var losses = 0
+        /// Who opened it last: what it keeps for its descriptors is charged to them. Root before.
+        var user: UInt32 = 0
+        /// For attributes that are nowhere but in memory: of a name in the making, or a detached file.
+        var attributeCharge: MemoryCharge?
         /// Open descriptors that can write.
         var writerCount = 0
         /// Something was read through the kernel's page cache since its pages were dropped.

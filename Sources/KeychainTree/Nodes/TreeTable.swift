@@ -267,6 +267,15 @@ struct TreeTable: ~Copyable {
         return handles.values.compactMap(\.itemFile).filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
+    /// Drops the values of the descriptors for reading that a lock has closed: they take memory until somebody closes them.
+    mutating func emptyReaders(of files: [ItemFile]) {
+        let closed = Set(files.map(ObjectIdentifier.init))
+        for (id, handle) in handles {
+            guard let file = handle.itemFile, closed.contains(ObjectIdentifier(file)) else { continue }
+            if let emptied = handle.emptied { handles[id] = emptied }
+        }
+    }
+
     /// All open `rpc` files.
     func allExchanges() -> [Exchange] {
         handles.values.compactMap { handle in

@@ -52,9 +52,10 @@ extension KeychainTree {
             return TimedAttributes(attributes(of: record), timeout: timeout(of: directory))
         case .item(let file):
             try checkWritable()
+            let caller = request.caller.userID
             return try file.state.withLock { (state) throws(Errno) in
                 defer { state.forgetLongAttributes() }
-                if let size = changes.size { try truncate(&state, to: size, changes) }
+                if let size = changes.size { try truncate(&state, to: size, changes, by: caller) }
                 // Of nothing, too: `chown(file, -1, -1)` marks the file as changed.
                 if changes.changesFacts || changes.size == nil { try change(&state, changes) }
                 return timedAttributes(state, item: try item(of: &state))
@@ -155,13 +156,14 @@ extension KeychainTree {
                     let protection = item.protection
                     try mapped { () throws(KeychainError) in try keychain.checkCanAdd(protection) }
                 }
+                try chargeAttributes(of: item, &state)
                 item.modificationDate = keychain.now().after(item.modificationDate)
                 state.item = item
                 return moveStaging(&state)
             }
             let value = valueBeyondReach(of: item, &state)
             if let saved = try save(item, state) {
-                (state.item, state.adopted) = (saved, nil)
+                (state.item, state.adopted, state.attributeCharge) = (saved, nil, nil)
                 moveStaging(&state)
                 keepValue(&state, value)
                 return keepOpenValue(&state)
@@ -169,6 +171,17 @@ extension KeychainTree {
             readAgain(&state)
         }
         throw .resourceBusy
+    }
+
+    /// Of an item that is nowhere but in memory: ENOSPC if its user has no room for more attributes.
+    private func chargeAttributes(of item: Item, _ state: inout ItemFile.State) throws(Errno) {
+        let share = memory.share(of: state.user)
+        let (old, new) = (state.item?.attributeBytes ?? 0, item.attributeBytes)
+        state.attributeCharge = try mapped { () throws(KeychainError) in
+            try KeychainError.translating { () throws(CryptoError) in
+                new > old ? try share.reserve(new) : share.force(new)
+            }
+        }
     }
 
     /// The value of an open item that is about to get a class which cannot be opened now, if it can be read still.

@@ -130,33 +130,41 @@ extension KeychainTree {
         _ data: RawSpan, at offset: Int?, of writer: Writer, _ state: inout ItemFile.State, by owner: LockOwner
     ) throws(Errno) {
         try checkNotLost(writer, state)
-        let staging = try stagedValue(&state)
+        let share = memory.share(of: writer.user)
+        let staging = try stagedValue(&state, charging: share)
         let offset = offset ?? staging.count
         let count = data.byteCount
         try refusing(staging) { () throws(Errno) in
             try checkLimit(offset, count)
             try checkRoom(for: max(staging.count, offset + count))
-            try mapped { () throws(KeychainError) in try staging.write(data, at: offset) }
+            try mapped { () throws(KeychainError) in try staging.write(data, at: offset, charging: share) }
         }
         changed(staging, by: owner)
     }
 
     /// truncate(2) commits at once: no close follows it. ftruncate(2) is like a write.
-    func truncate(_ state: inout ItemFile.State, to size: UInt64, _ changes: AttributeChanges) throws(Errno) {
+    func truncate(
+        _ state: inout ItemFile.State, to size: UInt64, _ changes: AttributeChanges, by user: UInt32
+    ) throws(Errno) {
         let size = Int(clamping: size)
         noteUse()
         state.cuts += 1
-        guard let handle = changes.handle else { return try truncateAtOnce(&state, to: size) }
-        try checkNotLost(handle, state)
-        let staging = try stagedValue(&state)
+        guard let handle = changes.handle else {
+            return try truncateAtOnce(&state, to: size, charging: memory.share(of: user))
+        }
+        let writer = try writer(handle)
+        try checkNotLost(writer, state)
+        let staging = try stagedValue(&state, upTo: size, charging: memory.share(of: writer.user))
         try refusing(staging) { () throws(Errno) in try resize(staging, to: size) }
         changed(staging, by: changes.lockOwner)
     }
 
     /// truncate(2): nobody has a descriptor that could drop what is staged or hear of an error later.
-    private func truncateAtOnce(_ state: inout ItemFile.State, to size: Int) throws(Errno) {
+    private func truncateAtOnce(
+        _ state: inout ItemFile.State, to size: Int, charging share: MemoryBudget.Share
+    ) throws(Errno) {
         let isShared = state.staging?.state.needsFlush == true
-        let staging = try stagedValue(&state)
+        let staging = try stagedValue(&state, upTo: size, charging: share)
         defer { if state.writerCount == 0 { state.staging = nil } }
         do throws(Errno) {
             try resize(staging, to: size)
@@ -183,21 +191,24 @@ extension KeychainTree {
         if writer.losses != state.losses { throw .noKey }
     }
 
-    /// The same for the descriptor of that number.
-    private func checkNotLost(_ id: HandleID, _ state: borrowing ItemFile.State) throws(Errno) {
+    private func writer(_ id: HandleID) throws(Errno) -> Writer {
         guard case .writer(let writer) = try handle(id) else { throw .badFileDescriptor }
-        try checkNotLost(writer, state)
+        return writer
     }
 
-    /// The value that writers share, made from the committed one if nothing is staged.
-    private func stagedValue(_ state: inout ItemFile.State) throws(Errno) -> Staging {
+    /// The value that writers share, made from the first `count` bytes of the committed one if nothing is staged.
+    private func stagedValue(
+        _ state: inout ItemFile.State, upTo count: Int = .max, charging share: MemoryBudget.Share
+    ) throws(Errno) -> Staging {
         if let staging = state.staging {
             return staging
         }
         let item = try item(of: &state)
         let secret = try openSecret(&state)
         let staging = try staging(for: item, state)
-        if let secret { try mapped { () throws(KeychainError) in try staging.load(secret) } }
+        if let secret {
+            try mapped { () throws(KeychainError) in try staging.load(secret, upTo: count, charging: share) }
+        }
         state.staging = staging
         return staging
     }
@@ -355,7 +366,7 @@ extension KeychainTree {
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
         (state.item, state.freed) = (item, nil)
-        state.adopted = nil
+        (state.adopted, state.attributeCharge) = (nil, nil)
         if staged {
             state.openValue = nil
             state.staging?.note { $0.committed() }

@@ -24,6 +24,7 @@ extension KeychainTree {
         listings.drop()
         let files = table.withLock { $0.allItems() }
         var names = Self.topNames
+        var closed: [ItemFile] = []
         for file in files {
             let (isLost, name) = file.state.withLock { state in
                 let name = openName(state)
@@ -31,9 +32,13 @@ extension KeychainTree {
             }
             guard isLost else { continue }
             file.closings.add(1, ordering: .releasing)
+            closed.append(file)
             if let name { names.append(name) }
         }
-        let nodes = table.withLock { $0.allItemNodes() }
+        let nodes = table.withLock { table in
+            table.emptyReaders(of: closed)
+            return table.allItemNodes()
+        }
         return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .finishedCalls]
     }
 
@@ -86,13 +91,13 @@ extension KeychainTree {
     /// Whether the file is closed to those who have it open.
     private func forgetUnavailable(_ state: inout ItemFile.State) -> Bool {
         guard let item = state.item else {
-            state.keptValue = nil
+            (state.keptValue, state.openValue) = (nil, nil)
             return state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
         }
         let isLocked = losesAdopted(state, item)
         let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || goesOn(state, item)
         guard isLocked || !isAvailable else { return false }
-        state.keptValue = nil
+        (state.keptValue, state.openValue, state.attributeCharge) = (nil, nil, nil)
         // A detached file has its value nowhere else: what was written to it is gone, committed or not.
         if state.hasUncommitted || state.isDetached { state.losses += 1 }
         (state.staging, state.adopted) = (nil, nil)

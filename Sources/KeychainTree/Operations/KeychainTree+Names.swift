@@ -175,7 +175,9 @@ extension KeychainTree {
     func detachable(_ state: inout ItemFile.State) throws(Errno) -> DetachedValue {
         _ = try? item(of: &state)
         do {
-            return .kept(try committedSecret(&state))
+            let secret = try committedSecret(&state)
+            try charge(secret, to: state.user)
+            return .kept(secret)
         } catch {
             guard error == .corrupt || state.openCount == 0 else { throw error }
             return .lost

@@ -19,7 +19,7 @@ extension KeychainTree {
         let directory = try serviceDirectory(parent)
         do {
             let made = try makePending(request, name, in: directory, permissions: permissions)
-            let writer = Writer(file: made.file, flags: flags, losses: 0)
+            let writer = Writer(file: made.file, flags: flags, user: request.caller.userID, losses: 0)
             let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
             // It has been made: a lock that comes now must not make an error of it, with a descriptor that nobody closes.
             var entry = made.file.state.withLock { self.entry(of: made.file, $0, item: made.draft) }
@@ -161,7 +161,7 @@ extension KeychainTree {
         case .folder, .service, .controlDirectory: throw .isDirectory
         case .controlFile(let file):
             try checkOwner(request.caller)
-            return file == .rpc ? try openExchange(flags) : try open(file)
+            return file == .rpc ? try openExchange(flags, request.caller) : try open(file)
         case .item(let file): return try open(file, flags, request.caller)
         }
     }
@@ -170,23 +170,26 @@ extension KeychainTree {
     private func open(_ file: ItemFile, _ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenedFile {
         let changes = flags.isWritable || flags.contains(.truncate)
         do {
-            return changes ? try openForWriting(file, flags, caller) : try openForReading(file, flags)
+            return changes ? try openForWriting(file, flags, caller) : try openForReading(file, caller)
         } catch .noSuchFileOrDirectory {
             throw .staleNFSFileHandle
         }
     }
 
-    private func openForReading(_ file: ItemFile, _ flags: OpenFlags) throws(Errno) -> OpenedFile {
+    private func openForReading(_ file: ItemFile, _ caller: Caller) throws(Errno) -> OpenedFile {
         let handle = try file.state.withLock { (state) throws(Errno) in
+            state.user = caller.userID
             let handle: Handle
             // Before anything is looked at: a lock that comes meanwhile closes this one too.
             let past = FilePast(cuts: state.cuts, closings: file.closings.load(ordering: .acquiring))
             if state.readsStaged, let staging = state.staging {
                 _ = try item(of: &state)
-                handle = .snapshotReader(file, try snapshot(of: staging), past)
+                handle = .snapshotReader(file, staging.snapshot(), past)
             } else {
                 if state.isDetached { _ = try item(of: &state) }
-                handle = .reader(file, try openSecret(&state), past)
+                let secret = try openSecret(&state)
+                try charge(secret, to: caller.userID)
+                handle = .reader(file, secret, past)
             }
             state.openCount += 1
             return handle
@@ -202,26 +205,44 @@ extension KeychainTree {
         try checkWritable()
         let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
+            state.user = caller.userID
             // Whoever has looked the name up before it was taken away writes to what has none, as on any file system.
             if state.staging == nil, case .lost? = state.detachedValue { throw .staleNFSFileHandle }
             if flags.contains(.truncate) {
                 try dropPrivileges(&state, writtenBy: caller)
                 try truncateByOpen(&state, item)
             }
+            try takeOpenValue(&state)
             state.writerCount += 1
             state.openCount += 1
-            keepOpenValue(&state)
             keepValue(&state)
-            return Writer(file: file, flags: flags, losses: state.losses)
+            return Writer(file: file, flags: flags, user: caller.userID, losses: state.losses)
         }
         return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
     }
 
-    /// The committed value, for descriptors for writing with nothing staged; one that cannot be read can be replaced all the
-    /// same.
+    /// The committed value, for descriptors for writing with nothing staged, where it has room.
     func keepOpenValue(_ state: inout ItemFile.State) {
-        guard state.writerCount > 0, state.staging == nil, !state.isDetached else { return }
-        do { state.openValue = try committedSecret(&state) } catch {}
+        guard state.writerCount > 0 else { return }
+        try? takeOpenValue(&state)
+    }
+
+    /// The same for one that is being opened: ENOMEM where it has no room. One that cannot be read can be replaced.
+    private func takeOpenValue(_ state: inout ItemFile.State) throws(Errno) {
+        guard state.staging == nil, !state.isDetached else { return }
+        guard let secret = try? committedSecret(&state) else { return }
+        state.openValue = nil
+        try charge(secret, to: state.user)
+        state.openValue = secret
+    }
+
+    /// In bytes: shorter values are charged to nobody, and can always be read. All descriptors of an item share its value.
+    private static let freeSecret = 64 << 10
+
+    /// Charges a value that is about to be kept for a descriptor: ENOMEM if that user has no room for it.
+    func charge(_ secret: SealedSecret?, to user: UInt32) throws(Errno) {
+        guard let secret, secret.count > Self.freeSecret else { return }
+        do throws(CryptoError) { try secret.reserve(in: memory.share(of: user)) } catch { throw .noMemory }
     }
 
     /// The committed value, in the store or kept by a file that has no name any more.
@@ -258,7 +279,8 @@ extension KeychainTree {
         state.item = shown(found.item, state)
         let secret = found.secret.map { shared($0, &state) }
         let isKept = found.item.protection == .whenUnlockedUnlessOpen
-        state.keptValue = isKept ? secret.map { .sealed($0) } : nil
+        state.keptValue = nil
+        if isKept, let secret, (try? charge(secret, to: state.user)) != nil { state.keptValue = .sealed(secret) }
         return secret
     }
 
@@ -268,12 +290,6 @@ extension KeychainTree {
         if let opened = state.openedSecret, opened.isInterchangeable(with: secret) { return opened }
         state.openedSecret = secret
         return secret
-    }
-
-    func snapshot(of staging: Staging) throws(Errno) -> StagedSnapshot {
-        return try mapped { () throws(KeychainError) in
-            try staging.snapshot(key: try stagingKeys.key(for: staging.availability))
-        }
     }
 
     /// An empty staged value for an item, under the key that goes first of those that its classes need.

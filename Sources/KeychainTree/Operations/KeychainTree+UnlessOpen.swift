@@ -28,7 +28,7 @@ extension KeychainTree {
         if let value { return state.keptValue = .sealed(value) }
         guard let staging = state.staging, !staging.state.isUncommitted else { return }
         // It has just been committed, and cannot be read again.
-        state.keptValue = (try? snapshot(of: staging)).map { .staged($0) }
+        state.keptValue = .staged(staging.snapshot())
     }
 
     /// The item has been changed in the store; what is known of it stays where a lock that comes now must not take it.

@@ -33,14 +33,17 @@ final class Exchange: Sendable {
     private let state = Mutex(State())
     private let service: any RequestService
     private let keys: StagingKeys
+    /// What it keeps is charged to it: the share of the user who opened it.
+    private let share: MemoryBudget.Share
 
     /// In bytes; to read a longer one takes its time.
     private static let shortRequest = 8 << 10
     /// In bytes; no request is longer. What the service refuses is much shorter.
     private static let limit = 1 << 30
 
-    init(service: any RequestService, keys: StagingKeys) {
+    init(service: any RequestService, keys: StagingKeys, share: MemoryBudget.Share) {
         self.service = service
+        self.share = share
         self.keys = keys
     }
 
@@ -66,7 +69,7 @@ final class Exchange: Sendable {
     /// Collects bytes of a request: all of them, or none and an error.
     ///
     /// - Throws: EBUSY until the answer to the last one has been read to its end. EMSGSIZE for a request that is too long, or
-    ///   longer than it says, EINVAL for what is none, ENOKEY after a lock, ENOMEM: what was collected is dropped with these,
+    ///   longer than it says, EINVAL for what is none, ENOKEY after a lock, ENOMEM, ENOSPC: what was collected is dropped with these,
     ///   and the next write begins a request.
     func write(_ data: RawSpan) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
@@ -91,7 +94,9 @@ final class Exchange: Sendable {
         var length = state.length
         if length == nil { length = try self.length(of: bytes, data) }
         if let length, count + data.byteCount > length { throw .messageTooLong }
-        do throws(CryptoError) { try bytes.write(data, at: count) } catch { throw KeychainError(error).errno }
+        do throws(CryptoError) { try bytes.write(data, at: count, charging: share) } catch {
+            throw KeychainError(error).errno
+        }
         guard count + data.byteCount == length else {
             state.collected = consume bytes
             state.length = length
@@ -168,10 +173,11 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Carries out a request.
+    /// Carries out a request. `allocate` while answers that others have not read take too much memory.
     func answer(
         to request: StagedSnapshot, from caller: Caller, willWait: () -> Void
     ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
+        guard !share.isExhausted else { throw .allocate }
         if request.contents.count > Self.shortRequest { willWait() }
         return try service.answer(to: request.contents, from: caller, willWait: willWait)
     }
@@ -187,7 +193,9 @@ final class Exchange: Sendable {
             if made.count == 0 { continue }
             let rest = made.count > size ? try seal(made.bytes.extracting(size..<made.count)) : nil
             made.truncate(to: size)
-            return AnswerPiece(bytes: made, left: PartialAnswer(source: answer.source, rest: rest).ifAny)
+            let held = answer.source.heldBytes + (rest?.contents.count ?? 0)
+            let left = PartialAnswer(source: answer.source, rest: rest, charge: share.force(held))
+            return AnswerPiece(bytes: made, left: left.ifAny)
         }
         return AnswerPiece(bytes: nil, left: nil)
     }
@@ -237,6 +245,8 @@ struct PartialAnswer: Sendable {
     var rest: StagedSnapshot?
     /// Of ``rest``, where it goes on.
     var offset = 0
+    /// For the memory of both.
+    var charge: MemoryCharge?
 
     /// Nil where there is nothing left.
     func advanced(by count: Int) -> PartialAnswer? {

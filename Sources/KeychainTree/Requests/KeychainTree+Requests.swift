@@ -7,10 +7,11 @@ import SystemPackage
 /// The control file `rpc` (design section 9): how it behaves is in <doc:Requests>.
 extension KeychainTree {
     /// EINVAL for who could not read an answer: what he writes would never be carried out.
-    func openExchange(_ flags: OpenFlags) throws(Errno) -> OpenedFile {
+    func openExchange(_ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenedFile {
         guard let requests else { throw .noSuchFileOrDirectory }
         guard flags.isReadable else { throw .invalidArgument }
-        let exchange = Exchange(service: requests, keys: stagingKeys)
+        let exchange = Exchange(
+            service: requests, keys: stagingKeys, share: memory.share(of: caller.userID))
         var opened = OpenedFile(handle: table.withLock { $0.open(.exchange(exchange)) })
         (opened.nonSeekable, opened.noFlush) = (true, true)
         return opened

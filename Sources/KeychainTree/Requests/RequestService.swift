@@ -32,4 +32,7 @@ package protocol RequestAnswer: Sendable {
 
     /// Whether all of it has been given: a new request may follow.
     var hasEnded: Bool { get }
+
+    /// About how much memory it keeps for what follows, in bytes.
+    var heldBytes: Int { get }
 }

@@ -22,13 +22,11 @@ final class Staging: Sendable {
     }
 
     private let fields: Mutex<Fields>
-    private let limit: Int
     /// A slab's worth of plaintext at a time passes from a committed value into a staged one.
     private static let copySize = 16_384
 
     /// Empty, under the key of `availability`. `limit` is the longest value in bytes.
     init(key: RevocableSecret, availability: Protection.Availability, limit: Int, now: KeychainDate) {
-        self.limit = limit
         let times = Times(modification: now, change: now)
         fields = Mutex(
             Fields(contents: SealedBuffer(key: key, limit: limit), times: times, availability: availability))
@@ -59,44 +57,40 @@ final class Staging: Sendable {
         fields.withLock { $0.times.modification = time }
     }
 
-    /// Takes over a committed value.
-    func load(_ secret: SealedSecret) throws(KeychainError) {
+    /// Takes over the first `count` bytes of a committed value, or all.
+    func load(_ secret: SealedSecret, upTo count: Int, charging share: MemoryBudget.Share) throws(KeychainError) {
+        let count = min(count, secret.count)
         var offset = 0
-        while offset < secret.count {
-            let slab = try secret.slab(at: offset, size: Self.copySize)
-            try write(slab.bytes, at: offset)
+        while offset < count {
+            let slab = try secret.slab(at: offset, size: min(Self.copySize, count - offset))
+            try write(slab.bytes, at: offset, charging: share)
             offset += slab.count
         }
     }
 
     /// Keeps the value under another key: the class of its item has changed.
     func move(to key: RevocableSecret, of availability: Protection.Availability) throws(KeychainError) {
-        var copy: SealedBuffer? = try copy(under: key)
-        fields.withLock { fields in
-            if let copy = copy.take() { fields.contents = copy }
-            fields.availability = availability
-        }
-    }
-
-    /// The value as it is now, in a buffer of its own: what an open for reading of an uncommitted name keeps.
-    func snapshot(key: RevocableSecret) throws(KeychainError) -> StagedSnapshot {
-        StagedSnapshot(try copy(under: key))
-    }
-
-    private func copy(under key: RevocableSecret) throws(KeychainError) -> SealedBuffer {
-        var copy = SealedBuffer(key: key, limit: limit)
-        var offset = 0
-        while offset < count {
-            let slab = try read(at: offset, size: Self.copySize)
-            do throws(CryptoError) { try copy.write(slab.bytes, at: offset) } catch { throw KeychainError(error) }
-            offset += slab.count
-        }
-        return copy
-    }
-
-    func write(_ data: RawSpan, at offset: Int) throws(KeychainError) {
         do throws(CryptoError) {
-            try fields.withLock { (fields) throws(CryptoError) in try fields.contents.write(data, at: offset) }
+            try fields.withLock { (fields) throws(CryptoError) in
+                try fields.contents.move(to: key)
+                fields.availability = availability
+            }
+        } catch {
+            throw KeychainError(error)
+        }
+    }
+
+    /// The value as it is now: what an open for reading of an uncommitted name keeps. It shares the memory.
+    func snapshot() -> StagedSnapshot {
+        fields.withLock { StagedSnapshot($0.contents.snapshot()) }
+    }
+
+    /// `diskFull` if the share has no room for what is new.
+    func write(_ data: RawSpan, at offset: Int, charging share: MemoryBudget.Share) throws(KeychainError) {
+        do throws(CryptoError) {
+            try fields.withLock { (fields) throws(CryptoError) in
+                try fields.contents.write(data, at: offset, charging: share)
+            }
         } catch {
             throw KeychainError(error)
         }

@@ -4,7 +4,8 @@ import Synchronization
 /// or a message under way (contract H1). Revoking the key makes all of it unreadable at once.
 ///
 /// A piece that is shorter than its place, or missing, reads as zeros to its end: holes cost nothing. Each write of a
-/// piece takes a fresh random nonce; its buffer and its place are bound to it.
+/// piece takes a fresh random nonce; its buffer and its place are bound to it. A piece carries the charge for its memory,
+/// so that buffers which share it are charged once, and as long as one of them exists.
 package struct SealedBuffer: ~Copyable, Sendable {
     /// Plain bytes of a whole piece.
     package static let pieceSize = 4096
@@ -13,12 +14,16 @@ package struct SealedBuffer: ~Copyable, Sendable {
     private struct Piece: Sendable {
         let seal: Seal
         let ciphertext: [UInt8]
+        var charge: MemoryCharge?
     }
 
-    private let key: RevocableSecret
+    /// What a piece takes besides its ciphertext, about: array, charge, place in the table.
+    static let pieceOverhead = 256
+
+    private var key: RevocableSecret
     private let arena: SecretArena
     private let id: UInt64
-    private var pieces: [Piece?] = []
+    private var pieces: [Int: Piece] = [:]
     /// The most bytes it can have.
     package let limit: Int
     /// Bytes of the value.
@@ -33,7 +38,7 @@ package struct SealedBuffer: ~Copyable, Sendable {
     }
 
     /// The value as it is now, in a buffer of its own that shares the pieces.
-    func snapshot() -> SealedBuffer { SealedBuffer(sharing: self) }
+    package func snapshot() -> SealedBuffer { SealedBuffer(sharing: self) }
 
     /// Nonces are never used twice, so that both may bind the same id.
     private init(sharing other: borrowing SealedBuffer) {
@@ -43,8 +48,12 @@ package struct SealedBuffer: ~Copyable, Sendable {
 
     /// Writes `bytes` at `offset`, growing the value; what lies between reads as zeros. All or nothing.
     ///
-    /// - Throws: `invalidParameter` beyond `limit`, `keyUnavailable`, `outOfSecretMemory` (needs one slab of 4 KiB).
-    package mutating func write(_ bytes: RawSpan, at offset: Int) throws(CryptoError) {
+    /// - Parameter share: what new pieces are charged to; nil if the owner of the buffer bounds it otherwise.
+    /// - Throws: `invalidParameter` beyond `limit`, `keyUnavailable`, `outOfSecretMemory` (needs one slab of 4 KiB),
+    ///   `overBudget`.
+    package mutating func write(
+        _ bytes: RawSpan, at offset: Int, charging share: MemoryBudget.Share? = nil
+    ) throws(CryptoError) {
         guard offset >= 0, offset <= limit, bytes.byteCount <= limit - offset else { throw .invalidParameter }
         guard !bytes.isEmpty else { return }
         let first = offset / Self.pieceSize
@@ -54,12 +63,41 @@ package struct SealedBuffer: ~Copyable, Sendable {
             let place = offset + done
             let within = place % Self.pieceSize
             let part = bytes.extracting(done..<min(bytes.byteCount, done + Self.pieceSize - within))
-            fresh.append(try piece(place / Self.pieceSize, overwrittenBy: part, at: within))
+            let index = place / Self.pieceSize
+            let size = max(pieces[index]?.ciphertext.count ?? 0, within + part.byteCount)
+            let charge = try charge(for: size, at: index, share)
+            fresh.append(try piece(index, overwrittenBy: part, at: within, charge))
             done += part.byteCount
         }
-        extend(to: first + fresh.count)
         for (index, piece) in fresh.enumerated() { pieces[first + index] = piece }
         count = max(count, offset + bytes.byteCount)
+    }
+
+    /// Encrypts the value under another key. The pieces are charged to whom they were charged before.
+    ///
+    /// - Throws: as `write`; the value is then as it was.
+    package mutating func move(to key: RevocableSecret) throws(CryptoError) {
+        var moved: [Int: Piece] = [:]
+        for index in Array(pieces.keys) {
+            let charge = try charge(for: pieces[index]?.ciphertext.count ?? 0, at: index, pieces[index]?.charge?.share)
+            guard let old = pieces[index] else { continue }
+            let plain = try plaintext(of: old, at: index)
+            moved[index] = try seal(plain.bytes, at: index, charge, under: key)
+        }
+        (self.key, pieces) = (key, moved)
+    }
+
+    /// What is charged for a piece of `count` bytes, asked for before anything else refers to the one in its place. One
+    /// that is as long, and that no snapshot shares, leaves its room: it is about to be released.
+    private mutating func charge(
+        for count: Int, at index: Int, _ share: MemoryBudget.Share?
+    ) throws(CryptoError) -> MemoryCharge? {
+        guard let share else { return nil }
+        let bytes = count + Self.pieceOverhead
+        guard let old = pieces.index(forKey: index), pieces.values[old].ciphertext.count >= count,
+            isKnownUniquelyReferenced(&pieces.values[old].charge)
+        else { return try share.reserve(bytes) }
+        return share.force(bytes)
     }
 
     /// Reads from `offset` into the first bytes of `output`; returns how many, 0 from the end on.
@@ -95,42 +133,41 @@ package struct SealedBuffer: ~Copyable, Sendable {
         if count < self.count {
             let kept = (count + Self.pieceSize - 1) / Self.pieceSize
             let within = count % Self.pieceSize
-            if within > 0, kept <= pieces.count, let last = pieces[kept - 1], last.ciphertext.count > within {
-                pieces[kept - 1] = try cut(last, at: kept - 1, to: within)
-            }
-            if kept < pieces.count { pieces.removeSubrange(kept...) }
+            if within > 0, pieces[kept - 1]?.ciphertext.count ?? 0 > within { try cut(kept - 1, to: within) }
+            for index in pieces.keys where index >= kept { pieces[index] = nil }
         }
         self.count = count
     }
 
-    private mutating func extend(to pieceCount: Int) {
-        while pieces.count < pieceCount { pieces.append(nil) }
-    }
-
-    private func stored(_ index: Int) -> Piece? {
-        index < pieces.count ? pieces[index] : nil
-    }
-
     /// What the piece becomes; seals straight from `bytes` where nothing of the old one stays.
-    private func piece(_ index: Int, overwrittenBy bytes: RawSpan, at offset: Int) throws(CryptoError) -> Piece {
-        let old = stored(index)
+    private func piece(
+        _ index: Int, overwrittenBy bytes: RawSpan, at offset: Int, _ charge: MemoryCharge?
+    ) throws(CryptoError) -> Piece {
+        let old = pieces[index]
         let oldCount = old?.ciphertext.count ?? 0
-        if offset == 0, bytes.byteCount >= oldCount { return try seal(bytes, at: index) }
+        if offset == 0, bytes.byteCount >= oldCount { return try seal(bytes, at: index, charge) }
         var plain = try SecretBytes(count: max(oldCount, offset + bytes.byteCount), in: arena)
         if let old {
             var target = plain.mutableBytes
             try open(old, at: index, into: &target)
         }
         plain.copy(bytes, at: offset)
-        return try seal(plain.bytes, at: index)
+        return try seal(plain.bytes, at: index, charge)
     }
 
-    private func cut(_ piece: Piece, at index: Int, to count: Int) throws(CryptoError) -> Piece {
+    private mutating func cut(_ index: Int, to count: Int) throws(CryptoError) {
+        let charge = try charge(for: count, at: index, pieces[index]?.charge?.share)
+        guard let piece = pieces[index] else { return }
+        var plain = try plaintext(of: piece, at: index)
+        plain.truncate(to: count)
+        pieces[index] = try seal(plain.bytes, at: index, charge)
+    }
+
+    private func plaintext(of piece: Piece, at index: Int) throws(CryptoError) -> SecretBytes {
         var plain = try SecretBytes(count: piece.ciphertext.count, in: arena)
         var target = plain.mutableBytes
         try open(piece, at: index, into: &target)
-        plain.truncate(to: count)
-        return try seal(plain.bytes, at: index)
+        return plain
     }
 
     /// Fills `output` with the bytes of a piece from `offset` on.
@@ -138,14 +175,12 @@ package struct SealedBuffer: ~Copyable, Sendable {
         _ index: Int, from offset: Int, into output: inout MutableRawSpan
     ) throws(CryptoError) {
         var done = 0
-        if let piece = stored(index), piece.ciphertext.count > offset {
+        if let piece = pieces[index], piece.ciphertext.count > offset {
             if offset == 0, piece.ciphertext.count <= output.byteCount {
                 try open(piece, at: index, into: &output)
                 done = piece.ciphertext.count
             } else {
-                var plain = try SecretBytes(count: piece.ciphertext.count, in: arena)
-                var target = plain.mutableBytes
-                try open(piece, at: index, into: &target)
+                let plain = try plaintext(of: piece, at: index)
                 done = output.write(plain.bytes.extracting(offset..<piece.ciphertext.count))
             }
         } else if !key.isAvailable {
@@ -155,11 +190,13 @@ package struct SealedBuffer: ~Copyable, Sendable {
         output.clear(done..<output.byteCount)
     }
 
-    private func seal(_ bytes: RawSpan, at index: Int) throws(CryptoError) -> Piece {
+    private func seal(
+        _ bytes: RawSpan, at index: Int, _ charge: MemoryCharge?, under key: RevocableSecret? = nil
+    ) throws(CryptoError) -> Piece {
         let data = associatedData(index)
-        return try key.use { (key) throws(CryptoError) -> Piece in
+        return try (key ?? self.key).use { (key) throws(CryptoError) -> Piece in
             let sealed = try AEAD.seal(bytes, key: key, associatedData: data)
-            return Piece(seal: sealed.seal, ciphertext: sealed.ciphertext)
+            return Piece(seal: sealed.seal, ciphertext: sealed.ciphertext, charge: charge)
         }
     }
 

@@ -7,7 +7,7 @@ extension FuzzTarget {
     static let options = FuzzTarget(
         "options", limit: 1024,
         words: [
-            "ro", "rw", "noexec", "no_spin", "locked", "allow_other", "allow_root", "fsname=", "subtype=",
+            "ro", "rw", "noexec", "no_spin", "staged_limit=9", "staged_limit=", "locked", "allow_other", "allow_root", "fsname=", "subtype=",
             "passphrase_file=/",
             "key_file=/", "lock_after=1h30m", "lock_at_most=2d", "lock_on=suspend\\,screen", "x-systemd.automount",
             "\\,",
@@ -42,6 +42,7 @@ extension FuzzTarget {
         try hold(again.lockPolicy == list.lockPolicy && again.source == list.source, "options that got lost")
         try hold(again.startsLocked == list.startsLocked && again.subtype == list.subtype, "options that got lost")
         try hold(again.forbidsPrograms == list.forbidsPrograms, "options that got lost")
+        try hold(again.stagedLimit == list.stagedLimit, "staged_limit that got lost")
         try hold(again.neverSpins == list.neverSpins, "no_spin that got lost")
         // A comma ends an option for mount(8), whatever follows it.
         if last(of: text, isSwitchFor: ["ro", "rw"]) == "ro" { try hold(list.isReadOnly, "'ro' was not seen") }

@@ -71,6 +71,8 @@ final class FakeAnswer: RequestAnswer {
 
     var hasEnded: Bool { rest.withLock { $0.isEmpty } }
 
+    var heldBytes: Int { rest.withLock { $0.count } }
+
     func next() throws(KeychainError) -> SecretBytes? {
         if let failure = service.failure(made.load(ordering: .relaxed)) { throw failure }
         let piece = rest.withLock { rest in
