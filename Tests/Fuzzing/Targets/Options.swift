@@ -7,7 +7,8 @@ extension FuzzTarget {
     static let options = FuzzTarget(
         "options", limit: 1024,
         words: [
-            "ro", "rw", "noexec", "no_spin", "staged_limit=9", "staged_limit=", "locked", "allow_other", "allow_root", "fsname=", "subtype=",
+            "ro", "rw", "noexec", "no_spin", "staged_limit=9", "staged_limit=", "locked", "allow_other", "allow_root",
+            "fsname=", "subtype=",
             "passphrase_file=/",
             "key_file=/", "lock_after=1h30m", "lock_at_most=2d", "lock_on=suspend\\,screen", "x-systemd.automount",
             "\\,",
