@@ -22,7 +22,10 @@ extension KeychainTree {
             let writer = Writer(file: made.file, flags: flags, user: request.caller.userID, losses: 0)
             let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
             // It has been made: a lock that comes now must not make an error of it, with a descriptor that nobody closes.
-            var entry = made.file.state.withLock { self.entry(of: made.file, $0, item: made.draft) }
+            var entry = made.file.state.withLock { state in
+                state.user = request.caller.userID
+                return self.entry(of: made.file, state, item: made.draft)
+            }
             entry.attributeTimeout = Self.momentOfCreation
             return (entry, opened)
         } catch .fileExists where !flags.contains(.exclusive) {

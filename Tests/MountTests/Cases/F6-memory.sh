@@ -25,7 +25,7 @@ during=$(resident); kill "$reader"; wait "$reader" 2>/dev/null || true
 # Many large values written at once, and gone.
 python3 -I - "$D" <<'PY'
 import os, sys
-files = [os.open(f"{sys.argv[1]}/{i}", os.O_WRONLY | os.O_CREAT) for i in range(200)]
+files = [os.open(f"{sys.argv[1]}/{i}", os.O_WRONLY | os.O_CREAT) for i in range(100)]
 for file in files:
     os.write(file, b"x" * 500_000)
 for file in files:
@@ -33,4 +33,4 @@ for file in files:
 PY
 small() { [ $(($(resident) - before)) -lt 60000 ] || { resident >&2; false; }; }
 wait_until 10 small
-expect 500000 "$(stat -c %s "$D/199")" "what was written"
+expect 500000 "$(stat -c %s "$D/99")" "what was written"

@@ -1,0 +1,242 @@
+import FileSystemCore
+import FileSystemTesting
+import Keychain
+import KeychainTesting
+import SecretCrypto
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// What is kept in memory for callers has a limit, in all and for each other user (contract, F9).
+@Suite struct MemoryLimitTests: OneService {
+    private let service = FakeService()
+    private let fixture: TreeFixture
+    private let client: TreeProcess
+    private let other: TreeProcess
+    /// In bytes: more than what may be kept uncharged.
+    private let long = 100_000
+    private static let limit = 2 << 20
+
+    init() throws {
+        fixture = try TreeFixture(stagedLimit: Self.limit, requests: service)
+        (client, other) = (TreeProcess(fixture, 1), TreeProcess(fixture, 2))
+        other.userID = 2000
+        try client.mkdir(dir)
+    }
+
+    private var used: Int { fixture.tree.memory.used }
+
+    private func value(_ count: Int, _ byte: UInt8 = 7) -> [UInt8] { [UInt8](repeating: byte, count: count) }
+
+    private func make(_ name: String, _ count: Int) throws {
+        let file = try client.open(path(name), [.writeOnly, .create])
+        try client.write(file, bytes: value(count))
+        try client.close(file)
+    }
+
+    /// Opens files and writes to them until there is no room.
+    private func fill(_ process: TreeProcess, _ prefix: String) throws -> [TreeProcess.Descriptor] {
+        var files: [TreeProcess.Descriptor] = []
+        while files.count < 100 {
+            files.append(try process.open(path("\(prefix)\(files.count)"), [.readWrite, .create]))
+            do throws(Errno) {
+                try process.write(files[files.count - 1], bytes: value(long))
+            } catch {
+                #expect(error == .noSpace)
+                return files
+            }
+        }
+        throw Errno.tooManySymbolicLinkLevels
+    }
+
+    @Test("F9: another user gets ENOSPC at a quarter; the mounting user's data still commits, and takes the rest")
+    func users() throws {
+        let own = try client.open(path("own"), [.writeOnly, .create])
+        try client.write(own, bytes: value(long))
+        let files = try fill(other, "other")
+        #expect(files.count == Self.limit / 4 / long)
+        #expect(throws: Errno.noSpace) { try other.flush(files[files.count - 1]) }
+        try client.close(own)
+        #expect(try client.stat(path("own")).size == UInt64(long))
+        let mine = try fill(client, "mine")
+        #expect(mine.count > Self.limit / 4 * 3 / long / 2)
+        // A commit takes no room.
+        for (process, files) in [(other, files), (client, mine)] {
+            for file in files.dropLast() { try process.close(file) }
+            #expect(throws: Errno.noSpace) { try process.close(files[files.count - 1]) }
+        }
+        #expect(try client.stat(path("mine0")).size == UInt64(long))
+        #expect(used == 0)
+    }
+
+    @Test("F9: what a setuid program writes into somebody's descriptor is charged to who opened it")
+    func opener() throws {
+        let file = try other.open(path("a"), [.writeOnly, .create])
+        other.userID = 0
+        #expect(throws: Errno.noSpace) { try other.write(file, bytes: value(Self.limit / 4)) }
+        try? other.close(file)
+        #expect(used == 0)
+    }
+
+    @Test("F3: descriptors for reading an uncommitted value share its memory, and keep it as it was")
+    func readers() throws {
+        let file = try client.open(path("a"), [.writeOnly, .create])
+        try client.write(file, bytes: value(long))
+        let before = used
+        let readers = try (0..<200).map { _ in try client.open(path("a")) }
+        #expect(used == before)
+        try client.write(file, bytes: value(long, 8))
+        #expect(try readers.allSatisfy { try client.read($0) == value(long) })
+        for reader in readers { try client.close(reader) }
+        try client.close(file)
+        #expect(used == 0)
+    }
+
+    @Test(
+        "F9: descriptors of long values are charged once for each value; ENOMEM beyond the limit, short ones always open"
+    )
+    func openValues() throws {
+        let names = (0..<8).map { "long\($0)" }
+        for name in names { try make(name, long) }
+        try make("short", 60_000)
+        var files = try (0..<50).map { _ in try other.open(path(names[0])) }
+        #expect((long...long * 2).contains(used))
+        while let file = try? other.open(path(names[files.count - 49])) { files.append(file) }
+        #expect((53...54).contains(files.count))
+        #expect(throws: Errno.noMemory) { try other.open(path(names[7])) }
+        #expect(throws: Errno.noMemory) { try other.open(path(names[7]), [.readWrite]) }
+        files.append(try other.open(path("short")))
+        files.append(try client.open(path(names[7])))
+        for file in files { try other.close(file) }
+        #expect(used == 0)
+    }
+
+    @Test("F9: a write to a long item without room fails with ENOSPC; emptying it works, and frees it")
+    func existing() throws {
+        try make("a", long)
+        let file = try other.open(path("a"), [.readWrite])
+        let files = try fill(other, "other")
+        #expect(throws: Errno.noSpace) { try other.write(file, bytes: [1]) }
+        try other.ftruncate(file, 0)
+        try other.close(file)
+        #expect(try client.stat(path("a")).size == 0)
+        for file in files { try? other.close(file) }
+        #expect(used == 0)
+    }
+
+    @Test("L2: a lock releases what was charged, whoever still has it open")
+    func locks() throws {
+        try make("a", long)
+        try make("gone", long)
+        let staged = try client.open(path("new"), [.readWrite, .create])
+        try client.write(staged, bytes: value(long))
+        try client.setxattr(path("new"), "note", String(repeating: "n", count: 50_000))
+        let files = [
+            staged, try client.open(path("new")), try client.open(path("a")), try client.open(path("a"), [.readWrite]),
+            try client.open(path("gone")), try client.open(".keychainfs/rpc", [.readWrite]),
+        ]
+        try client.unlink(path("gone"))
+        try client.write(files[5], "?09abc")
+        #expect(used > 3 * long + 50_000)
+        _ = fixture.tree.lock()
+        #expect(used == 0)
+        for file in files { #expect(throws: Errno.noKey) { try client.read(file) } }
+        try fixture.tree.unlock(passphrase: TreeFixture.secret())
+        for file in files { try? client.close(file) }
+        #expect(used == 0)
+    }
+
+    private func staged(_ end: (TreeProcess.Descriptor) throws -> Void) throws {
+        let file = try client.open(path("b"), [.readWrite, .create])
+        try client.write(file, bytes: value(long))
+        try end(file)
+        #expect(used == 0)
+    }
+
+    @Test("F9: every way in which a staged value ends releases it")
+    func ends() throws {
+        try make("a", long)
+        // Abandoned: its process is killed.
+        try staged { file in
+            fixture.host.dying.withLock { _ = $0.insert(1) }
+            try client.close(file)
+            fixture.host.dying.withLock { $0 = [] }
+        }
+        // Detached before its first commit, and while somebody reads it.
+        try staged { file in
+            let reader = try client.open(path("b"))
+            try client.unlink(path("b"))
+            try client.close(file)
+            #expect(try client.read(reader).count == long)
+            try client.close(reader)
+        }
+        // A commit that fails.
+        try staged { file in
+            fixture.store.failNextWrite(with: .io(1))
+            #expect(throws: Errno.ioError) { try client.close(file) }
+        }
+        // Truncated, renamed over another item that somebody has open.
+        try staged { file in
+            let reader = try client.open(path("a"))
+            try client.ftruncate(file, 10)
+            try client.rename(path("b"), path("a"))
+            #expect(try client.read(reader).count == long)
+            try client.close(file)
+            try client.close(reader)
+        }
+        // Another class.
+        try staged { file in
+            try client.setxattr(path("b"), "kSecAttrAccessible", "kSecAttrAccessibleAlways")
+            try client.close(file)
+        }
+    }
+
+    @Test("F9: attributes of names in the making are charged; ENOSPC beyond the limit")
+    func attributes() throws {
+        var files: [TreeProcess.Descriptor] = []
+        let note = String(repeating: "n", count: 60_000)
+        func add() throws {
+            let name = path("a\(files.count)")
+            files.append(try other.open(name, [.writeOnly, .create]))
+            try other.setxattr(name, "note", note)
+        }
+        for _ in 0..<8 { try add() }
+        #expect(throws: Errno.noSpace) { try add() }
+        #expect(used > 8 * 60_000)
+        try other.removexattr(path("a0"), "note")
+        for file in files { try other.close(file) }
+        #expect(try client.getxattr(path("a1"), "note") == note)
+        #expect(used == 0)
+    }
+
+    /// While so many bytes are charged to somebody else.
+    private func holding(_ bytes: Int, _ body: () throws -> Void) throws {
+        let charge = fixture.tree.memory.share(of: 0).force(bytes)
+        try body()
+        withExtendedLifetime(charge) {}
+    }
+
+    @Test("§9: requests and answers are charged: ENOSPC for bytes of a request, ENOMEM where answers wait to be read")
+    func requests() throws {
+        let file = try client.open(".keychainfs/rpc", [.readWrite])
+        try client.write(file, "?04abcd")
+        #expect(used > 0)
+        _ = try client.read(file, size: 1)
+        #expect(used > 0)
+        let second = try client.open(".keychainfs/rpc", [.readWrite])
+        try holding(Self.limit) {
+            #expect(throws: Errno.noSpace) { try client.write(second, "?01x") }
+        }
+        try client.close(file)
+        #expect(used == 0)
+        try client.write(second, "?01x")
+        try holding(Self.limit + Self.limit / 8) {
+            #expect(throws: Errno.noMemory) { try client.read(second) }
+        }
+        #expect(String(decoding: try client.read(second), as: UTF8.self) == "xx")
+        try client.close(second)
+        #expect(used == 0)
+    }
+}
