@@ -35,7 +35,8 @@ extension Lane.Failed {
         case .permissionDenied, .notPermitted: ConnectionStatus.missingEntitlement
         case Self.noKey: ConnectionStatus.interactionNotAllowed
         case .messageTooLong: ConnectionStatus.dataTooLarge
-        case .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable:
+        // ENOSPC: the daemon has no memory for the request.
+        case .noMemory, .noSpace, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable:
             ConnectionStatus.allocate
         default: nil
         }

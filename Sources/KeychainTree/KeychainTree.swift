@@ -16,7 +16,7 @@ package final class KeychainTree: FileSystem {
     /// Who carries out what is asked through `rpc`; nil: there is no such file.
     let requests: (any RequestService)?
     let stagingKeys = StagingKeys()
-    /// What is kept in memory for callers is charged to it.
+    /// The limit on staged values, long values of open descriptors, requests and answers together.
     let memory: MemoryBudget
     let listings = ListingCache()
     let stalePages = StalePages()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// What is kept in memory for callers has a limit, in all and for each other user (contract, F9).
+/// Staged values, open values, requests and answers have a memory limit, in total and for each other user (contract, F9).
 @Suite struct MemoryLimitTests: OneService {
     private let service = FakeService()
     private let fixture: TreeFixture
@@ -107,7 +107,16 @@ import Testing
         #expect((53...54).contains(files.count))
         #expect(throws: Errno.noMemory) { try other.open(path(names[7])) }
         #expect(throws: Errno.noMemory) { try other.open(path(names[7]), [.readWrite]) }
-        files.append(try other.open(path("short")))
+        // Of the mounting user: for another one each value counts that is longer than a password.
+        try make("password", 4000)
+        #expect(throws: Errno.noMemory) {
+            while files.count < 100 {
+                try make("short", 60_000)
+                files.append(try other.open(path("short")))
+            }
+        }
+        files.append(try other.open(path("password")))
+        files.append(try client.open(path("short")))
         files.append(try client.open(path(names[7])))
         for file in files { try other.close(file) }
         #expect(used == 0)
@@ -209,6 +218,74 @@ import Testing
         for file in files { try other.close(file) }
         #expect(try client.getxattr(path("a1"), "note") == note)
         #expect(used == 0)
+    }
+
+    @Test("F9: a full share of another user who has an item open takes nothing from the mounting user")
+    func others() throws {
+        try client.put(path("a"), "x")
+        try client.setxattr(path("a"), "kSecAttrAccessible", "kSecAttrAccessibleWhenUnlockedUnlessOpen")
+        let file = try client.open(path("a"), [.readWrite])
+        let pending = try client.open(path("pending"), [.writeOnly, .create])
+        let files = try fill(other, "other")
+        let readers = [try other.open(path("a")), try other.open(path("pending"))]
+        try client.setxattr(path("pending"), "note", String(repeating: "n", count: 60_000))
+        try client.write(file, bytes: value(long))
+        try client.fsync(file)
+        try client.close(pending)
+        let reader = try client.open(path("a"))
+        _ = fixture.tree.lock()
+        #expect(try [file, reader].allSatisfy { try client.read($0) == value(long) })
+        try fixture.tree.unlock(passphrase: TreeFixture.secret())
+        for file in files + readers { try? other.close(file) }
+        for file in [file, reader] { try client.close(file) }
+        #expect(used == 0)
+    }
+
+    @Test("F6: attributes of files that lost their name are charged to who took it; the mounting user always can")
+    func detachedAttributes() throws {
+        let note = String(repeating: "n", count: 60_000)
+        var files: [TreeProcess.Descriptor] = []
+        func open() throws {
+            try client.put(path("a"), "x")
+            try client.setxattr(path("a"), "note", note)
+            files.append(try other.open(path("a")))
+        }
+        for _ in 0..<8 {
+            try open()
+            try other.unlink(path("a"))
+        }
+        try open()
+        #expect(throws: Errno.noMemory) { try other.unlink(path("a")) }
+        try client.put(path("b"), "y")
+        #expect(throws: Errno.noMemory) { try other.rename(path("b"), path("a")) }
+        #expect(try client.cat(path("a")) == "x")
+        try holding(Self.limit) { try client.unlink(path("a")) }
+        for file in files { try other.close(file) }
+        #expect(used == 0)
+    }
+
+    @Test("F6: an item that another user has emptied without room for its value can be deleted")
+    func detachedValues() throws {
+        try make("a", long)
+        let file = try other.open(path("a"), [.readWrite, .truncate])
+        let files = try fill(other, "other")
+        try other.unlink(path("a"))
+        #expect(try other.read(file).isEmpty)
+        for file in files + [file] { try? other.close(file) }
+        #expect(used == 0)
+    }
+
+    @Test("L2: a descriptor that is opened after a lock keeps its value when those from before are emptied")
+    func emptied() throws {
+        try client.put(path("a"), "secret")
+        let before = try client.open(path("a"))
+        _ = fixture.tree.lock()
+        try fixture.tree.unlock(passphrase: TreeFixture.secret())
+        let after = try client.open(path("a"))
+        fixture.tree.table.withLock { $0.emptyClosedHandles() }
+        #expect(try client.read(after) == Array("secret".utf8))
+        #expect(throws: Errno.noKey) { try client.read(before) }
+        for file in [before, after] { try client.close(file) }
     }
 
     /// While so many bytes are charged to somebody else.

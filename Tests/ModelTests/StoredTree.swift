@@ -168,7 +168,7 @@ final class StoredTree: ModelledSystem {
     }
 }
 
-/// Nobody has anything open, and memory is still charged.
+/// No descriptor is open, and memory is still charged.
 private struct LeftCharge: Error {
     let bytes: Int
 }

@@ -25,11 +25,20 @@ enum Handle: Sendable {
         }
     }
 
-    /// The same without its value, which its file does not give any more: a lock has closed it (L2).
-    var emptied: Handle? {
+    /// Whether a lock has closed it since its open: it answers ENOKEY from then on (L2).
+    var isClosedByLock: Bool {
         switch self {
-        case .reader(let file, .some, let past), .snapshotReader(let file, _, let past): .reader(file, nil, past)
-        case .reader, .writer, .control, .exchange, .directory: nil
+        case .reader(let file, _, let past), .snapshotReader(let file, _, let past):
+            file.closings.load(ordering: .acquiring) != past.closings
+        case .writer, .control, .exchange, .directory: false
+        }
+    }
+
+    /// The same without its value.
+    var emptied: Handle {
+        switch self {
+        case .reader(let file, _, let past), .snapshotReader(let file, _, let past): .reader(file, nil, past)
+        case .writer, .control, .exchange, .directory: self
         }
     }
 
@@ -57,7 +66,7 @@ struct FilePast: Sendable {
 struct Writer: Sendable {
     let file: ItemFile
     let flags: OpenFlags
-    /// Who opened it: what is written through it is charged to them, whoever writes.
+    /// The user who opened it. What is written is charged to them: not to root, if a set-user-ID program writes to it.
     let user: UInt32
     /// How often the file had lost what was staged when it was opened: since then it has none if that is no longer so.
     let losses: Int

@@ -61,9 +61,9 @@ final class ItemFile: Sendable {
         let staleness: Staleness
         /// How often a lock has taken away what was staged: descriptors from before answer ENOKEY (L2).
         var losses = 0
-        /// Who opened it last: what it keeps for its descriptors is charged to them. Root before.
+        /// The user to whom ``openValue`` and ``keptValue`` are charged.
         var user: UInt32 = 0
-        /// For attributes that are nowhere but in memory: of a name in the making, or a detached file.
+        /// For attributes of a file without a committed item, which are nowhere but in memory.
         var attributeCharge: MemoryCharge?
         /// Open descriptors that can write.
         var writerCount = 0

@@ -267,13 +267,9 @@ struct TreeTable: ~Copyable {
         return handles.values.compactMap(\.itemFile).filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
-    /// Drops the values of the descriptors for reading that a lock has closed: they take memory until somebody closes them.
-    mutating func emptyReaders(of files: [ItemFile]) {
-        let closed = Set(files.map(ObjectIdentifier.init))
-        for (id, handle) in handles {
-            guard let file = handle.itemFile, closed.contains(ObjectIdentifier(file)) else { continue }
-            if let emptied = handle.emptied { handles[id] = emptied }
-        }
+    /// Drops the values of descriptors that a lock has closed: their programs may never close them.
+    mutating func emptyClosedHandles() {
+        for (id, handle) in handles where handle.isClosedByLock { handles[id] = handle.emptied }
     }
 
     /// All open `rpc` files.

@@ -57,7 +57,7 @@ extension KeychainTree {
                 defer { state.forgetLongAttributes() }
                 if let size = changes.size { try truncate(&state, to: size, changes, by: caller) }
                 // Of nothing, too: `chown(file, -1, -1)` marks the file as changed.
-                if changes.changesFacts || changes.size == nil { try change(&state, changes) }
+                if changes.changesFacts || changes.size == nil { try change(&state, changes, by: caller) }
                 return timedAttributes(state, item: try item(of: &state))
             }
         }
@@ -116,9 +116,11 @@ extension KeychainTree {
     }
 
     /// Mode, owner and times: at once, or with the first commit of a name that has none yet (F1).
-    private func change(_ state: inout ItemFile.State, _ changes: AttributeChanges) throws(Errno) {
+    private func change(
+        _ state: inout ItemFile.State, _ changes: AttributeChanges, by user: UInt32
+    ) throws(Errno) {
         let now = keychain.now()
-        try update(&state) { (item) throws(Errno) in
+        try update(&state, by: user) { (item) throws(Errno) in
             item.file.apply(changes, now: now)
             return true
         }
@@ -133,7 +135,7 @@ extension KeychainTree {
         guard caller.userID != 0 else { return }
         let known = if let item = state.item { item } else { try item(of: &state) }
         guard known.file.hasPrivileges else { return }
-        try update(&state) { (item) throws(Errno) in
+        try update(&state, by: caller.userID) { (item) throws(Errno) in
             item.file.dropPrivileges()
             return true
         }
@@ -143,7 +145,7 @@ extension KeychainTree {
     ///
     /// `edit` returns whether it did anything: what is set to the value that it has is marked as changed, as POSIX has it.
     func update(
-        _ state: inout ItemFile.State, _ edit: (inout Item) throws(Errno) -> Bool
+        _ state: inout ItemFile.State, by user: UInt32, _ edit: (inout Item) throws(Errno) -> Bool
     ) throws(Errno) {
         // Somebody else (the API) may change it in between: then edit what it is now.
         for _ in 0..<8 {
@@ -156,7 +158,7 @@ extension KeychainTree {
                     let protection = item.protection
                     try mapped { () throws(KeychainError) in try keychain.checkCanAdd(protection) }
                 }
-                try chargeAttributes(of: item, &state)
+                try chargeAttributes(of: item, to: user, &state)
                 item.modificationDate = keychain.now().after(item.modificationDate)
                 state.item = item
                 return moveStaging(&state)
@@ -171,17 +173,6 @@ extension KeychainTree {
             readAgain(&state)
         }
         throw .resourceBusy
-    }
-
-    /// Of an item that is nowhere but in memory: ENOSPC if its user has no room for more attributes.
-    private func chargeAttributes(of item: Item, _ state: inout ItemFile.State) throws(Errno) {
-        let share = memory.share(of: state.user)
-        let (old, new) = (state.item?.attributeBytes ?? 0, item.attributeBytes)
-        state.attributeCharge = try mapped { () throws(KeychainError) in
-            try KeychainError.translating { () throws(CryptoError) in
-                new > old ? try share.reserve(new) : share.force(new)
-            }
-        }
     }
 
     /// The value of an open item that is about to get a class which cannot be opened now, if it can be read still.

@@ -45,11 +45,7 @@ extension KeychainTree {
 
     /// ENOKEY for a descriptor for reading from before a lock that has closed its file (L2).
     func checkNotClosed(_ handle: Handle) throws(Errno) {
-        switch handle {
-        case .reader(let file, _, let past), .snapshotReader(let file, _, let past):
-            guard file.closings.load(ordering: .acquiring) == past.closings else { throw .noKey }
-        case .writer, .control, .exchange, .directory: break
-        }
+        if handle.isClosedByLock { throw .noKey }
     }
 
     /// What the writers of an item share, or the committed value if nothing is staged (F3).

@@ -24,7 +24,6 @@ extension KeychainTree {
         listings.drop()
         let files = table.withLock { $0.allItems() }
         var names = Self.topNames
-        var closed: [ItemFile] = []
         for file in files {
             let (isLost, name) = file.state.withLock { state in
                 let name = openName(state)
@@ -32,13 +31,13 @@ extension KeychainTree {
             }
             guard isLost else { continue }
             file.closings.add(1, ordering: .releasing)
-            closed.append(file)
             if let name { names.append(name) }
         }
         let nodes = table.withLock { table in
-            table.emptyReaders(of: closed)
+            table.emptyClosedHandles()
             return table.allItemNodes()
         }
+        host.giveBackMemory()
         return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .finishedCalls]
     }
 
@@ -91,8 +90,10 @@ extension KeychainTree {
     /// Whether the file is closed to those who have it open.
     private func forgetUnavailable(_ state: inout ItemFile.State) -> Bool {
         guard let item = state.item else {
-            (state.keptValue, state.openValue) = (nil, nil)
-            return state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
+            state.keptValue = nil
+            let isLost = state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
+            if isLost { state.openValue = nil }
+            return isLost
         }
         let isLocked = losesAdopted(state, item)
         let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || goesOn(state, item)

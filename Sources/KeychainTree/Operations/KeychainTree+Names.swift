@@ -72,7 +72,7 @@ extension KeychainTree {
                 if let file = try uncommitted(name, in: directory) {
                     giveBack(file.state.withLock { detachPending(&$0) })
                 } else {
-                    let item = try unlinkCommitted(name, in: directory)
+                    let item = try unlinkCommitted(name, in: directory, by: request.caller.userID)
                     if let item { freed(name, of: item, by: process(of: request.caller)) }
                 }
             }
@@ -111,14 +111,16 @@ extension KeychainTree {
     // MARK: Items
 
     /// Returns the item that is gone; nil if it was damaged.
-    private func unlinkCommitted(_ name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> Item? {
+    private func unlinkCommitted(
+        _ name: CanonicalName, in directory: ServiceDirectory, by user: UInt32
+    ) throws(Errno) -> Item? {
         let (row, item) = try found(name, in: directory)
         guard let file = table.withLock({ $0.item(row) }) else {
             try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
             return item
         }
         try file.state.withLock { (state) throws(Errno) in
-            let value = try detachable(&state)
+            let value = try detachable(&state, by: user)
             try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
             detach(&state, keeping: value)
         }
@@ -172,11 +174,15 @@ extension KeychainTree {
 
     /// What a file that is about to be detached needs to live on: its item, and its committed value (F6). Also if nobody has
     /// it open: somebody may have looked its name up and be about to.
-    func detachable(_ state: inout ItemFile.State) throws(Errno) -> DetachedValue {
+    ///
+    /// A value for which `user`, who takes the name away, has no room is lost: those who have it open for reading keep it
+    /// themselves.
+    func detachable(_ state: inout ItemFile.State, by user: UInt32) throws(Errno) -> DetachedValue {
         _ = try? item(of: &state)
+        try chargeDetached(to: user, &state)
         do {
             let secret = try committedSecret(&state)
-            try charge(secret, to: state.user)
+            do { try charge(secret, to: user) } catch { return .lost }
             return .kept(secret)
         } catch {
             guard error == .corrupt || state.openCount == 0 else { throw error }

@@ -181,7 +181,7 @@ extension KeychainTree {
 
     private func openForReading(_ file: ItemFile, _ caller: Caller) throws(Errno) -> OpenedFile {
         let handle = try file.state.withLock { (state) throws(Errno) in
-            state.user = caller.userID
+            noteUser(caller.userID, &state)
             let handle: Handle
             // Before anything is looked at: a lock that comes meanwhile closes this one too.
             let past = FilePast(cuts: state.cuts, closings: file.closings.load(ordering: .acquiring))
@@ -208,14 +208,14 @@ extension KeychainTree {
         try checkWritable()
         let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
-            state.user = caller.userID
+            noteUser(caller.userID, &state)
             // Whoever has looked the name up before it was taken away writes to what has none, as on any file system.
             if state.staging == nil, case .lost? = state.detachedValue { throw .staleNFSFileHandle }
             if flags.contains(.truncate) {
                 try dropPrivileges(&state, writtenBy: caller)
                 try truncateByOpen(&state, item)
             }
-            try takeOpenValue(&state)
+            try takeOpenValue(&state, for: caller.userID)
             state.writerCount += 1
             state.openCount += 1
             keepValue(&state)
@@ -227,25 +227,17 @@ extension KeychainTree {
     /// The committed value, for descriptors for writing with nothing staged, where it has room.
     func keepOpenValue(_ state: inout ItemFile.State) {
         guard state.writerCount > 0 else { return }
-        try? takeOpenValue(&state)
+        try? takeOpenValue(&state, for: state.user)
     }
 
     /// The same for one that is being opened: ENOMEM where it has no room. One that cannot be read can be replaced.
-    private func takeOpenValue(_ state: inout ItemFile.State) throws(Errno) {
+    private func takeOpenValue(_ state: inout ItemFile.State, for user: UInt32) throws(Errno) {
         guard state.staging == nil, !state.isDetached else { return }
-        guard let secret = try? committedSecret(&state) else { return }
+        let secret: SealedSecret?
+        do { secret = try committedSecret(&state) } catch { return }
         state.openValue = nil
-        try charge(secret, to: state.user)
+        try charge(secret, to: user)
         state.openValue = secret
-    }
-
-    /// In bytes: shorter values are charged to nobody, and can always be read. All descriptors of an item share its value.
-    private static let freeSecret = 64 << 10
-
-    /// Charges a value that is about to be kept for a descriptor: ENOMEM if that user has no room for it.
-    func charge(_ secret: SealedSecret?, to user: UInt32) throws(Errno) {
-        guard let secret, secret.count > Self.freeSecret else { return }
-        do throws(CryptoError) { try secret.reserve(in: memory.share(of: user)) } catch { throw .noMemory }
     }
 
     /// The committed value, in the store or kept by a file that has no name any more.
@@ -383,7 +375,7 @@ extension ItemFile.State {
         if isDetached, openCount == 0 { staging = nil }
         guard openCount == 0, staging == nil else { return }
         keptValue = nil
-        if !isPending, !isDetached { item = nil }
+        if !isPending, !isDetached { (item, attributeCharge) = (nil, nil) }
     }
 }
 

@@ -190,7 +190,7 @@ extension KeychainTree {
         let (isPending, adopted, oldRow, newRow) = (source.isPending, source.adopted, source.row, target.row)
         // The item that it would go on with is the one that it replaces, and stays with the name.
         let own = inheritance(of: source.freed.flatMap { $0.former.row == newRow ? nil : $0 })
-        let targetValue = try detachable(&target)
+        let targetValue = try detachable(&target, by: process.caller.userID)
         let goesOn = options.mayRead(targetItem.file, process.caller)
         let (saved, left) = try mapped { () throws(KeychainError) in
             try keychain.change { (change) throws(KeychainError) in

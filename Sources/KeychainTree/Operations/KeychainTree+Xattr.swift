@@ -61,13 +61,14 @@ extension KeychainTree {
         }
         guard case .item(let file) = node.content else { throw .noAttribute }
         try checkWritable()
+        let caller = request.caller
         try file.state.withLock { (state) throws(Errno) in
             defer { state.forgetLongAttributes() }
             let directory = try record(of: state.directory)
             let container = state.directory.container
-            try update(&state) { (item) throws(Errno) in
+            try update(&state, by: caller.userID) { (item) throws(Errno) in
                 let edited = try ItemXattrs(item, directory, container).remove(name)
-                try options.checkProtection(item.protection, edited.protection, item.file, request.caller)
+                try options.checkProtection(item.protection, edited.protection, item.file, caller)
                 item = edited
                 return true
             }
@@ -96,7 +97,7 @@ extension KeychainTree {
         let directory = try record(of: state.directory)
         let container = state.directory.container
         var move: ItemPlace?
-        try update(&state) { (item) throws(Errno) in
+        try update(&state, by: caller.userID) { (item) throws(Errno) in
             switch try ItemXattrs(item, directory, container).set(name, to: bytes, flags: flags) {
             case .nothing: return false
             case .item(let edited):

@@ -165,7 +165,9 @@ final class Exchange: Sendable {
             switch work {
             case .none: state.stage = .collecting
             case .carryOut(let request): state.stage = .whole(request)
-            case .goOn(let answer): state.stage = .answering(answer)
+            case .goOn(var answer):
+                answer.charge = share.force(answer.heldBytes)
+                state.stage = .answering(answer)
             }
             guard state.isLost else { return }
             state.isLost = false
@@ -173,7 +175,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Carries out a request. `allocate` while answers that others have not read take too much memory.
+    /// Carries out a request. `allocate` while answers that are not read yet take too much memory.
     func answer(
         to request: StagedSnapshot, from caller: Caller, willWait: () -> Void
     ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
@@ -193,9 +195,7 @@ final class Exchange: Sendable {
             if made.count == 0 { continue }
             let rest = made.count > size ? try seal(made.bytes.extracting(size..<made.count)) : nil
             made.truncate(to: size)
-            let held = answer.source.heldBytes + (rest?.contents.count ?? 0)
-            let left = PartialAnswer(source: answer.source, rest: rest, charge: share.force(held))
-            return AnswerPiece(bytes: made, left: left.ifAny)
+            return AnswerPiece(bytes: made, left: PartialAnswer(source: answer.source, rest: rest).ifAny)
         }
         return AnswerPiece(bytes: nil, left: nil)
     }
@@ -245,8 +245,11 @@ struct PartialAnswer: Sendable {
     var rest: StagedSnapshot?
     /// Of ``rest``, where it goes on.
     var offset = 0
-    /// For the memory of both.
+    /// For ``heldBytes``, while the answer waits to be read.
     var charge: MemoryCharge?
+
+    /// About how much memory it takes, in bytes.
+    var heldBytes: Int { source.heldBytes + (rest?.contents.count ?? 0) }
 
     /// Nil where there is nothing left.
     func advanced(by count: Int) -> PartialAnswer? {

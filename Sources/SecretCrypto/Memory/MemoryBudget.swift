@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A limit on the memory that a process keeps for its callers, in all and for each user.
+/// A limit on the memory that a process uses for its callers, in total and for each user.
 ///
 /// Some users may take all of it. Each other user gets a quarter, and all others together three quarters: they cannot
 /// stop the first ones from working.
@@ -14,7 +14,7 @@ package final class MemoryBudget: Sendable {
 
     /// In bytes.
     package let limit: Int
-    private let unlimitedUsers: Set<UInt32>
+    fileprivate let unlimitedUsers: Set<UInt32>
     private let state = Mutex(Used())
 
     /// - Parameters:
@@ -32,6 +32,9 @@ package final class MemoryBudget: Sendable {
     package struct Share: Sendable {
         fileprivate let budget: MemoryBudget
         fileprivate let user: UInt32
+
+        /// Whether the user may take all of it.
+        package var isUnlimited: Bool { budget.unlimitedUsers.contains(user) }
 
         /// Charges `bytes` until the result is released.
         ///
@@ -82,7 +85,7 @@ package final class MemoryBudget: Sendable {
     }
 }
 
-/// Bytes that are charged to a budget as long as this object exists: no path can forget to release them.
+/// Bytes that are charged to a budget as long as this object exists: no code path can fail to release them.
 package final class MemoryCharge: Sendable {
     /// Whose they are.
     let share: MemoryBudget.Share
