@@ -232,13 +232,58 @@ import Testing
         try client.write(file, bytes: value(long))
         try client.fsync(file)
         try client.close(pending)
-        let reader = try client.open(path("a"))
         _ = fixture.tree.lock()
-        #expect(try [file, reader].allSatisfy { try client.read($0) == value(long) })
+        #expect(try client.read(file) == value(long))
+        // Encrypts the item again with the value that its file keeps.
+        try client.ask { (request) throws(Errno) in
+            try fixture.tree.setxattr(
+                &request, node: file.node, name: Array("user.kSecAttrLabel".utf8), value: Array("l".utf8).rawSpan,
+                flags: [])
+        }
         try fixture.tree.unlock(passphrase: TreeFixture.secret())
         for file in files + readers { try? other.close(file) }
-        for file in [file, reader] { try client.close(file) }
+        try client.close(file)
         #expect(used == 0)
+    }
+
+    @Test("F9: the value that an open file keeps for the time of a lock is charged to who has it open")
+    func keptValues() throws {
+        try client.setxattr(dir, "kSecAttrAccessible", "kSecAttrAccessibleWhenUnlockedUnlessOpen")
+        try make("a", long)
+        let opened = try other.open(path("a"), [.writeOnly, .truncate])
+        #expect(used >= long)
+        try other.close(opened)
+        // Staged and kept: two values fewer can be staged.
+        let created = try other.open(path("b"), [.writeOnly, .create])
+        try other.write(created, bytes: value(long))
+        try other.fsync(created)
+        let files = try fill(other, "other")
+        #expect(files.count == 3)
+        for file in files + [created] { try? other.close(file) }
+        #expect(used == 0)
+    }
+
+    @Test("F5: attributes of a name in the making are charged until they are committed, or its item is another one's")
+    func attributesGone() throws {
+        let note = String(repeating: "n", count: 60_000)
+        for isCommitted in [true, false] {
+            let name = isCommitted ? "a" : "b"
+            let file = try client.open(path(name), [.writeOnly, .create])
+            // The kernel knows the name all the time.
+            let node = try client.node(path(name))
+            try client.setxattr(path(name), "note", note)
+            if isCommitted {
+                try client.fsync(file)
+                #expect(used == 0)
+            } else {
+                try API(fixture).add(key(name), "api")
+                #expect(used >= 60_000)
+                fixture.host.dying.withLock { _ = $0.insert(1) }
+            }
+            try client.close(file)
+            #expect(used == 0)
+            fixture.tree.forget(node, count: 1)
+        }
     }
 
     @Test("F6: attributes of files that lost their name are charged to who took it; the mounting user always can")
