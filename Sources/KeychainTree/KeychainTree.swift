@@ -47,6 +47,9 @@ package final class KeychainTree: FileSystem {
         self.table = Mutex(table)
     }
 
+    /// Bytes that are charged now, and their limit.
+    package var stagedMemory: (used: Int, limit: Int) { (memory.used, memory.limit) }
+
     /// Whether the mount or its store takes no changes.
     package var isReadOnly: Bool { options.isReadOnly || keychain.isReadOnly }
 

@@ -48,6 +48,14 @@ import Testing
         #expect(try answer(at: "/nonexistent/keychain", to: request) == ConnectionStatus.param)
     }
 
+    @Test("F9: a daemon without memory for the request: errSecAllocate, not 'not available'; nothing was done")
+    func noMemory() {
+        for isChange in [true, false] {
+            #expect(Lane.Failed.notAsked(.noSpace).status(isChange: isChange) == ConnectionStatus.allocate)
+        }
+        #expect(Lane.Failed.lost(.noSpace).status(isChange: true) == ConnectionStatus.io)
+    }
+
     @Test("A lane that nobody uses ends, and another one comes when it is needed")
     func idleLanes() throws {
         let lanes = ProcessLanes(mountPoint: { "/nonexistent/keychain" })

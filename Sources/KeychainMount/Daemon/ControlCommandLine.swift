@@ -39,7 +39,8 @@ struct ControlCommandLine: ControlCommands {
             warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain)
                 + [automaticLock.warning].compactMap(\.self),
             device: StatusReport.Device(tree.keychain), automaticLock: automaticLock,
-            rekey: StatusReport.Rekey(tree.keychain.rekeyProgress)
+            rekey: StatusReport.Rekey(tree.keychain.rekeyProgress),
+            stagedMemory: StatusReport.StagedMemory(used: tree.stagedMemory.used, limit: tree.stagedMemory.limit)
         ).json
     }
 

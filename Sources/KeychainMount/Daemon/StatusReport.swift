@@ -12,6 +12,13 @@ package struct StatusReport: JSONText, Sendable {
         package let rollback: String
     }
 
+    /// Memory for values that are being written, long values that are open, requests and answers, in bytes.
+    package struct StagedMemory: Codable, Sendable {
+        package let used: Int
+        /// `staged_limit`
+        package let limit: Int
+    }
+
     package let pid: Int32
     /// `before-first-unlock`, `unlocked` or `locked`.
     package let state: String
@@ -31,11 +38,12 @@ package struct StatusReport: JSONText, Sendable {
     package let device: Device
     package let automaticLock: AutomaticLockStatus
     package let rekey: Rekey
+    package let stagedMemory: StagedMemory
 
     init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
         commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device,
-        automaticLock: AutomaticLockStatus, rekey: Rekey
+        automaticLock: AutomaticLockStatus, rekey: Rekey, stagedMemory: StagedMemory
     ) {
         pid = processID
         self.state = state.text
@@ -51,6 +59,7 @@ package struct StatusReport: JSONText, Sendable {
         self.device = device
         self.automaticLock = automaticLock
         self.rekey = rekey
+        self.stagedMemory = stagedMemory
     }
 
     /// For a person.
@@ -64,7 +73,7 @@ package struct StatusReport: JSONText, Sendable {
             "protection:  \(holds.joined(separator: ", "))",
         ]
         if let locks = automaticLock.text { lines.append("locks:       \(locks)") }
-        lines += device.lines + rekey.lines
+        lines += device.lines + rekey.lines + stagedMemory.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         lines += warnings.map { "warning:     \($0)" }
         return lines.joined(separator: "\n")
@@ -91,6 +100,14 @@ extension StatusReport.Device {
         if foreignItems > 0 { lines.append("elsewhere:   \(foreignItems) items that only another device can open") }
         if rollback == "accepted" { lines.append("rollback:    an older copy of the keychain was accepted") }
         return lines
+    }
+}
+
+extension StatusReport.StagedMemory {
+    /// For a person; nothing while every user has room.
+    fileprivate var lines: [String] {
+        guard used >= limit / 4 else { return [] }
+        return ["memory:      \(used >> 20) of \(limit >> 20) MiB for values that are being written or open"]
     }
 }
 

@@ -39,11 +39,12 @@ wait_until 30 test -e "$D/ready"
 exec 8>&-
 expect 1000000 "$(stat -c %s "$D/own")" "the mounting user's value"
 printf more > "$D/more"; expect more "$(cat "$D/more")" "another value of the mounting user"
+[[ "$("$KEYCHAINFS" status "$MNT")" = *"memory:      "*" of 64 MiB"* ]] || fail "the status does not show the memory"
 size=$(resident)
 [ "$size" -lt 153600 ] || fail "the daemon takes $size KiB with 1,000 open files"
 rm -f "$D/ready"; wait "$other" || fail "the other user's program"
 
-# All of it is free again.
+# All of it is free again; a smaller limit is another user's, too.
 as "$A" python3 -I - "$D" <<'PY'
 import contextlib, os, sys, time
 for _ in range(100):
@@ -60,3 +61,6 @@ for _ in range(100):
 else:
     sys.exit("the memory of closed files is not free")
 PY
+unmount_keychain; mount_keychain -o allow_other,staged_limit=8
+expect 8388608 "$("$KEYCHAINFS" status --json "$MNT" | python3 -I -c 'import json, sys; print(json.load(sys.stdin)["stagedMemory"]["limit"])')" "the limit"
+expect_errno ENOSPC as "$A" sh -c 'exec 3> "$0/c" 4> "$0/d"; head -c 1000000 /dev/zero >&3; head -c 1100000 /dev/zero >&4' "$D"
