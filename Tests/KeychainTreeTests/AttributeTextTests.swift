@@ -26,14 +26,17 @@ private func decode(_ text: String, _ key: AttributeKey, current: AttributeValue
         #expect(decode("Sometimes", .accessible) == nil)
     }
 
-    @Test("X2: numbers are decimal, booleans 0 and 1, codes may be four characters")
+    @Test("X2: numbers are decimal, booleans 0 and 1; only a creator and a type may be four characters")
     func numbers() {
         #expect(decode("8443", .port) == .number(8443))
         #expect(decode("0x10", .port) == nil)
         #expect(decode(" 1", .port) == nil)
         #expect(decode("1", .isInvisible) == .number(1))
         #expect(decode("yes", .isInvisible) == nil)
-        #expect(decode("aapl", .creator) == .number(0x6161_706C))
+        #expect(decode("aapl", .creator) == .number(0x6161_706C) && decode("aapl", .type) == .number(0x6161_706C))
+        for key in AttributeKey.allCases where key.definition.kind == .number && key != .creator && key != .type {
+            #expect(decode("aapl", key) == nil && decode("1234", key) == .number(1234))
+        }
         #expect(encode(.number(0x6161_706C), .creator) == "1633775724")
     }
 

@@ -126,6 +126,7 @@ import Testing
             ("kSecClass", "genp", .notPermitted), ("kSecAttrServer", "x", .operationNotSupported),
             ("kSecAttrNonsense", "x", .operationNotSupported), ("kSecAttrAccessible", "Never", .invalidArgument),
             ("kSecAttrIsInvisible", "maybe", .invalidArgument), ("kSecAttrCreationDate", "today", .invalidArgument),
+            ("kSecAttrScriptCode", "abcd", .invalidArgument), ("kSecAttrPort", "http", .operationNotSupported),
             ("kSecAttrTokenID", "x", .invalidArgument), ("kSecAttrSyncViewHint", "x", .invalidArgument),
             ("kSecAttrMultiUser", "x", .invalidArgument), ("kSecAttrSharingGroup", "x", .invalidArgument),
             ("kSecAttrUUID", "x", .notPermitted), ("kSecAttrSHA1", "x", .notPermitted),

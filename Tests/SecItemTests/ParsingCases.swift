@@ -24,8 +24,11 @@ struct ParsingCases {
         #expect(client.status([:]) == errSecParam && client.add([:]).status == errSecParam)
         #expect(client.delete([:]) == errSecParam && client.update([:], [:]) == errSecParam)
         #expect(client.status([kSecAttrAccount: "a"]) == errSecParam)
-        for name in ["apls", "nope", "cert", "keys", "idnt"] {
+        for name in ["apls", "nope", ""] {
             #expect(client.status([kSecClass: .text(name)]) == errSecNoSuchClass)
+            #expect(client.delete([kSecClass: .text(name)]) == errSecNoSuchClass)
+            #expect(client.update([kSecClass: .text(name)], [:]) == errSecNoSuchClass)
+            #expect(client.add([kSecClass: .text(name)]).status == errSecNoSuchClass)
         }
         #expect(client.status([kSecClass: 1]) == errSecParam)
         #expect(status(["zzzz": 1]) == errSecNoSuchAttr)
@@ -150,15 +153,137 @@ struct ParsingCases {
     }
 
     @Test(
-        "8.6/67: an access control that needs what there is not, or contradicts itself, is refused",
-        arguments: Route.all)
-    func unsupportedControl(_ route: Route) {
+        "8.6/67, 68: SecItemAdd and SecItemUpdate refuse an access control that cannot be enforced; searches match nothing",
+        arguments: Route.all,
+        [
+            1 << 1, 1 << 3, 1 << 5, 1 << 30, 1 << 31, 1 << 2, 1 << 20, 1 << 0 | 1 << 31, 1 << 1 | 1 << 4,
+            1 << 1 | 1 << 4 | 1 << 15, 1 << 1 | 1 << 14, 1 << 4 | 1 << 14 | 1 << 31, 1 << 4 | 1 << 14 | 1 << 30,
+            1 << 14 | 1 << 15, 1 << 4 | 1 << 14 | 1 << 15, -1,
+        ] as [Int64])
+    func unsupportedControl(_ route: Route, _ flags: Int64) {
         fixture.use(route)
-        for flags: Int64 in [1 << 1, 1 << 3, 1 << 30, 1 << 31, 1 << 14 | 1 << 15, -1] {
-            let control = Plain.accessControl(AccessControl(protection: .whenUnlocked, flags: flags))
-            #expect(
-                client.add([String: Plain].generic("s", "b").with([kSecAttrAccessControl: control])).status
-                    == errSecParam)
+        let control: [String: Plain] = [
+            kSecAttrAccessControl: .accessControl(AccessControl(protection: .whenUnlocked, flags: flags))
+        ]
+        let other = [String: Plain].generic("s", "b")
+        #expect(client.add(other.with(control)).status == errSecParam)
+        #expect(client.status(other) == errSecItemNotFound)
+        #expect(client.update(item, control.with([kSecValueData: .bytes("y")])) == errSecParam)
+        #expect(client.data(item) == .bytes("x") && client.attribute(kSecAttrAccessControl, item) == nil)
+        #expect(status(control) == errSecItemNotFound)
+        #expect(client.update(item.with(control), [kSecAttrLabel: "l"]) == errSecItemNotFound)
+        #expect(client.delete(item.with(control)) == errSecItemNotFound)
+        #expect(status([:]) == errSecSuccess)
+    }
+
+    @Test(
+        "8.6/68: SecItemAdd and SecItemUpdate store an access control that the unlocked keychain satisfies",
+        arguments: Route.all,
+        [
+            1 << 0, 1 << 4, 1 << 14, 1 << 15, 1 << 4 | 1 << 15, 1 << 4 | 1 << 14, 1 << 1 | 1 << 4 | 1 << 14,
+            1 << 3 | 1 << 4 | 1 << 14, 1 << 5 | 1 << 4 | 1 << 14,
+        ] as [Int64])
+    func supportedControl(_ route: Route, _ flags: Int64) {
+        fixture.use(route)
+        let control = Plain.accessControl(AccessControl(protection: .whenUnlocked, flags: flags))
+        let other = [String: Plain].generic("s", "b")
+        #expect(client.add(other.with([kSecAttrAccessControl: control])).status == errSecSuccess)
+        #expect(client.attribute(kSecAttrAccessControl, other) == control)
+        #expect(client.update(item, [kSecAttrAccessControl: control]) == errSecSuccess)
+        #expect(client.attribute(kSecAttrAccessControl, item) == control && client.data(item) == .bytes("x"))
+    }
+
+    @Test(
+        "1.2: match keys outside a search are errSecParam, whatever their value",
+        arguments: Route.all,
+        [
+            kSecMatchHostOrSubdomainOfHost, "m_Issuers", "m_Policy", "m_DiacriticInsensitive", "m_WidthInsensitive",
+            kSecMatchCaseInsensitive, kSecMatchSubjectContains, kSecMatchSubjectStartsWith, kSecMatchSubjectEndsWith,
+            kSecMatchSubjectWholeString, "m_EmailAddressIfPresent", "m_TrustedOnly", "m_ValidOnDate", "m_ItemList",
+            "m_SearchList", "m_Other",
+        ])
+    func matchKeys(_ route: Route, _ key: String) {
+        fixture.use(route)
+        for value in [true, "text", .list([]), 1, .date(KeychainDate(seconds: 0))] as [Plain] {
+            #expect(client.add([String: Plain].generic("s", "b").with([key: value])).status == errSecParam)
+            #expect(client.update(item.with([key: value]), [kSecAttrLabel: "l"]) == errSecParam)
+            #expect(client.update(item, [key: value]) == errSecNoSuchAttr)
+            #expect(client.delete(item.with([key: value])) == errSecParam)
         }
+        #expect(client.count(.anyGeneric) == 1)
+    }
+
+    @Test("1.2: match keys that a search does not support, and values of wrong types", arguments: Route.all)
+    func unsupportedMatchKeys(_ route: Route) {
+        fixture.use(route)
+        for (key, value) in [
+            (kSecMatchHostOrSubdomainOfHost, "host"), ("m_Issuers", .list([])), ("m_Policy", .object),
+            ("m_DiacriticInsensitive", true), ("m_WidthInsensitive", true),
+        ] as [(String, Plain)] {
+            #expect(status([key: value]) == errSecUnimplemented, "\(key)")
+        }
+        for (key, value) in [
+            ("m_DiacriticInsensitive", "yes"), (kSecMatchCaseInsensitive, 1), (kSecMatchSubjectContains, true),
+            ("m_EmailAddressIfPresent", 1), ("m_TrustedOnly", 1), ("m_ValidOnDate", "now"), ("m_ItemList", .list([])),
+            ("m_SearchList", .list([])),
+        ] as [(String, Plain)] {
+            #expect(status([key: value]) == errSecParam, "\(key)")
+        }
+        for (key, value) in [
+            ("m_DiacriticInsensitive", false), ("m_WidthInsensitive", false), ("m_TrustedOnly", true), ("m_Other", 1),
+            ("m_EmailAddressIfPresent", "a"), ("m_ValidOnDate", .date(KeychainDate(seconds: 0))),
+        ] as [(String, Plain)] {
+            #expect(status([key: value]) == errSecSuccess, "\(key)")
+        }
+    }
+
+    @Test(
+        "1.2: classes without items match nothing and take no item; the other keys are checked first",
+        arguments: Route.all, ["cert", "keys", "idnt"])
+    func classesWithoutItems(_ route: Route, _ name: String) throws {
+        fixture.use(route)
+        let query: [String: Plain] = [kSecClass: .text(name)]
+        for more: [String: Plain] in [
+            [:], ["kcls": "0", "tkid": "com.apple.setoken", "type": "73"], ["slnr": .data([1]), "bsiz": 256],
+            [kSecMatchLimit: kSecMatchLimitAll, kSecAttrSynchronizable: kSecAttrSynchronizableAny],
+            [kSecAttrAccessGroup: "default", kSecAttrAccessible: "ak"],
+        ] {
+            #expect(client.status(query.with(more)) == errSecItemNotFound)
+            #expect(client.delete(query.with(more)) == errSecItemNotFound)
+            #expect(client.update(query.with(more), [kSecAttrLabel: "l"]) == errSecItemNotFound)
+            #expect(client.add(query.with(more)).status == errSecNoSuchClass)
+        }
+        #expect(client.add(query.with([kSecValueRef: .object])).status == errSecNoSuchClass)
+        #expect(client.status(query.with([kSecReturnRef: true])) == errSecItemNotFound)
+        for (key, value) in [
+            (kSecAttrSynchronizable, "yes"), (kSecAttrAccessible, 6), (kSecMatchLimit, "bogus"), (kSecReturnData, 1),
+            (kSecAttrAccessControl, 1), ("clip", 1), ("x", 1), ("m_ItemList", .list([])),
+        ] as [(String, Plain)] {
+            #expect(client.status(query.with([key: value])) == errSecParam, "\(key)")
+        }
+        #expect(client.delete(query.with([kSecMatchLimit: kSecMatchLimitOne])) == errSecParam)
+        #expect(client.delete(query.with([kSecMatchCaseInsensitive: true])) == errSecParam)
+        #expect(client.update(query.with([kSecReturnData: true]), [:]) == errSecParam)
+        #expect(client.status(query.with([kSecAttrAccessGroup: "foreign"])) == errSecMissingEntitlement)
+        #expect(client.entitled([]).delete(query) == errSecMissingEntitlement)
+        let bytes = try #require(client.reference(item)?.bytes)
+        let reference: [String: Plain] = [kSecValuePersistentRef: .data(Array(name.utf8) + bytes.dropFirst(4))]
+        #expect(client.delete(query.with(reference)) == errSecItemNotFound)
+        #expect(client.delete(reference) == errSecItemNotFound)
+        #expect(client.delete(reference.with([kSecAttrAccessGroup: "default"])) == errSecItemNotFound)
+        #expect(client.status(reference.with([kSecAttrAccessGroup: "default"])) == errSecParam)
+        #expect(client.delete(query.with([kSecValuePersistentRef: .data(bytes)])) == errSecNoSuchClass)
+        #expect(client.delete(item.with(reference)) == errSecNoSuchClass)
+        #expect(client.count(.anyGeneric) == 1)
+    }
+
+    @Test("1.2: a logout that deletes every class succeeds", arguments: Route.all)
+    func logout(_ route: Route) {
+        fixture.use(route)
+        #expect(client.add(.internet("h", "a")).status == errSecSuccess)
+        let codes: [Plain] = [kSecClassGenericPassword, kSecClassInternetPassword, "cert", "keys", "idnt"]
+        let statuses = codes.map { client.delete([kSecClass: $0]) }
+        #expect(statuses == [0, 0, errSecItemNotFound, errSecItemNotFound, errSecItemNotFound])
+        #expect(client.count(.anyGeneric) == 0 && client.count(.anyInternet) == 0)
     }
 }

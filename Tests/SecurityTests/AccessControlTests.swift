@@ -45,14 +45,36 @@ struct AccessControlTests {
     }
 
     @Test(
-        "8.6/68: what needs hardware or an application's password is refused, never ignored",
+        "8.6/68: an object carries flags that cannot be enforced; SecItemAdd and SecItemUpdate refuse it",
+        .memoryKeychain,
         arguments: [
             .biometryAny, .biometryCurrentSet, .touchIDAny, .companion, .watch, .privateKeyUsage, .applicationPassword,
-            [.biometryAny, .devicePasscode, .or], [.userPresence, .applicationPassword, .privateKeyUsage],
-            SecAccessControlCreateFlags(rawValue: 1 << 20),
+            [.biometryAny, .devicePasscode, .and], [.userPresence, .applicationPassword, .privateKeyUsage],
+            [.biometryAny, .devicePasscode, .or, .applicationPassword], SecAccessControlCreateFlags(rawValue: 1 << 20),
         ] as [SecAccessControlCreateFlags])
-    func unavailable(_ flags: SecAccessControlCreateFlags) {
-        #expect(status(kSecAttrAccessibleWhenUnlocked, flags) == errSecUnimplemented)
+    func unenforceable(_ flags: SecAccessControlCreateFlags) throws {
+        #expect(status(kSecAttrAccessibleWhenUnlocked, flags) == errSecSuccess)
+        let control = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
+        let query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a"]
+        let protected = query.merging([kSecAttrAccessControl: control]) { $1 }
+        #expect(SecItemAdd(protected as CFDictionary, nil) == errSecParam)
+        #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecItemNotFound)
+        #expect(SecItemAdd(query as CFDictionary, nil) == errSecSuccess)
+        let change: [CFString: Any] = [kSecAttrAccessControl: control]
+        #expect(SecItemUpdate(query as CFDictionary, change as CFDictionary) == errSecParam)
+    }
+
+    @Test("8.6/68: with `or`, the passcode suffices", .memoryKeychain)
+    func alternative() throws {
+        let flags: SecAccessControlCreateFlags = [.biometryAny, .or, .devicePasscode]
+        let control = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
+        let query: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a", kSecAttrAccessControl: control,
+        ]
+        #expect(SecItemAdd(query as CFDictionary, nil) == errSecSuccess)
+        var result: CFTypeRef?
+        #expect(SecItemCopyMatching(query.merging([kSecReturnAttributes: true]) { $1 } as CFDictionary, &result) == 0)
+        #expect((result as? [CFString: Any])?[kSecAttrAccessControl] as? SecAccessControl == control)
     }
 
     @Test("equality and hash are of the values")

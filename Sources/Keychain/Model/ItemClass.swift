@@ -22,4 +22,7 @@ package enum ItemClass: UInt8, CaseIterable, Hashable, Sendable {
         case .internetPassword: "InternetPassword"
         }
     }
+
+    /// The values of kSecClassCertificate, kSecClassKey and kSecClassIdentity: valid in a query, which then matches no item.
+    static let codesWithoutItems: Set<String> = ["cert", "keys", "idnt"]
 }

@@ -23,7 +23,7 @@ package enum AttributeText {
         case .blob:
             if case .data = current { return .data(bytes) }
             return .blob(bytes)
-        case .number: return number(bytes, isCode: key != .port)
+        case .number: return number(bytes, isCode: key == .creator || key == .type)
         case .boolean: return bytes == [0x30] ? .number(0) : bytes == [0x31] ? .number(1) : nil
         case .string, .date, .protection, .internetProtocol, .authenticationType:
             guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
@@ -50,7 +50,7 @@ package enum AttributeText {
         }
     }
 
-    /// A decimal number, or the four characters of a creator or type code.
+    /// Parses a decimal number or, if `isCode`, four printable ASCII characters.
     private static func number(_ bytes: [UInt8], isCode: Bool) -> AttributeValue? {
         if case .number(let number) = AttributeValue.decimal(.text(bytes)) { return .number(number) }
         guard isCode, bytes.count == 4, bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A value of ``kSecAttrAccessControl``: a protection class, and what has to be done before each use.
+/// A value of ``kSecAttrAccessControl``: a protection class and the constraints on each use of an item.
 ///
-/// Equal to any other of the same class and flags.
+/// Two objects are equal if their protection classes and flags are equal.
 public final class SecAccessControl: NSObject, Sendable {
     /// The value of a kSecAttrAccessible constant.
     let protection: String
@@ -13,7 +13,8 @@ public final class SecAccessControl: NSObject, Sendable {
         self.flags = flags
     }
 
-    /// - Throws: for what is no protection class, and for flags that there cannot be.
+    /// - Throws: `unknownProtection` if `protection` is not a kSecAttrAccessible constant; `contradiction` if the flags
+    ///   exclude each other.
     convenience init(
         protection: CFTypeRef, checking flags: SecAccessControlCreateFlags
     ) throws(SecAccessControlRefusal) {

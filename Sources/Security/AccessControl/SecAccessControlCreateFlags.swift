@@ -1,8 +1,8 @@
-/// What has to be done before each use of an item.
+/// The constraints that must be satisfied before each use of an item.
 ///
-/// ``userPresence`` and ``devicePasscode``, with ``or`` and ``and``, are satisfied by the unlocked keychain. All others need
-/// hardware, or a password of the application's, that there is not: ``SecAccessControlCreateWithFlags(_:_:_:_:)`` refuses
-/// them.
+/// The unlocked keychain satisfies ``userPresence`` and ``devicePasscode``. All other constraints need hardware or a password
+/// of the application. ``SecAccessControlCreateWithFlags(_:_:_:_:)`` creates objects with them, but an item that would
+/// depend on one cannot be stored: ``SecItemAdd(_:_:)`` and ``SecItemUpdate(_:_:)`` return ``errSecParam``.
 public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public let rawValue: CFOptionFlags
 
@@ -15,7 +15,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public static let companion = Self(rawValue: 1 << 5)
     /// One of the constraints suffices.
     public static let or = Self(rawValue: 1 << 14)
-    /// All of the constraints.
+    /// All of the constraints are required, as without this flag.
     public static let and = Self(rawValue: 1 << 15)
     public static let privateKeyUsage = Self(rawValue: 1 << 30)
     public static let applicationPassword = Self(rawValue: 1 << 31)
@@ -27,10 +27,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
 }
 
 extension SecAccessControlCreateFlags {
-    /// What the unlocked keychain satisfies, and how it is combined.
-    private static let satisfied: Self = [.userPresence, .devicePasscode, .or, .and]
-
-    /// - Throws: why there can be no object with these.
+    /// - Throws: `contradiction` for combinations that Apple's implementation refuses too (SecAccessControl.m).
     func check() throws(SecAccessControlRefusal) {
         let biometry: Self = [.biometryAny, .biometryCurrentSet]
         let besidePresence: Self = [.userPresence, .applicationPassword, .privateKeyUsage]
@@ -38,6 +35,5 @@ extension SecAccessControlCreateFlags {
             isSuperset(of: [.or, .and]) || isSuperset(of: biometry)
             || contains(.userPresence) && !besidePresence.isSuperset(of: self)
         if isContradictory { throw .contradiction }
-        guard Self.satisfied.isSuperset(of: self) else { throw .unavailable }
     }
 }

@@ -1,14 +1,15 @@
 public import Foundation
 
-/// An object for ``kSecAttrAccessControl``.
+/// Creates a value of ``kSecAttrAccessControl``.
 ///
 /// - Parameters:
-///   - allocator: not looked at.
+///   - allocator: ignored.
 ///   - protection: one of the kSecAttrAccessible constants.
 ///   - flags: see ``SecAccessControlCreateFlags``.
-///   - failure: where it is given, set to an error of the caller's to release (`takeRetainedValue`) when there is no object.
-/// - Returns: nil, with ``errSecParam``, for what is no protection class and for flags that contradict each other; nil, with
-///   ``errSecUnimplemented``, for flags that need what this system does not have.
+///   - failure: set to an error with the code ``errSecParam`` if the function returns nil. The caller owns the error
+///     (`takeRetainedValue`).
+/// - Returns: nil if `protection` is not such a constant or the flags contradict each other. Flags that this system cannot
+///   enforce are accepted here, as on Apple's systems; ``SecItemAdd(_:_:)`` and ``SecItemUpdate(_:_:)`` refuse them.
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?, _ protection: CFTypeRef, _ flags: SecAccessControlCreateFlags,
     _ failure: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -49,15 +49,28 @@ struct AccessControls {
         #expect(SecAccessControlCreateWithFlags(nil, name as AnyObject, [], nil) != nil)
     }
 
-    @Test("105: flags that need hardware give an error")
+    @Test("105: flags that need hardware make an object, and the item is refused, never stored unprotected")
     func hardware() throws {
+        let flags: SecAccessControlCreateFlags = [.biometryCurrentSet, .privateKeyUsage]
+        var attributes: [CFString: Any] = [kSecValueData: Data("x".utf8)]
+        attributes[kSecAttrAccessControl] = SecAccessControlCreateWithFlags(
+            kCFAllocatorDefault, kSecAttrAccessibleWhenUnlocked, flags, nil)
+        #expect(attributes.count == 2)
+        #expect(SecItemAdd(query(attributes), nil) == errSecParam)
+        #expect(SecItemCopyMatching(query(), nil) == errSecItemNotFound)
+        #expect(SecItemAdd(query(), nil) == errSecSuccess)
+        #expect(SecItemUpdate(query(), attributes as CFDictionary) == errSecParam)
+    }
+
+    @Test("105: contradictory flags give an error")
+    func contradiction() throws {
         var error: Unmanaged<CFError>?
         let control = SecAccessControlCreateWithFlags(
-            kCFAllocatorDefault, kSecAttrAccessibleWhenUnlocked, [.biometryCurrentSet, .privateKeyUsage], &error)
+            kCFAllocatorDefault, kSecAttrAccessibleWhenUnlocked, [.biometryCurrentSet, .biometryAny], &error)
         #expect(control == nil)
         let found = try #require(error).takeRetainedValue()
-        #expect(found.domain == NSOSStatusErrorDomain && found.code == Int(errSecUnimplemented))
-        #expect(CFErrorGetCode(found) == -4 && CFErrorGetDomain(found) as String == NSOSStatusErrorDomain)
+        #expect(found.domain == NSOSStatusErrorDomain && found.code == Int(errSecParam))
+        #expect(CFErrorGetCode(found) == -50 && CFErrorGetDomain(found) as String == NSOSStatusErrorDomain)
         #expect((CFErrorCopyUserInfo(found) as! [String: Any])[NSLocalizedDescriptionKey] != nil)
         #expect(CFErrorCopyDescription(found) as String == found.localizedDescription)
         #expect(!found.localizedDescription.isEmpty)

@@ -34,7 +34,7 @@ struct AttributeTerms: Hashable, Sendable {
         case QueryKey.synchronizable:
             synchronizable = .only(try AttributeKey.synchronizable.coerced(value) == .number(1))
         case QueryKey.accessControl:
-            guard case .accessControl(let control) = value, control.isSupported else { throw .param }
+            guard case .accessControl(let control) = value else { throw .param }
             accessControl = control
         default:
             guard let attribute = AttributeKey.coded(code, in: itemClass) else { throw .noSuchAttr }
@@ -42,12 +42,31 @@ struct AttributeTerms: Hashable, Sendable {
         }
     }
 
-    /// Two attributes that name different protection classes: `param`.
+    /// Checks the attributes of an item that is to be stored.
+    ///
+    /// - Throws: `param` for kSecAttrSynchronizableAny, for a tombstone and for an access control that cannot be enforced.
+    func checkStored() throws(SecurityStatus) {
+        guard synchronizable != .any, values[.tombstone] ?? .number(0) == .number(0),
+            accessControl?.isSupported ?? true
+        else { throw .param }
+    }
+
+    /// - Throws: `param` if kSecAttrAccessible and kSecAttrAccessControl contain different protection classes.
     func checkProtection() throws(SecurityStatus) {
         guard let accessControl, let named = values[.accessible] else { return }
         guard Protection(named) == accessControl.protection else { throw .param }
     }
 
-    /// Attributes whose code has four characters are told from all other keys by that.
+    /// Whether a key of a dictionary is an attribute: only their codes have four characters.
     static func isAttribute(_ key: String) -> Bool { key.utf8.count == 4 }
+
+    /// Whether an attribute has the same meaning in every class, including those without items.
+    static func isOfEveryClass(_ key: String) -> Bool {
+        switch key {
+        case QueryKey.synchronizable, QueryKey.accessControl, QueryKey.appClip, QueryKey.accessGroup,
+            QueryKey.accessible:
+            true
+        default: false
+        }
+    }
 }

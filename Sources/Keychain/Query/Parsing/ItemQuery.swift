@@ -16,14 +16,15 @@ struct ItemQuery: Hashable, Sendable {
     var itemClass: ItemClass { attributes.itemClass }
 
     /// - Throws: `missingEntitlement` for a client without groups and for a group that is not the client's; else as
-    ///   ``QueryTerms``, and `param` for combinations that are not valid (reference 3.14).
+    ///   ``QueryTerms`` and ``MatchFilter``, and `param` for combinations that are not valid (reference 3.14);
+    ///   `itemNotFound` for a class without items, after all other checks.
     init(_ dictionary: QueryDictionary, for operation: Operation, by client: QueryClient) throws(SecurityStatus) {
         try client.check()
         let terms = try QueryTerms(dictionary)
         try Self.check(terms, for: operation)
         attributes = terms.attributes
         reference = terms.reference?.identifier
-        match = terms.match
+        match = try MatchFilter(terms.matchKeys, for: attributes.itemClass)
         limit = operation == .copyMatching ? terms.limit ?? .one : .all
         returns = terms.returns
         if let group = attributes.accessGroup {
@@ -32,6 +33,7 @@ struct ItemQuery: Hashable, Sendable {
         } else {
             groups = client.visibleGroups
         }
+        guard terms.hasItems else { throw .itemNotFound }
     }
 
     private static func check(_ terms: QueryTerms, for operation: Operation) throws(SecurityStatus) {
@@ -40,7 +42,7 @@ struct ItemQuery: Hashable, Sendable {
             guard terms.reference == nil || terms.attributes.isEmpty else { throw .param }
         case .update, .delete:
             // kSecMatchLimitAll, which Apple's older keychain asks for here, says what is done anyway.
-            guard terms.limit == nil || terms.limit == .all, !terms.hasMatchKeys, !terms.use.skipsAuthentication
+            guard terms.limit == nil || terms.limit == .all, terms.matchKeys.isEmpty, !terms.use.skipsAuthentication
             else { throw .param }
             if operation == .update, terms.hasReturnKeys { throw .param }
         }

@@ -19,9 +19,8 @@ struct ItemUpdate: Hashable, Sendable {
                 throw .noSuchAttr
             }
         }
-        guard data != .invalid, attributes.synchronizable != .any,
-            attributes.values[.tombstone] ?? .number(0) == .number(0)
-        else { throw .param }
+        guard data != .invalid else { throw .param }
+        try attributes.checkStored()
         try attributes.checkProtection()
         if let group = attributes.accessGroup { try client.checkWriting(group) }
         self.attributes = attributes

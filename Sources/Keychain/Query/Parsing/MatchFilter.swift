@@ -16,9 +16,17 @@ struct MatchFilter: Hashable, Sendable {
     private(set) var host: [UInt8]?
     private(set) var subjects: [Subject: String] = [:]
 
-    /// - Throws: `param` for a value of a wrong type and for lists of items, `unimplemented` for what the class has no use
-    ///   for. Keys that nobody knows are ignored.
-    mutating func add(_ key: String, _ value: QueryValue, for itemClass: ItemClass) throws(SecurityStatus) {
+    init() {}
+
+    /// Parses the kSecMatch… keys of a dictionary, except the limit.
+    ///
+    /// - Throws: `param` for a value of a wrong type and for lists of items, `unimplemented` for keys that the class does
+    ///   not support. Unknown keys are ignored.
+    init(_ keys: QueryDictionary, for itemClass: ItemClass) throws(SecurityStatus) {
+        for (key, value) in keys.sorted(by: { $0.key < $1.key }) { try add(key, value, for: itemClass) }
+    }
+
+    private mutating func add(_ key: String, _ value: QueryValue, for itemClass: ItemClass) throws(SecurityStatus) {
         if let subject = Subject(rawValue: key) {
             subjects[subject] = try Self.string(value)
             return

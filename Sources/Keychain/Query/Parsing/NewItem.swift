@@ -12,11 +12,12 @@ struct NewItem: Hashable, Sendable {
     init(_ dictionary: QueryDictionary, by client: QueryClient) throws(SecurityStatus) {
         try client.check()
         // The class may come from nothing else: what a persistent reference names is there already.
-        guard dictionary[QueryKey.itemClass] != nil else { throw .param }
+        guard let itemClass = dictionary[QueryKey.itemClass] else { throw .param }
+        guard !ItemClass.codesWithoutItems.contains(itemClass.string ?? "") else { throw .noSuchClass }
         let terms = try QueryTerms(dictionary)
-        guard !terms.hasMatchKeys, terms.limit == nil, !terms.use.skipsAuthentication, terms.data != .invalid,
-            terms.attributes.synchronizable != .any, terms.attributes.values[.tombstone] ?? .number(0) == .number(0)
+        guard terms.matchKeys.isEmpty, terms.limit == nil, !terms.use.skipsAuthentication, terms.data != .invalid
         else { throw .param }
+        try terms.attributes.checkStored()
         attributes = terms.attributes
         hasData = terms.data == .given
         returns = terms.returns

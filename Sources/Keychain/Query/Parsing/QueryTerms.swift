@@ -3,26 +3,29 @@
 /// What may stand together, and in which call, is not looked at here.
 struct QueryTerms: Hashable, Sendable {
     private(set) var attributes: AttributeTerms
+    /// False for a class that Keychain Services has and this keychain cannot store; `attributes` then contains only those
+    /// of every class.
+    let hasItems: Bool
     private(set) var reference: PersistentReference?
     private(set) var data = ValueData.none
     private(set) var returns: ReturnKeys = []
     private(set) var hasReturnKeys = false
     private(set) var limit: MatchLimit?
-    private(set) var match = MatchFilter()
-    /// Whether there is a kSecMatch… key beside the limit.
-    private(set) var hasMatchKeys = false
+    /// The kSecMatch… keys except the limit, not parsed: only a search may contain them.
+    private(set) var matchKeys: QueryDictionary = [:]
     private(set) var use = UseKeys()
 
     private static let maximumKeys = 128
 
     /// Which of several errors is told does not depend on the dictionary's order: the class comes first.
     ///
-    /// - Throws: `param`, `noSuchClass`, `noSuchAttr`, `unimplemented`; `itemNotFound` for a persistent reference of a class
-    ///   of which there are no items.
+    /// - Throws: `param`, `noSuchClass` for an unknown class or one that is not the persistent reference's, `noSuchAttr`.
     init(_ dictionary: QueryDictionary) throws(SecurityStatus) {
         guard !dictionary.isEmpty, dictionary.count <= Self.maximumKeys else { throw .param }
         reference = try Self.reference(in: dictionary)
-        attributes = AttributeTerms(try Self.itemClass(of: dictionary, reference))
+        let itemClass = try Self.itemClass(of: dictionary, reference)
+        hasItems = itemClass != nil
+        attributes = AttributeTerms(itemClass ?? .genericPassword)
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != QueryKey.itemClass {
             try add(key, value)
         }
@@ -37,16 +40,17 @@ struct QueryTerms: Hashable, Sendable {
         return found
     }
 
+    /// - Returns: nil for a class without items.
     private static func itemClass(
         of dictionary: QueryDictionary, _ reference: PersistentReference?
-    ) throws(SecurityStatus) -> ItemClass {
+    ) throws(SecurityStatus) -> ItemClass? {
         guard let value = dictionary[QueryKey.itemClass] else {
             guard let reference else { throw .param }
-            guard let found = reference.itemClass else { throw .itemNotFound }
-            return found
+            return reference.itemClass
         }
         guard let code = value.string else { throw .param }
-        guard let itemClass = ItemClass.allCases.first(where: { $0.code == code }) else { throw .noSuchClass }
+        let itemClass = ItemClass.allCases.first { $0.code == code }
+        guard itemClass != nil || ItemClass.codesWithoutItems.contains(code) else { throw .noSuchClass }
         if let reference, reference.itemClass != itemClass { throw .noSuchClass }
         return itemClass
     }
@@ -54,7 +58,10 @@ struct QueryTerms: Hashable, Sendable {
     private mutating func add(_ key: String, _ value: QueryValue) throws(SecurityStatus) {
         // CFNull is a date for kSecMatchValidOnDate: now.
         guard value != .null || key == "m_ValidOnDate" else { throw .param }
-        if AttributeTerms.isAttribute(key) { return try attributes.add(key, value) }
+        if AttributeTerms.isAttribute(key) {
+            guard hasItems || AttributeTerms.isOfEveryClass(key) else { return }
+            return try attributes.add(key, value)
+        }
         switch key.utf8.first {
         case UInt8(ascii: "m"): try add(match: key, value)
         case UInt8(ascii: "r"):
@@ -72,8 +79,7 @@ struct QueryTerms: Hashable, Sendable {
         if key == QueryKey.limit {
             limit = try MatchLimit(value)
         } else {
-            hasMatchKeys = true
-            try match.add(key, value, for: itemClass)
+            matchKeys[key] = value
         }
     }
 

@@ -1,7 +1,7 @@
-/// A SecAccessControl (kSecAttrAccessControl): a protection class and what has to be done before each use.
+/// A SecAccessControl (kSecAttrAccessControl): a protection class and the constraints on each use of an item.
 package struct AccessControl: Hashable, Sendable {
     package var protection: Protection
-    /// SecAccessControlCreateFlags; 0 asks for nothing.
+    /// SecAccessControlCreateFlags; 0 for no constraint.
     package var flags: Int64
 
     package init(protection: Protection, flags: Int64) {
@@ -9,18 +9,24 @@ package struct AccessControl: Hashable, Sendable {
         self.flags = flags
     }
 
-    private static let userPresence: Int64 = 1 << 0
-    private static let devicePasscode: Int64 = 1 << 4
+    /// userPresence and devicePasscode: the unlocked keychain satisfies them.
+    private static let satisfied: Int64 = 1 << 0 | 1 << 4
+    /// biometryAny, biometryCurrentSet and companion: they need hardware.
+    private static let unsatisfied: Int64 = 1 << 1 | 1 << 3 | 1 << 5
     private static let or: Int64 = 1 << 14
     private static let and: Int64 = 1 << 15
 
-    /// Whether the unlocked keychain is all that it asks for. Others need hardware, or a password of the application's, that
-    /// there is not; they are refused rather than ignored.
+    /// Whether the unlocked keychain satisfies the constraints. Others are refused rather than ignored.
+    ///
+    /// With `or`, a satisfied constraint suffices. applicationPassword and privateKeyUsage are not alternatives: they apply
+    /// in addition to the other constraints, with `or` too (SecAccessControl.m).
     var isSupported: Bool {
-        let known = Self.userPresence | Self.devicePasscode | Self.or | Self.and
-        return flags & ~known == 0 && flags & (Self.or | Self.and) != Self.or | Self.and
+        guard flags & ~(Self.satisfied | Self.unsatisfied | Self.or | Self.and) == 0 else { return false }
+        guard flags & Self.or == 0 || flags & Self.and == 0 else { return false }
+        let needsHardware = flags & Self.unsatisfied != 0
+        return !needsHardware || flags & Self.or != 0 && flags & Self.satisfied != 0
     }
 
-    /// Whether it asks for anything: such an item cannot be synchronizable.
+    /// Whether the item cannot be synchronizable.
     var hasConstraints: Bool { flags != 0 }
 }

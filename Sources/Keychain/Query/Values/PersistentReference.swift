@@ -1,6 +1,6 @@
 /// What kSecReturnPersistentRef gives and kSecValuePersistentRef takes: the class, and the 16 bytes of an item's life.
 package struct PersistentReference: Hashable, Sendable {
-    /// Four ASCII characters; nil in `itemClass` for a class of which there are no items here.
+    /// Nil for a class without items (``ItemClass/codesWithoutItems``).
     package let itemClass: ItemClass?
     /// ``Item/persistentReference``.
     package let identifier: [UInt8]
@@ -16,8 +16,8 @@ package struct PersistentReference: Hashable, Sendable {
     init?(bytes: [UInt8]) {
         guard bytes.count == Self.codeCount + MetadataCodec.referenceCount else { return nil }
         let code = String(decoding: bytes.prefix(Self.codeCount), as: UTF8.self)
-        guard ["genp", "inet", "cert", "keys", "idnt"].contains(code) else { return nil }
         itemClass = ItemClass.allCases.first { $0.code == code }
+        guard itemClass != nil || ItemClass.codesWithoutItems.contains(code) else { return nil }
         identifier = Array(bytes.dropFirst(Self.codeCount))
     }
 

@@ -9,6 +9,8 @@ package enum QueryKey {
     static let synchronizable = "sync"
     static let synchronizableAny = "syna"
     static let accessControl = "accc"
+    static let accessGroup = "agrp"
+    static let accessible = "pdmn"
     /// kSecUseDataProtectionKeychain: there is no other keychain.
     static let useDataProtectionKeychain = "nleg"
     /// The mark of app clips, which nobody may set.
