@@ -65,3 +65,36 @@ PY
 # Of several processes as well, each with a descriptor of its own, opened and closed for every byte.
 rm -f x; for i in 1 2 3 4; do (for _ in $(seq 40); do printf $i >> x; done) & done; wait
 expect "40 40 40 40" "$(fold -w1 x | sort | uniq -c | awk '{ print $1 }' | xargs)" "concurrent appends"
+
+# F1: a truncation or a creation alone is durable after fsync. Without fsync, a daemon that dies immediately after close(2) leaves
+# the old or the new state, complete.
+cd /
+# killed_after_close fsync|none: truncates `item` and creates `new`, calls fsync or not, closes both and kills the daemon.
+killed_after_close() {
+    printf old > "$D/item"; rm -f "$D/new"
+    python3 - "$(daemon)" "$D" "$1" <<'PY'
+import os, signal, sys
+pid, directory, syncs = int(sys.argv[1]), sys.argv[2], sys.argv[3] == "fsync"
+descriptors = [os.open(f"{directory}/{name}", flags, 0o600) for name, flags in
+    (("item", os.O_WRONLY | os.O_TRUNC), ("new", os.O_WRONLY | os.O_CREAT))]
+for fd in descriptors:
+    if syncs: os.fsync(fd)
+for fd in descriptors: os.close(fd)
+os.kill(pid, signal.SIGKILL)
+PY
+    wait_until 15 eval '! is_mounted'
+    expect_code 0 "$KEYCHAINFS" check > /dev/null
+    mount_keychain
+}
+for _ in 1 2 3; do
+    killed_after_close fsync
+    expect '' "$(cat "$D/item")" "a truncation after fsync"
+    expect 0 "$(stat -c %s "$D/new")" "the size of a new item after fsync"
+done
+for _ in $(seq "$(rounds 9)"); do
+    killed_after_close none
+    value=$(cat "$D/item"); case "$value" in '' | old) ;; *) fail "a truncation without fsync left '$value'" ;; esac
+    [ ! -e "$D/new" ] || expect 0 "$(stat -c %s "$D/new")" "the size of a new item without fsync"
+    printf next > "$D/item"; expect next "$(cat "$D/item")" "a write after the crash"
+    printf next > "$D/new"; expect next "$(cat "$D/new")" "a new item after the crash"
+done
