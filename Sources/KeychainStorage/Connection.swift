@@ -18,8 +18,8 @@ final class Connection: Sendable {
     let logRoom: Mutex<LogRoom>
     let logProgress = Mutex(LogProgress())
     private let file: FileIdentity
-    /// Where the file was when it was opened.
-    private let path: String
+    /// Where the file was when it was opened, without symbolic links.
+    let path: String
     /// Where its write-ahead log is. A string: every commit looks at it.
     let logPath: String
     /// The write-ahead log as it was first seen: SQLite goes on with it whatever becomes of its name.
@@ -42,7 +42,7 @@ final class Connection: Sendable {
         eraser.begin { [weak self] () throws(KeychainError) in try self?.erase() }
     }
 
-    deinit { close(checkpoint: nil) }
+    deinit { close() }
 
     /// Another connection to the same file and log, if both can still be found by name.
     private func openBeside(_ file: StoreFile) -> DatabaseQueue? {
@@ -74,12 +74,16 @@ final class Connection: Sendable {
     /// found again. A disk that cannot answer has not moved them: what is wrong with it the commit finds out.
     var isInPlace: Bool {
         do throws(Errno) {
-            guard let status = try UntimedStatus.ofExisting(path) else { return false }
-            guard FileIdentity(status) == file else { return false }
+            guard try isNamed() else { return false }
             return hasLog(try UntimedStatus.ofExisting(logPath).map(FileIdentity.init))
         } catch {
             return true
         }
+    }
+
+    /// Whether the path still names the open file. Throws what statx(2) returned.
+    func isNamed() throws(Errno) -> Bool {
+        try UntimedStatus.ofExisting(path).map(FileIdentity.init) == file
     }
 
     /// Whether `present` is the store's log. There is none before the first use.
@@ -134,17 +138,21 @@ final class Connection: Sendable {
         return Medium.refusal(in: FilePath(path).removingLastComponent()) ?? error
     }
 
-    /// Ends the use after `checkpoint`; later ones throw ``KeychainError/notAvailable``. Does nothing a second time.
+    /// Interrupts the running statement, from any thread (sqlite3_interrupt).
+    func interrupt() { queue.interrupt() }
+
+    /// Closes the database after `last`, the final use of it. Later uses throw ``KeychainError/notAvailable``. Does nothing a second
+    /// time.
     ///
-    /// Waits for the calls that are running; so never from within the body of one.
-    func close(checkpoint: ((Database) -> Void)?) {
+    /// Waits for running calls. Must not be called from within the body of one.
+    func close(after last: ((Database) -> Void)? = nil) {
         eraser.close()
         gate.enter()
         // First: whoever closes the last connection moves the log into the database, and takes it away.
         snapshots.close()
         let wasOpen = queue.unsafeReentrantRead { db in
             guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return false }
-            checkpoint?(db)
+            last?(db)
             return true
         }
         gate.leave()
@@ -178,6 +186,11 @@ extension Connection {
             if let holder = LockHolder.processID(of: .reader, on: locked, except: getpid()) {
                 try? queue.close()
                 throw .inUse(processID: holder)
+            }
+            // A compaction may have replaced the file since it was identified: nothing may be written to the old one.
+            if let status = UntimedStatus(at: file.path.string), FileIdentity(status) != file.identity {
+                try? queue.close()
+                throw .inUse(processID: 0)
             }
             return Connection(queue: queue, file: file)
         }

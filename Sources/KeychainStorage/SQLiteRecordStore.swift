@@ -88,47 +88,28 @@ package final class SQLiteRecordStore: RecordStore {
     package var logBytes: Int { connection.withLock { $0 }?.logBytes ?? 0 }
 
     package var freeBytes: Int {
-        let pages = try? current().perform { db throws(KeychainError) in
-            try KeychainError.mapping(db) {
-                try Int.fetchOne(
-                    db, sql: "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
-            }
+        let space = try? current().perform { db throws(KeychainError) in
+            try KeychainError.mapping(db) { try FileSpace(of: db) }
         }
-        return (pages ?? nil) ?? 0
+        return space?.freeBytes ?? 0
     }
 
     package func emptyLog() throws(KeychainError) { try checkpoint() }
 
     package func verifyStructure() throws(KeychainError) -> Int {
         try current().perform { db throws(KeychainError) in
-            var faults = 0
             do throws(KeychainError) {
-                try KeychainError.mapping(db) {
-                    let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
-                    while let message = try messages.next() { faults += Self.isFault(message) ? 1 : 0 }
-                    let strays = """
-                        SELECT count(*) FROM secret WHERE item NOT IN \
-                        (SELECT id FROM item WHERE secret IS NULL AND length(secret_seals) > 0)
-                        """
-                    faults += try Int.fetchOne(db, sql: strays) ?? 0
-                }
+                return try KeychainError.mapping(db) { try StructureCheck.faults(in: db) }
             } catch .decode {
                 // Too damaged to be checked to the end.
-                faults += 1
+                return 1
             }
-            return faults
         }
     }
 
     /// The number of rows that an index misses plus the number of wrong index entries.
     package func indexFaults() throws(KeychainError) -> Int {
         try read { (reader) throws(KeychainError) in try reader.compareIndexes().count }
-    }
-
-    /// What concerns only the contents of an index is left to ``RecordReader/compareIndexes()``, which names the rows.
-    private static func isFault(_ message: String) -> Bool {
-        let isOfIndex = ["missing from index", "entries in index", "non-unique entry in index"]
-        return message != "ok" && !isOfIndex.contains { message.contains($0) }
     }
 
     /// Moves everything from the write-ahead log into the database and empties the log.
@@ -139,27 +120,28 @@ package final class SQLiteRecordStore: RecordStore {
         try current().erase()
     }
 
-    /// Moves everything from the log into the database and goes on without a log: for a file that another one is about to
-    /// replace. SQLite removes the log's name when it closes the file, and by then it may be the log of the other one.
+    /// Moves the log into the database and continues without a log: for a file that another one is about to replace.
     package func removeLog() throws(KeychainError) {
         let connection = try current()
         try connection.perform { db throws(KeychainError) in
-            // Nobody else may have the log open.
+            // No other connection may have the log open.
             connection.snapshots.close()
-            // Of a change of the header alone, which lies in one sector: a journal on the disk would be left like the log.
-            let mode = try KeychainError.mapping(db) { try String.fetchOne(db, sql: "PRAGMA journal_mode = MEMORY") }
-            guard mode == "memory" else { throw .io(ResultCode.SQLITE_BUSY.rawValue) }
+            try KeychainError.mapping(db) { try Compaction.removeLog(db) }
         }
     }
 
-    /// Waits for the calls that are running; so never from within the body of one.
+    /// Waits for running calls. Must not be called from within the body of one.
     package func close() {
-        let last = connection.withLock { connection in
+        // A failed checkpoint loses nothing: the log stays, and the next opening continues with it.
+        takeConnection()?.close(after: isReadOnly ? nil : { db in _ = try? db.checkpoint(.truncate) })
+    }
+
+    /// Returns the connection to its last user; later calls throw `notAvailable`.
+    func takeConnection() -> Connection? {
+        connection.withLock { connection in
             defer { connection = nil }
             return connection
         }
-        // A failed checkpoint loses nothing: the log stays, and the next opening goes on with it.
-        last?.close(checkpoint: isReadOnly ? nil : { db in _ = try? db.checkpoint(.truncate) })
     }
 
     private func fill<Result>(

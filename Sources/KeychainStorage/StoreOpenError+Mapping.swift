@@ -22,6 +22,7 @@ extension StoreOpenError {
         switch error {
         case let error as StoreOpenError: self = error
         case let error as DatabaseError: self.init(error.extendedResultCode)
+        case let error as Errno: self.init(error)
         case is RowDecodingError: self = .damaged
         default: self = .io(ResultCode.SQLITE_ERROR.rawValue)
         }

@@ -5,7 +5,7 @@ import KeychainMount
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Verify every row of a keychain; with --repair save what is sound of a damaged one.",
+        abstract: "Verify every row of a keychain; --repair saves what is sound of it, --compact shrinks its file.",
         discussion: """
             A mounted keychain is checked by its daemon. Also lists files that editors left behind.
 
@@ -14,7 +14,11 @@ struct Check: ParsableCommand {
             out, one whose directory is lost is found in access-groups/lost+found. What another device alone can open \
             stays as it is. Asks before it changes anything, unless --yes says so.
 
-            Exit codes: 0 sound, or repaired; 10 wrong passphrase; 11 no keychain; 12 too damaged; 14 mounted or in use; 19 no \
+            With --compact the file of a sound keychain that is not mounted is replaced by a copy without the space that \
+            deleted items have left. At every moment, the complete old or new file is there. An unmount does the same if \
+            more than half of a file of more than 4 MiB is free.
+
+            Exit codes: 0 sound, repaired or compacted; 10 wrong passphrase; 11 no keychain; 12 too damaged; 14 mounted or in use; 19 no \
             room; 21 damaged; 24 older than what this device has seen.
             """)
 
@@ -29,7 +33,11 @@ struct Check: ParsableCommand {
     @Flag(help: "With --repair: take a keychain that may be older than what this device has seen of it as it is.")
     var acceptRollback = false
 
+    @Flag(help: "Release the free space of a sound keychain's file.")
+    var compact = false
+
     func validate() throws {
+        if repair, compact { throw ValidationError("Use either --repair or --compact.") }
         if !repair, yes || acceptRollback { throw ValidationError("--yes and --accept-rollback belong to --repair.") }
     }
 
@@ -37,10 +45,15 @@ struct Check: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let file = KeychainFile(path: keychain.path)
             if repair { return try repair(file) }
-            let answer = try file.check(unlocking: unlocking.source, say: Report.message)
+            let answer = try check(file)
             try Report.result(json ? answer.jsonText : answer.text)
             if !answer.isSound { throw Failure(.damaged, "\(keychain.path) is damaged.") }
         }
+    }
+
+    private func check(_ file: KeychainFile) throws(Failure) -> CheckAnswer {
+        guard compact else { return try file.check(unlocking: unlocking.source, say: Report.message) }
+        return try file.compact(unlocking: unlocking.source, say: Report.message)
     }
 
     private func repair(_ file: KeychainFile) throws(Failure) {

@@ -239,6 +239,31 @@ def restore_verify(home, is_done):
     home.expect_clean(r"login\.keychain\.replaced-\w+")
 
 
+LARGE = 300_000
+
+
+def with_free_pages(home):
+    """The file is larger than its items: one was removed."""
+    filled(home)
+    home.mount()
+    home.item("mail/large").write_bytes(bytes(LARGE))
+    home.item("mail/large").unlink()
+    home.unmount()
+
+
+def compact_verify(home, is_done):
+    """The complete old file or the complete new file; a second compaction makes it small."""
+    if not home.keychain.exists():
+        raise Wrong("there is no keychain")
+    if is_done and home.keychain.stat().st_size > LARGE:
+        raise Wrong("the compaction was acknowledged and the file is not smaller")
+    same_items(home, is_done)
+    home.run("check", "--compact", *home.secret())
+    if home.keychain.stat().st_size > LARGE:
+        raise Wrong("a compaction after a crash does not make the file smaller")
+    same_items(home, is_done)
+
+
 SAVED = {name: value for name, value in ITEMS.items() if name != "mail/b"}
 
 
@@ -394,6 +419,7 @@ SCENARIOS = [
     Scenario("slot remove", with_key_file, command("slot", "remove", "2", "--keychain", keychain), remove_verify),
     Scenario("backup", filled, command("backup", other("backup")), backup_verify),
     Scenario("restore", with_backup, restore, restore_verify),
+    Scenario("compact", with_free_pages, command("check", "--compact"), compact_verify),
     Scenario("repair", with_damaged_row, command("check", "--repair", "--yes"), repair_verify),
     Scenario("repair pages", with_damaged_pages, command("check", "--repair", "--yes"), repair_verify),
     Scenario("rekey", filled, Rekeying(), same_items),

@@ -48,6 +48,8 @@ package struct CheckReport: Hashable, Sendable {
     package var rowFault: IntegrityFault?
     /// Whether ``rowFault`` is known: before the first unlock it is not.
     package var areRowsVerified = false
+    /// The part of the store that deleted rows have left, in bytes.
+    package var freeBytes = 0
     /// Names that editors leave behind (swap, backup and temporary files).
     package var leftovers: [String] = []
 

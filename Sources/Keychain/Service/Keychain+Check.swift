@@ -7,6 +7,7 @@ extension Keychain {
     package func check() throws(KeychainError) -> CheckReport {
         var report = CheckReport()
         report.structureFaults = try store.verifyStructure()
+        report.freeBytes = store.freeBytes
         report.damagedKeys =
             try readable { (reader) throws(KeychainError) in try reader.damagedKeys() } ?? DamagedKeys()
         try checkDirectories(in: .none, path: "", 0, &report)

@@ -59,6 +59,10 @@ package struct CheckAnswer: JSONText, Sendable {
     /// Rows are older than the last commit, or not of its form.
     package let replacedRows: Bool
     package let leftovers: [String]
+    /// The part of the file that deleted items have left, in bytes, before a compaction.
+    package let freeBytes: Int
+    /// The bytes by which `check --compact` has made the file smaller. Nil without --compact.
+    package var compactedBytes: Int?
 
     package init(_ report: CheckReport) {
         directories = report.directories
@@ -85,6 +89,7 @@ package struct CheckAnswer: JSONText, Sendable {
         }
         (missingRows, addedRows, replacedRows) = (missing, added, replaced)
         leftovers = report.leftovers
+        freeBytes = report.freeBytes
     }
 
     package var isSound: Bool {
@@ -118,6 +123,11 @@ package struct CheckAnswer: JSONText, Sendable {
         if addedRows > 0 { lines.append("Rows are there that were never committed: \(addedRows) or more") }
         if replacedRows { lines.append("Rows are older than what was committed, or damaged.") }
         if !leftovers.isEmpty { lines += ["Left over by editors:"] + leftovers.map { "  " + $0 } }
+        if let compactedBytes {
+            lines.append("The file is \(compactedBytes) bytes smaller.")
+        } else if freeBytes > 0 {
+            lines.append("Free in the file: \(freeBytes) bytes, which 'keychainfs check --compact' releases.")
+        }
         let verdict =
             unavailable > 0 ? "What could be looked into is sound; unlock and check again." : "The keychain is sound."
         lines.append(isSound ? verdict : damagedAdvice)

@@ -12,13 +12,18 @@ import SystemServices
 final class EndingSignals: Sendable {
     /// The mounted session. Locked during the mount, so that a signal finds either no mount or a session that can unmount it.
     private let session = Mutex<Session?>(nil)
+    private let hasArrived = Atomic(false)
     private let log: Logger
+
+    /// Whether a signal has ended the mount.
+    var hasEnded: Bool { hasArrived.load(ordering: .acquiring) }
 
     init(log: Logger) { self.log = log }
 
     /// Starts the thread that waits for signals, which are blocked in all others.
     func start() throws(Errno) {
         try Signals.onEnding { [self] number in
+            hasArrived.store(true, ordering: .releasing)
             log.notice("ending", metadata: ["signal": "\(number)"])
             ServiceNotification.stopping.send()
             Self.end(mountedSession(orExitWith: number))

@@ -3,6 +3,7 @@ import FileSystemCore
 import Foundation
 import Fuse
 import Keychain
+import KeychainStorage
 import KeychainTree
 import Logging
 import SecretCrypto
@@ -36,6 +37,7 @@ struct MountDaemon {
             defer { opened.keychain.close() }
             reportDevice(opened)
             try serve(opened, at: place, guardedBy: watch, ready: ready)
+            compact(opened)
         } catch {
             watch.dismiss()
             throw error
@@ -190,6 +192,18 @@ struct MountDaemon {
         // CREATE looks. What takes longer says so.
         options.servesAtOnce = true
         return options
+    }
+
+    /// Returns the free space of the file to the file system. Not when a signal has ended the daemon: the system is perhaps shutting
+    /// down.
+    private func compact(_ opened: OpenedKeychain) {
+        guard !signals.hasEnded else { return }
+        do throws(StoreOpenError) {
+            let bytes = try opened.close(compacting: .atUnmount)
+            if bytes > 0 { log.info("compacted", metadata: ["bytes": "\(bytes)"]) }
+        } catch {
+            log.notice("the file was not compacted", metadata: ["error": "\(error)"])
+        }
     }
 
     private func startLocks(

@@ -144,6 +144,13 @@ package struct KeychainFile: Sendable {
         _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
     ) throws(Failure) -> CheckAnswer {
         defer { opened.keychain.close() }
+        return try checked(opened, unlocking: source, say: say)
+    }
+
+    /// Unlocks and verifies an open keychain, which stays open.
+    func checked(
+        _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
+    ) throws(Failure) -> CheckAnswer {
         try opened.unlock(with: source.read(say: say), keychain: path)
         do throws(KeychainError) {
             return CheckAnswer(try opened.keychain.check())

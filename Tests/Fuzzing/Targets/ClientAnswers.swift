@@ -37,7 +37,8 @@ extension FuzzTarget {
         """
         {"directories":1,"items":2,"unavailable":0,"foreign":0,"damagedDirectories":[],"damagedItems":[3],\
         "damage":[{"subject":"item","row":3,"path":"a/b/c","named":true}],"damagedSlots":0,"damagedKeys":0,\
-        "unreadableRows":0,"structureFaults":0,"missingRows":1,"addedRows":0,"replacedRows":true,"leftovers":["a~"]}
+        "unreadableRows":0,"structureFaults":0,"missingRows":1,"addedRows":0,"replacedRows":true,"leftovers":["a~"],\
+        "freeBytes":4096}
         """,
     ]
 }

@@ -23,7 +23,7 @@ SCHEMAS = {
                "stagedMemory": {"used": NUMBER, "limit": NUMBER}},
     "check": {"items": NUMBER, "directories": NUMBER, "foreign": NUMBER, "unavailable": NUMBER, "damagedItems": [object],
               "damagedDirectories": [object], "leftovers": NAMES, "missingRows": NUMBER, "addedRows": NUMBER,
-              "replacedRows": TRUTH, "structureFaults": NUMBER, "*": object},
+              "replacedRows": TRUTH, "structureFaults": NUMBER, "freeBytes": NUMBER, "compactedBytes?": NUMBER, "*": object},
     "slots": {"slots": [{"id": NUMBER, "kind": {"passphrase", "recovery", "keyfile"},
                          "kdf?": {"algorithm": {"argon2id"}, "memory": NUMBER, "passes": NUMBER}}]},
     "search": {"items": [{"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": TEXT}}]},

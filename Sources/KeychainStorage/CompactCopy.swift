@@ -1,0 +1,61 @@
+internal import Foundation
+internal import Glibc
+internal import SystemPackage
+internal import SystemServices
+
+/// The new file of a compaction, in the directory of the original. Removed with this object unless it has replaced the original.
+final class CompactCopy {
+    /// An empty file at first, mode 0600.
+    let path: FilePath
+    private let original: FilePath
+    /// Its shared lock marks the file as in use; see ``Drafts``. SQLite must have no lock on the file when it is closed.
+    private let file: FileDescriptor
+    private var hasReplaced = false
+
+    init(of original: FilePath) throws(StoreOpenError) {
+        self.original = original
+        do throws(Errno) {
+            (file, path) = try Drafts(in: original.removingLastComponent()).create()
+        } catch {
+            throw StoreOpenError(error)
+        }
+    }
+
+    deinit {
+        if !hasReplaced {
+            DatabaseFiles.removeAll(of: path.string)
+            try? FileManager.default.removeItem(atPath: path.string)
+        }
+        try? file.close()
+    }
+
+    /// The space of the disk that this user may use, in bytes.
+    func availableBytes() throws(StoreOpenError) -> Int {
+        do throws(Errno) { return try DiskSpace.available(to: file) } catch { throw StoreOpenError(error) }
+    }
+
+    func byteCount() throws(StoreOpenError) -> Int {
+        Int(clamping: try PlainFiles.stat(path, follow: false).size)
+    }
+
+    /// Sets owner and mode of the original, and makes contents and both durable.
+    ///
+    /// - Throws: `permissionDenied` if this user may not set the owner.
+    func prepare() throws(StoreOpenError) {
+        let facts = try PlainFiles.stat(original)
+        guard fchown(file.rawValue, facts.userID.rawValue, facts.groupID.rawValue) == 0,
+            fchmod(file.rawValue, facts.permissions.rawValue) == 0, fsync(file.rawValue) == 0
+        else { throw StoreOpenError(Errno(rawValue: errno)) }
+    }
+
+    /// Gives the copy the name of the original, durably.
+    func replaceOriginal() throws(StoreOpenError) {
+        do throws(Errno) {
+            try FileNames.replace(path.string, original.string)
+            hasReplaced = true
+            try FileNames.synchronize(directory: original.removingLastComponent().string)
+        } catch {
+            throw StoreOpenError(error)
+        }
+    }
+}
