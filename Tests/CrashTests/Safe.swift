@@ -47,6 +47,13 @@ struct Safe: Sendable {
     /// What has to be done before another one can be opened.
     func close() { keychain.close() }
 
+    /// Closes it after a compaction, as a daemon does at an unmount: a compaction that fails is not reported.
+    func compact() {
+        ring.close()
+        _ = try? store.close(compacting: .onRequest)
+        close()
+    }
+
     private static func device() throws(KeychainError) -> SecretBytes {
         try KeychainError.translating { () throws(CryptoError) in
             try SecretBytes(copying: [UInt8](repeating: 1, count: DeviceKey.byteCount).rawSpan)

@@ -208,7 +208,7 @@ enum Workload {
         Step("remove at the end") { world in
             try world.change { (change) throws(KeychainError) in try change.deleteItem(world.item("late", change).id) }
         },
-        Step("close") { world in world.safe.close() },
+        Step("close") { world in world.safe.compact() },
     ]
 }
 

@@ -80,3 +80,5 @@ PY
 rm -f "$KEYCHAIN"-wal "$KEYCHAIN"-shm; large=$(size)
 expect_code 21 "$KEYCHAINFS" check --compact > /dev/null
 expect "$large" "$(size)" "the size of a damaged keychain"
+mount_keychain; wait_until 20 eval '[ "$(status integrity)" = damaged ]'; unmount_keychain
+expect "$large" "$(size)" "the size of a damaged keychain after an unmount"
