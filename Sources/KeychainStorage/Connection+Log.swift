@@ -14,6 +14,16 @@ struct LogProgress: Sendable {
     var mayBegin = true
     /// Pages written since the last complete checkpoint.
     var pages = 0
+    /// Whether all transactions in the log are durable. The one of ``Connection/beginLog(_:)`` becomes durable with the next commit.
+    var isDurable = true
+    /// Whether the log must be emptied before the next commit: a transaction in it may never reach the disk, and a log ends for a
+    /// reader where a frame is missing. fsync(2) reports an error only once.
+    var mustBeEmptied = false
+
+    /// A commit or a checkpoint has failed, perhaps at its sync.
+    mutating func fail() {
+        if !isDurable { mustBeEmptied = true }
+    }
 }
 
 /// The write-ahead log of an open database.
@@ -28,6 +38,7 @@ extension Connection {
         let known = log.withLock { $0 }
         logRoom.withLock { $0.renew(known) }
         let pages = logProgress.withLock { progress in
+            progress.isDurable = true
             progress.pages += db.takePagesWritten()
             return progress.pages
         }
@@ -52,13 +63,17 @@ extension Connection {
     ///
     /// - Returns: Why it failed. No transaction may be committed then: the next call tries again.
     func beginLog(_ db: Database) -> KeychainError? {
-        guard logProgress.withLock({ $0.mayBegin }) else { return nil }
         do throws(KeychainError) {
+            if logProgress.withLock({ $0.mustBeEmptied }) { try emptyLog(db) }
+            guard logProgress.withLock({ $0.mayBegin }) else { return nil }
             try KeychainError.mapping(db) { try Self.commitStorePage(db) }
         } catch {
             return error
         }
-        logProgress.withLock { $0.mayBegin = false }
+        logProgress.withLock { progress in
+            progress.mayBegin = false
+            progress.isDurable = false
+        }
         return nil
     }
 
@@ -88,13 +103,24 @@ extension Connection {
 
     /// Moves everything from the log into the database and empties the log.
     func erase() throws(KeychainError) {
-        try perform { db throws(KeychainError) in
-            // Also if it fails: the log may have been moved into the database completely before.
-            logProgress.withLock { $0 = LogProgress() }
+        try perform { db throws(KeychainError) in try emptyLog(db) }
+    }
+
+    /// Called by the gate's owner, outside of a transaction.
+    private func emptyLog(_ db: Database) throws(KeychainError) {
+        do throws(KeychainError) {
             // The log cannot be emptied while another connection reads it.
             try snapshots.keepingOut { () throws(KeychainError) in
                 try KeychainError.mapping(db) { _ = try db.checkpoint(.truncate) }
             }
+        } catch {
+            logProgress.withLock { progress in
+                progress.fail()
+                // The log may have been moved into the database completely before.
+                (progress.mayBegin, progress.pages) = (true, 0)
+            }
+            throw error
         }
+        logProgress.withLock { $0 = LogProgress() }
     }
 }

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import Keychain
+internal import Synchronization
 internal import SystemServices
 
 /// Group commit (contract, F4): callers that come while a transaction is under way leave their parts with whoever has the
@@ -107,6 +108,7 @@ extension Connection {
             try parts.first { $0.ending != nil }?.ending?.willCommit(SQLiteRecords(db: db))
             try Self.execute("COMMIT TRANSACTION", db)
         } catch {
+            logProgress.withLock { $0.fail() }
             Self.rollBack(db)
             return error
         }
