@@ -9,7 +9,7 @@ extension SQLiteRecordStore {
     /// is complete; after an error it is still there, and complete.
     ///
     /// - Returns: The bytes by which the file has become smaller.
-    /// - Throws: `severalNames`; `diskFull` if the copy does not fit beside the file; `damaged` if the structure of the file has
+    /// - Throws: `severalNames`; `diskFull` if the copy does not fit on the disk; `damaged` if the structure of the file has
     ///   faults, because a copy would lose rows that a repair finds; `io` with SQLITE_INTERRUPT after the time limit.
     package func close(compacting policy: CompactionPolicy) throws(StoreOpenError) -> Int {
         guard let connection = takeConnection() else { return 0 }

@@ -121,6 +121,18 @@ struct CompactionTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)) == bytes)
     }
 
+    @Test("a file that was opened through a symbolic link is compacted in its place")
+    func symbolicLink() throws {
+        try sparse().close()
+        try FileManager.default.createSymbolicLink(atPath: scratch["link"], withDestinationPath: scratch.keychain)
+        let store = try SQLiteRecordStore.open(path: scratch["link"])
+        #expect(try store.close(compacting: .onRequest) > 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch["link"]) == scratch.keychain)
+        try FileManager.default.removeItem(atPath: scratch["link"])
+        try expectOneFile()
+        try expectComplete()
+    }
+
     @Test("a file with a second name is not compacted")
     func severalNames() throws {
         let store = try sparse()
@@ -144,10 +156,19 @@ struct CompactionTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch["second"])) == Data("another file".utf8))
     }
 
+    @Test("a file whose log has another name is not compacted")
+    func movedLog() throws {
+        let store = try sparse()
+        let inode = UntimedInode(scratch.keychain)
+        try FileManager.default.moveItem(atPath: scratch.keychain + "-wal", toPath: scratch["log"])
+        #expect(throws: StoreOpenError.notFound) { try store.close(compacting: .onRequest) }
+        #expect(UntimedInode(scratch.keychain) == inode)
+    }
+
     @Test("a file with damaged pages is not compacted: a repair finds rows that a copy would lose")
     func damaged() throws {
         try sparse().close()
-        try removeLeaves(of: "item")
+        try removeLastCell(of: "item")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)).dropFirst(4096)
         let store = try SQLiteRecordStore.open(path: scratch.keychain)
         #expect(throws: StoreOpenError.damaged) { try store.close(compacting: .onRequest) }
@@ -155,16 +176,20 @@ struct CompactionTests {
         try expectOneFile()
     }
 
-    /// Sets the number of cells of the table's root page to 0: only its last leaf is found.
-    private func removeLeaves(of table: String) throws {
+    /// Decrements the number of cells of the table's last leaf: SQLite copies such a table without its last row and without an error.
+    private func removeLastCell(of table: String) throws {
         let queue = try DatabaseQueue(path: scratch.keychain)
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
         let root = try #require(try queue.read { try Int.fetchOne($0, sql: sql, arguments: [table]) })
         try queue.close()
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratch.keychain))
-        try file.seek(toOffset: UInt64((root - 1) * 4096 + 3))
-        try file.write(contentsOf: [0, 0])
-        try file.close()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.keychain))
+        var page = (root - 1) * 4096
+        // An interior page: its right-most pointer.
+        while bytes[page] == 5 {
+            page = (bytes[page + 8..<page + 12].reduce(0) { $0 << 8 | Int($1) } - 1) * 4096
+        }
+        bytes[page + 4] -= 1
+        try bytes.write(to: URL(fileURLWithPath: scratch.keychain))
     }
 
     @Test("a disk without room for the copy leaves the old file, complete")
@@ -236,7 +261,7 @@ struct CompactionTests {
         for _ in 0..<20 {
             let store = try sparse()
             let path = scratch.keychain
-            async let opened = Self.openPatiently(path)
+            async let opened = Self.openWaiting(path)
             #expect(try store.close(compacting: .onRequest) > 0)
             let other = try await opened
             #expect(other.isInPlace)
@@ -247,7 +272,16 @@ struct CompactionTests {
         }
     }
 
-    private static func openPatiently(_ path: String) async throws -> SQLiteRecordStore {
+    @Test("a file that is replaced while it is being opened is in use, and no write goes to the old one")
+    func replacedWhileOpening() throws {
+        let store = try sparse()
+        let old = try StoreFile(path: scratch.keychain)
+        #expect(try store.close(compacting: .onRequest) > 0)
+        #expect(throws: StoreOpenError.inUse(processID: 0)) { try Connection.openForWriting(old) }
+        try expectComplete()
+    }
+
+    private static func openWaiting(_ path: String) async throws -> SQLiteRecordStore {
         while true {
             do throws(StoreOpenError) {
                 return try SQLiteRecordStore.open(path: path)

@@ -7,7 +7,7 @@ size() { stat -c %s "$KEYCHAIN"; }
 facts() { stat -c '%a %u %g' "$KEYCHAIN"; }
 field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 number() { "$KEYCHAINFS" backup "$CASE_DIR/backup" --json | field commitNumber; rm -f "$CASE_DIR/backup"; }
-# fill COUNT: adds so many items of 1 MB and removes them.
+# fill COUNT: adds COUNT items of 1 MB and removes them.
 fill() {
     for i in $(seq "$1"); do head -c 1000000 /dev/urandom > "$D/large-$i"; done
     rm "$D"/large-*
