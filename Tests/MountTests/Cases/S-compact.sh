@@ -72,13 +72,14 @@ expect login.keychain "$(ls -A "${KEYCHAIN%/*}")" "the files after a killed unmo
 # A damaged keychain is not compacted.
 mount_keychain; fill 12; row=$(stat -c %i "$D/5"); kill -TERM "$(daemon)"; wait_until 20 eval '! is_mounted'
 wait_until 20 eval "$KEYCHAINFS check > /dev/null"
-python3 - "$KEYCHAIN" "$row" <<'PY'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-db.execute("UPDATE item SET metadata = zeroblob(64) WHERE id = ?", (int(sys.argv[2]),)); db.commit(); db.close()
-PY
-rm -f "$KEYCHAIN"-wal "$KEYCHAIN"-shm; large=$(size)
+# edit STATEMENT: changes the file without the program.
+edit() {
+    python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit(); db.close()' "$KEYCHAIN" "$1"
+    rm -f "$KEYCHAIN"-wal "$KEYCHAIN"-shm
+}
+edit "UPDATE item SET metadata = zeroblob(64) WHERE id = $row"; large=$(size)
 expect_code 21 "$KEYCHAINFS" check --compact > /dev/null
 expect "$large" "$(size)" "the size of a damaged keychain"
+edit "DELETE FROM item WHERE id = $row"
 mount_keychain; wait_until 20 eval '[ "$(status integrity)" = damaged ]'; unmount_keychain
 expect "$large" "$(size)" "the size of a damaged keychain after an unmount"
