@@ -8,8 +8,10 @@ final class CompactCopy {
     /// An empty file at first, mode 0600.
     let path: FilePath
     private let original: FilePath
-    /// Its shared lock marks the file as in use; see ``Drafts``. SQLite must have no lock on the file when it is closed.
+    /// Its shared lock marks the file as in use; see ``Drafts``.
     private let file: FileDescriptor
+    /// Claimed in ``OpenFiles``: closing `file` would release the locks of a connection of this process to the new file.
+    private let identity: FileIdentity?
     private var hasReplaced = false
 
     init(of original: FilePath) throws(StoreOpenError) {
@@ -19,6 +21,8 @@ final class CompactCopy {
         } catch {
             throw StoreOpenError(error)
         }
+        identity = (try? Stat(file)).map(FileIdentity.init)
+        if let identity { _ = OpenFiles.shared.claim(identity) }
     }
 
     deinit {
@@ -27,6 +31,7 @@ final class CompactCopy {
             try? FileManager.default.removeItem(atPath: path.string)
         }
         try? file.close()
+        if let identity { OpenFiles.shared.release(identity) }
     }
 
     /// The space of the disk that this user may use, in bytes.
@@ -34,8 +39,9 @@ final class CompactCopy {
         do throws(Errno) { return try DiskSpace.available(to: file) } catch { throw StoreOpenError(error) }
     }
 
+    /// The size of this file, even if the path names another one now.
     func byteCount() throws(StoreOpenError) -> Int {
-        Int(clamping: try PlainFiles.stat(path, follow: false).size)
+        do { return Int(clamping: try Stat(file).size) } catch { throw StoreOpenError(opening: error) }
     }
 
     /// Sets owner and mode of the original, and makes contents and both durable.

@@ -19,7 +19,7 @@ struct Compaction {
 
     /// - Parameter db: The database of the connection, which no other thread uses, and which is closed afterwards.
     /// - Returns: The bytes by which the file has become smaller; 0 if the policy does not apply.
-    /// - Throws: ``StoreOpenError``, if the file stays as it is; what fsync(2) of the directory returned, if the new name may not be
+    /// - Throws: ``StoreOpenError``, if the file is not modified; what fsync(2) of the directory returned, if the new name may not be
     ///   durable.
     func run(_ db: Database) throws -> Int {
         let space = try FileSpace(of: db)
@@ -38,6 +38,8 @@ struct Compaction {
         try copy.prepare()
         guard try connection.isNamed() else { throw StoreOpenError.notFound }
         let size = try copy.byteCount()
+        // Empty if another process has taken the path of the copy from it.
+        guard size > 0 else { throw StoreOpenError.notFound }
         guard size < space.bytes else { return 0 }
         try copy.replaceOriginal()
         return space.bytes - size

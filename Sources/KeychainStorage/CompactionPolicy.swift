@@ -1,10 +1,10 @@
 /// The condition under which a store that is being closed replaces its file with a copy without free pages.
 package struct CompactionPolicy: Sendable {
-    /// A file of at most this size, in bytes, stays as it is.
+    /// A file of at most this size, in bytes, is not compacted.
     let fileLimit: Int
-    /// Free pages of at most this share of the file, in percent, stay as they are.
+    /// Free pages of at most this share of the file, in percent, are not released.
     let freePercentLimit: Int
-    /// The time after which the compaction is interrupted. The file then stays as it is. Nil: no limit.
+    /// The time after which the compaction is interrupted. The file is then not modified. Nil: no limit.
     let timeLimit: Duration?
 
     /// At an unmount: more than half of a file of more than 4 MiB is free.

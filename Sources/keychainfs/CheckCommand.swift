@@ -14,9 +14,9 @@ struct Check: ParsableCommand {
             out, one whose directory is lost is found in access-groups/lost+found. What another device alone can open \
             stays as it is. Asks before it changes anything, unless --yes says so.
 
-            With --compact the file of a sound keychain that is not mounted is replaced by a copy without the space that \
-            deleted items have left. At every moment, the complete old or new file is there. An unmount does the same if \
-            more than half of a file of more than 4 MiB is free.
+            With --compact the file of an intact keychain that is not mounted is replaced by a copy without the space that \
+            deleted items have left. A crash leaves the complete old or new file. An unmount does the same if more than half \
+            of a file of more than 4 MiB is free.
 
             Exit codes: 0 sound, repaired or compacted; 10 wrong passphrase; 11 no keychain; 12 too damaged; 14 mounted or in use; 19 no \
             room; 21 damaged; 24 older than what this device has seen.
@@ -33,7 +33,7 @@ struct Check: ParsableCommand {
     @Flag(help: "With --repair: take a keychain that may be older than what this device has seen of it as it is.")
     var acceptRollback = false
 
-    @Flag(help: "Release the free space of a sound keychain's file.")
+    @Flag(help: "Release the free space of an intact keychain's file.")
     var compact = false
 
     func validate() throws {

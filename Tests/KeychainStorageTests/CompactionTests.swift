@@ -281,6 +281,26 @@ struct CompactionTests {
         try expectComplete()
     }
 
+    @Test("a copy whose path was taken by another file has its own size")
+    func takenPath() throws {
+        let copy = try CompactCopy(of: FilePath(scratch.keychain))
+        #expect(try copy.byteCount() == 0)
+        try FileManager.default.removeItem(atPath: copy.path.string)
+        try Data(repeating: 1, count: 5000).write(to: URL(fileURLWithPath: copy.path.string))
+        #expect(try copy.byteCount() == 0)
+    }
+
+    @Test("a copy is in use for this process while its descriptor is open")
+    func claimedCopy() throws {
+        try sparse().close()
+        var copy: CompactCopy? = try CompactCopy(of: FilePath(scratch.keychain))
+        let path = try #require(copy?.path.string)
+        try FileManager.default.linkItem(atPath: path, toPath: scratch["copy"])
+        #expect(throws: StoreOpenError.inUse(processID: getpid())) { try SQLiteRecordStore.open(path: scratch["copy"]) }
+        copy = nil
+        #expect(throws: StoreOpenError.notAKeychain) { try SQLiteRecordStore.open(path: scratch["copy"]) }
+    }
+
     private static func openWaiting(_ path: String) async throws -> SQLiteRecordStore {
         while true {
             do throws(StoreOpenError) {

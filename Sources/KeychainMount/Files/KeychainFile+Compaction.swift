@@ -2,9 +2,9 @@ import Keychain
 import KeychainStorage
 
 extension KeychainFile {
-    /// Checks a keychain that is not mounted and, if it is sound, replaces its file with a copy without free pages.
+    /// Checks a keychain that is not mounted and, if it is intact, replaces its file with a copy without free pages.
     ///
-    /// - Returns: What the check found. Nothing was changed if that is not sound.
+    /// - Returns: What the check found. Nothing was changed if it found damage.
     package func compact(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
         if let mountPoint { throw inUse(mountedAt: mountPoint) }
         let opened = try open(isReadOnly: false)
@@ -15,7 +15,8 @@ extension KeychainFile {
             answer.compactedBytes = try opened.close(compacting: .onRequest)
         } catch .diskFull {
             throw Failure(
-                .diskFull, "There is no room beside \(path) for its copy. Nothing was changed. Make room and try again."
+                .diskFull,
+                "There is not enough free space for a copy of \(path). Nothing was changed. Free some and try again."
             )
         } catch {
             throw Failure(error, keychain: path)
@@ -28,9 +29,11 @@ extension OpenedKeychain {
     /// Closes the keychain after a compaction of its file, see ``SQLiteRecordStore/close(compacting:)``. A keychain that is known to be
     /// damaged is closed without one.
     func close(compacting policy: CompactionPolicy) throws(StoreOpenError) -> Int {
-        let isDamaged = keychain.integrity == .damaged
+        guard keychain.integrity != .damaged else {
+            keychain.close()
+            return 0
+        }
         keychain.keys.close()
-        defer { keychain.close() }
-        return isDamaged ? 0 : try store.close(compacting: policy)
+        return try store.close(compacting: policy)
     }
 }

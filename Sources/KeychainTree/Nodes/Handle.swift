@@ -25,7 +25,7 @@ enum Handle: Sendable {
         }
     }
 
-    /// Whether a lock has closed it since its open: it answers ENOKEY from then on (L2).
+    /// Whether a lock has closed it since its open: reads fail with ENOKEY from then on (L2).
     var isClosedByLock: Bool {
         switch self {
         case .reader(let file, _, let past), .snapshotReader(let file, _, let past):
@@ -66,7 +66,7 @@ struct FilePast: Sendable {
 struct Writer: Sendable {
     let file: ItemFile
     let flags: OpenFlags
-    /// The user who opened it. What is written is charged to them: not to root, if a set-user-ID program writes to it.
+    /// The user who opened it. Written data is charged to this user: not to root, if a set-user-ID program writes to it.
     let user: UInt32
     /// How often the file had lost what was staged when it was opened: since then it has none if that is no longer so.
     let losses: Int

@@ -5,13 +5,13 @@ import SystemPackage
 /// Which memory is charged to which user (contract, F9): committed values and attributes that only descriptors refer to.
 /// Staged values are charged where they are written (``SealedBuffer``).
 extension KeychainTree {
-    /// Values of at most so many bytes are not charged, so that passwords can always be read: to a user without a limit of
+    /// Values of at most this many bytes are not charged, so that passwords can always be read: to a user without a limit of
     /// their own, and to any other. Each descriptor can keep another former value of an item.
     private static let freeSecret = (unlimited: 64 << 10, limited: 4 << 10)
 
     /// Charges a committed value that a descriptor is about to keep: once for all that share it.
     ///
-    /// - Throws: ENOMEM if the user has no room for it.
+    /// - Throws: ENOMEM if the budget of the user does not suffice for it.
     func charge(_ secret: SealedSecret?, to user: UInt32) throws(Errno) {
         let share = memory.share(of: user)
         let free = share.isUnlimited ? Self.freeSecret.unlimited : Self.freeSecret.limited
@@ -27,7 +27,7 @@ extension KeychainTree {
 
     /// Charges new attributes of a file that has no committed item: they are nowhere but in memory.
     ///
-    /// - Throws: ENOSPC if the user has no room for more attributes.
+    /// - Throws: ENOSPC if the budget of the user does not suffice for more attributes.
     func chargeAttributes(of item: Item, to user: UInt32, _ state: inout ItemFile.State) throws(Errno) {
         let share = memory.share(of: user)
         let (old, new) = (state.item?.attributeBytes ?? 0, item.attributeBytes)
@@ -38,10 +38,10 @@ extension KeychainTree {
         }
     }
 
-    /// Charges the attributes of an open file that is about to lose its name to the user who takes it away. Users without
+    /// Charges the attributes of an open file that is about to lose its name to the user who removes the name. Users without
     /// a limit can always do so.
     ///
-    /// - Throws: ENOMEM if the user has no room for them.
+    /// - Throws: ENOMEM if the budget of the user does not suffice for them.
     func chargeDetached(to user: UInt32, _ state: inout ItemFile.State) throws(Errno) {
         guard state.openCount > 0, let item = state.item, item.attributeBytes > Self.freeSecret.limited else { return }
         let share = memory.share(of: user)

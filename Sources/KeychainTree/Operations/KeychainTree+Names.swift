@@ -175,8 +175,8 @@ extension KeychainTree {
     /// What a file that is about to be detached needs to live on: its item, and its committed value (F6). Also if nobody has
     /// it open: somebody may have looked its name up and be about to.
     ///
-    /// A value for which `user`, who takes the name away, has no room is lost: those who have it open for reading keep it
-    /// themselves.
+    /// The value is lost if the budget of `user`, who removes the name, does not suffice for it: descriptors for reading have their
+    /// own reference.
     func detachable(_ state: inout ItemFile.State, by user: UInt32) throws(Errno) -> DetachedValue {
         _ = try? item(of: &state)
         try chargeDetached(to: user, &state)
