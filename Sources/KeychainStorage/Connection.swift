@@ -57,18 +57,11 @@ final class Connection: Sendable {
         return queue
     }
 
-    /// Those that were closed last stay until others are: Dispatch, which GRDB's queue is made of, waits for ever for a thread
-    /// to free one on where the system gives none, and a daemon that ends for want of threads has to end.
+    /// Closes a database of this process without a thread of Dispatch.
     static func close(_ queue: DatabaseQueue) {
         try? queue.close()
-        let previous = lastClosed.withLock { last in
-            defer { last = [queue] + last.prefix(1) }
-            return last
-        }
-        withExtendedLifetime(previous) {}
+        RetiredQueues.shared.keep(queue)
     }
-
-    private static let lastClosed = Mutex<[DatabaseQueue]>([])
 
     /// Whether the path still names the open file, and its log is beside it. What is written to other files, or to none, is not
     /// found again. A disk that cannot answer has not moved them: what is wrong with it the commit finds out.
@@ -184,12 +177,12 @@ extension Connection {
             }
             // Readers flock first and look for our lock then; we the other way round: one sees the other.
             if let holder = LockHolder.processID(of: .reader, on: locked, except: getpid()) {
-                try? queue.close()
+                close(queue)
                 throw .inUse(processID: holder)
             }
             // A compaction may have replaced the file since it was identified: nothing may be written to the old one.
             if let status = UntimedStatus(at: file.path.string), FileIdentity(status) != file.identity {
-                try? queue.close()
+                close(queue)
                 throw .inUse(processID: 0)
             }
             return Connection(queue: queue, file: file)
@@ -295,7 +288,9 @@ extension Connection {
         configuration.busyMode = .immediateError
         // Otherwise GRDB traps where a rollback failed; ``WriteTransaction`` deals with that.
         configuration.allowsUnsafeTransactions = true
+        let dispatchQueue = Mutex<DispatchQueueReference?>(nil)
         configuration.prepareDatabase { db in
+            dispatchQueue.withLock { $0 = .current() }
             for setting in use.settings { try db.execute(sql: "PRAGMA \(setting)") }
             if use == .writer { try useLog(db) }
             try prepare(db)
@@ -303,9 +298,13 @@ extension Connection {
         // An empty path would be a database of its own in a temporary file.
         guard let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed), !path.isEmpty
         else { throw .io(-EINVAL) }
+        // The configuration, and with it the closure above, lives as long as the queue: a reference would be a cycle.
+        defer { dispatchQueue.withLock { $0 = nil } }
         do {
             return try DatabaseQueue(path: "file://\(path)?\(use.query)", configuration: configuration)
         } catch {
+            // GRDB has released its queue: this reference is the last one.
+            if let queue = dispatchQueue.withLock({ $0 }) { RetiredQueues.shared.keep(queue) }
             throw StoreOpenError(opening: error)
         }
     }

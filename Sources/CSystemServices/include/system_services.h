@@ -22,6 +22,10 @@ int mount_identity_of(int directory, const char *path, uint64_t *mount, uint64_t
 struct untimed_status { uint64_t device, inode, size; };
 int untimed_status_of(const char *path, struct untimed_status *status);
 
+/* The Dispatch queue that runs the caller, retained; the caller releases it. Outside of a queue a global one, or NULL. */
+void *dispatch_queue_retain_current(void);
+void dispatch_queue_release(void *queue);
+
 /* The most that a message and its answer have, in bytes, and what ps(1) calls the process. */
 #define FILE_EXCHANGE_LIMIT (1 << 20)
 #define FILE_EXCHANGE_NAME "keychainfs-ask"
