@@ -175,17 +175,26 @@ extension Connection {
             } catch .inUse {
                 throw .inUse(processID: LockHolder.processID(of: .sqlite, on: locked) ?? 0)
             }
-            // Readers flock first and look for our lock then; we the other way round: one sees the other.
-            if let holder = LockHolder.processID(of: .reader, on: locked, except: getpid()) {
+            do throws(StoreOpenError) {
+                try requireUncontested(file, locked)
+            } catch {
                 close(queue)
-                throw .inUse(processID: holder)
-            }
-            // A compaction may have replaced the file since it was identified: nothing may be written to the old one.
-            if let status = UntimedStatus(at: file.path.string), FileIdentity(status) != file.identity {
-                close(queue)
-                throw .inUse(processID: 0)
+                throw error
             }
             return Connection(queue: queue, file: file)
+        }
+    }
+
+    /// Refuses a file that was opened for writing while another process opened it for reading or replaced it.
+    private static func requireUncontested(_ file: StoreFile, _ locked: LockedFile) throws(StoreOpenError) {
+        // A reader locks with flock(2) first and then looks for the writer's lock; a writer does both in the other order. At least
+        // one of them finds the other.
+        if let holder = LockHolder.processID(of: .reader, on: locked, except: getpid()) {
+            throw .inUse(processID: holder)
+        }
+        // A compaction may have replaced the file since it was identified: nothing may be written to the old one.
+        if let status = UntimedStatus(at: file.path.string), FileIdentity(status) != file.identity {
+            throw .inUse(processID: 0)
         }
     }
 

@@ -3,8 +3,8 @@ internal import Synchronization
 /// Keeps the Dispatch queues of the databases that were closed, or could not be opened, last.
 ///
 /// Freeing a queue with queue-specific data, as GRDB's queues have, starts a thread of Dispatch. Where the system allows no more
-/// threads, Dispatch tries for ever, and the caller with it (`_dispatch_temporary_resource_shortage` in libdispatch's queue.c). A
-/// process under such a limit has to report its error and to end.
+/// threads, Dispatch retries indefinitely and the caller waits (`_dispatch_temporary_resource_shortage` in libdispatch's queue.c).
+/// A process under such a limit has to report its error and to end.
 final class RetiredQueues: Sendable {
     static let shared = RetiredQueues()
 

@@ -1,4 +1,4 @@
-/* What Swift's Glibc module does not have of Linux and glibc, and logind through libsystemd's sd-bus. */
+/* What Swift's modules do not have of Linux, glibc and libdispatch, and logind through libsystemd's sd-bus. */
 #pragma once
 #include <errno.h>
 #include <poll.h>

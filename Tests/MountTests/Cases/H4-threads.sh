@@ -27,6 +27,11 @@ alone 1 "$KEYCHAINFS" mount "$MNT"
 ! is_mounted || fail "a mount is left"
 alone 0 "$KEYCHAINFS" check
 
+# Opened, and closed again because another process reads the file.
+exec 9< "$KEYCHAIN"; flock -s 9
+alone 14 "$KEYCHAINFS" check --compact
+exec 9<&-
+
 # A daemon that meets the limit while it is mounted serves readers beside a writer, and ends.
 mount_keychain; mkdir "$MNT/generic-passwords/s"; printf before > "$MNT/generic-passwords/s/a"
 prlimit --nproc=1 --pid "$(daemon)"

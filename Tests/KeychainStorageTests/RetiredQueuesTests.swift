@@ -1,0 +1,47 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+@Suite("H4: queues of closed databases")
+struct RetiredQueuesTests {
+    private final class Retired: Sendable {}
+
+    private final class WeakDatabase {
+        weak var value: Database?
+    }
+
+    @Test("the last eight are kept, and no more")
+    func limit() {
+        let queues = RetiredQueues()
+        var first: Retired? = Retired()
+        weak let kept = first
+        if let first { queues.keep(first) }
+        first = nil
+        for _ in 1..<8 { queues.keep(Retired()) }
+        #expect(kept != nil)
+        queues.keep(Retired())
+        #expect(kept == nil)
+    }
+
+    @Test("a database that was opened and closed is freed after eight others")
+    func freed() async throws {
+        let scratch = try Scratch()
+        let database = WeakDatabase()
+        try Self.openAndClose(scratch.keychain, database)
+        for _ in 0..<8 { RetiredQueues.shared.keep(Retired()) }
+        // Dispatch frees the data of a queue on a thread of its own.
+        for _ in 0..<500 where database.value != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(database.value == nil)
+    }
+
+    private static func openAndClose(_ path: String, _ database: WeakDatabase) throws {
+        try Data().write(to: URL(fileURLWithPath: path))
+        let connection = try Connection.create(try StoreFile(path: path))
+        try connection.perform { db throws(KeychainError) in database.value = db }
+        #expect(database.value != nil)
+        connection.close()
+    }
+}
