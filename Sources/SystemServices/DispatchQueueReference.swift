@@ -2,7 +2,7 @@ import CSystemServices
 
 /// A reference to a Dispatch queue that a library made and does not give out: the queue is freed after its last reference.
 @safe public final class DispatchQueueReference: Sendable {
-    // Only retained and released here, which Dispatch allows on any thread; the type of C does not say so.
+    // Only retained and released here, which Dispatch allows on any thread; its type in C does not state this.
     private nonisolated(unsafe) let queue: UnsafeMutableRawPointer
 
     /// The queue that runs the caller; nil outside of a queue.
