@@ -85,7 +85,8 @@ let package = Package(
             name: "KeychainConnection", dependencies: ["KeychainRPC", "SystemServices", "SecretCrypto", system],
             swiftSettings: strict),
         // The binding of libfuse's low-level API; knows no keychain word.
-        .target(name: "Fuse", dependencies: ["FileSystemCore", "CFuse3", system], swiftSettings: adapter),
+        .target(
+            name: "Fuse", dependencies: ["FileSystemCore", "SystemServices", "CFuse3", system], swiftSettings: adapter),
         // Items as files and directories.
         .target(
             name: "KeychainTree",
@@ -140,7 +141,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         // Test support: a client of the FUSE protocol, a path-walking client, a client over a real mount.
         .target(
-            name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "CFuse3", system],
+            name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "SystemServices", "CFuse3", system],
             path: "Tests/FileSystemTesting", swiftSettings: testing),
         // Test support: a record store in memory that can be told to fail.
         .target(
@@ -154,7 +155,9 @@ let package = Package(
             path: "Tests/SecItemTesting", swiftSettings: testing),
         .testTarget(
             name: "FuseTests",
-            dependencies: ["Fuse", "FileSystemCore", "FileSystemTesting", "TestSupport", "CFuse3", system],
+            dependencies: [
+                "Fuse", "FileSystemCore", "FileSystemTesting", "SystemServices", "TestSupport", "CFuse3", system,
+            ],
             swiftSettings: testing),
         // Test support: what is left in memory that was given back, and how often some is taken.
         .target(name: "CMemoryWatch", path: "Tests/CMemoryWatch"),

@@ -1,4 +1,4 @@
-/* Asks a file in a child process: whoever waits in the kernel for a file system that does not answer cannot be killed. */
+/* Asks a file in a child process: a thread that waits in the kernel for a file system that does not answer cannot be killed. */
 #define _GNU_SOURCE
 #include "system_services.h"
 #include <fcntl.h>
@@ -54,17 +54,25 @@ static int write_all(int file, const void *bytes, size_t count) {
     return 0;
 }
 
-/* See file_exchange_start. */
-static int32_t exchange(const char *path, bool is_written, int peer, struct room *room) {
+/* See file_exchange_start. Sends the first record: a child without an open file has nothing else to do. */
+static int open_file(const struct file_exchange_place *place, int peer) {
+    struct file_exchange_opening opening = {0};
+    int file = open_below(place->directory, place->name, place->is_written ? O_RDWR : O_RDONLY);
+    if (file < 0) opening.error = -file;
+    else opening.error = -mount_identity_of(file, "", &opening.mount, &opening.device);
+    if (write_all(peer, &opening, sizeof opening) == 0 && !opening.error) return file;
+    if (file >= 0) close(file);
+    return -1;
+}
+
+/* See file_exchange_start. Returns an errno. */
+static int32_t exchange(int file, bool is_written, int peer, struct room *room) {
     int error = read_all(peer, room);
     if (error) return error;
-    int file = open(path, (is_written ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    if (file < 0) return -errno;
+    if (is_written && room->count == 0) return ECANCELED;
     if (is_written) error = write_all(file, room->bytes, room->count);
     wipe(room);
-    if (!error) error = read_all(file, room);
-    close(file);
-    return error;
+    return error ? error : read_all(file, room);
 }
 
 static void close_from(int first) {
@@ -92,8 +100,9 @@ static void become_killable(void) {
 }
 
 /* Only what signal-safety(7) allows after a fork, and system calls: the parent may have had other threads. */
-static void answer(const char *path, bool is_written, int peer, pid_t parent) {
+static void answer(const struct file_exchange_place *place, int peer, pid_t parent) {
     struct room room;
+    int file;
     const struct rlimit none = {0, 0};
     prctl(PR_SET_NAME, FILE_EXCHANGE_NAME, 0, 0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -102,18 +111,20 @@ static void answer(const char *path, bool is_written, int peer, pid_t parent) {
     become_killable();
     /* A parent that was gone before the second of these lines sends no signal. */
     if (getppid() != parent || (peer = keep_only(peer)) < 0 || !make_room(&room)) return;
-    int32_t status = exchange(path, is_written, peer, &room);
+    if ((file = open_file(place, peer)) < 0) return;
+    int32_t status = exchange(file, place->is_written, peer, &room);
+    close(file);
     if (status) wipe(&room);
     if (write_all(peer, &status, sizeof status) == 0) write_all(peer, room.bytes, room.count);
     wipe(&room);
 }
 
-int file_exchange_start(const char *path, bool is_written, int *peer) {
+int file_exchange_start(const struct file_exchange_place *place, int *peer) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        answer(path, is_written, ends[1], parent);
+        answer(place, ends[1], parent);
         _exit(0);
     }
     int error = errno;

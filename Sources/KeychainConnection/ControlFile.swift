@@ -3,25 +3,40 @@ import SystemPackage
 import SystemServices
 
 /// A control file of a mount (contract, section 9), as a client uses it. Its calls wait for the daemon, so they belong on a
-/// thread that nobody waits for without a bound.
+/// thread that other threads wait for with a time limit.
 struct ControlFile: ~Copyable {
     private let descriptor: FileDescriptor
 
-    /// ENOTSUP for a file that lies in no FUSE file system: what only looks like a mount gets no secret.
-    init(_ name: String, at mountPoint: String, _ mode: FileDescriptor.AccessMode) throws(Errno) {
-        descriptor = try Self.open(FilePath(mountPoint).appending(".keychainfs").appending(name), mode)
+    /// Opens `name` in the control directory of the mount at `mountPoint`.
+    ///
+    /// ENOTSUP for a file in anything else than a mounted keychain, EPERM for one in another user's: neither gets a secret.
+    init(
+        _ name: String, at mountPoint: String, _ mode: FileDescriptor.AccessMode, of owner: MountOwner
+    ) throws(Errno) {
+        descriptor = try Self.open(name, mountPoint, mode, owner)
     }
 
-    private static func open(_ path: FilePath, _ mode: FileDescriptor.AccessMode) throws(Errno) -> FileDescriptor {
-        let descriptor = try Errno.catching {
-            try FileDescriptor.open(path, mode, options: [.closeOnExec, .noFollow])
-        }
+    private static func open(
+        _ name: String, _ mountPoint: String, _ mode: FileDescriptor.AccessMode, _ owner: MountOwner
+    ) throws(Errno) -> FileDescriptor {
+        let descriptor = try DirectoryFile.open(".keychainfs/" + name, below: mountPoint, mode)
         do throws(Errno) {
-            guard try FileSystemType.isFuse(descriptor) else { throw .notSupported }
+            try check(descriptor, owner)
             return descriptor
         } catch {
             try? descriptor.close()
             throw error
+        }
+    }
+
+    private static func check(_ descriptor: FileDescriptor, _ owner: MountOwner) throws(Errno) {
+        guard let mount = MountIdentity(of: descriptor) else { throw .notSupported }
+        do throws(MountRequirement.Violation) {
+            try owner.requirement.check(mount)
+        } catch .anotherUser {
+            throw .notPermitted
+        } catch {
+            throw .notSupported
         }
     }
 
@@ -46,16 +61,6 @@ struct ControlFile: ~Copyable {
             return try SecretBytes.piece(from: descriptor.rawValue, limit: limit)
         } catch {
             throw error.errno
-        }
-    }
-}
-
-extension Errno {
-    fileprivate static func catching<Result>(_ body: () throws -> Result) throws(Errno) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw (error as? Errno) ?? .ioError
         }
     }
 }

@@ -54,7 +54,9 @@ final class Liveness: Sendable {
     }
 
     private func ask() {
-        if let status = try? ControlFile("status", at: mountPoint(), .readOnly) { _ = try? status.read(limit: 64) }
+        if let status = try? ControlFile("status", at: mountPoint(), .readOnly, of: .anyone) {
+            _ = try? status.read(limit: 64)
+        }
         state.withLockAndSignal { state in
             (state.isAsking, state.isSilent) = (false, false)
             state.answers += 1

@@ -55,7 +55,7 @@ struct RequestFile: ~Copyable {
 
     private mutating func write(_ part: borrowing SecretBytes) throws(Errno) {
         if file == nil {
-            let new = try ControlFile("rpc", at: mountPoint(), .readWrite)
+            let new = try ControlFile("rpc", at: mountPoint(), .readWrite, of: try Self.owner())
             onOpen(new.mount)
             file = consume new
         }
@@ -63,6 +63,13 @@ struct RequestFile: ~Copyable {
         case .some(let file): try file.write(part)
         case nil: throw .badFileDescriptor
         }
+    }
+}
+
+extension RequestFile {
+    /// EPERM if the environment names a user who does not exist.
+    private static func owner() throws(Errno) -> MountOwner {
+        do throws(MountOwner.Failed) { return try .ofEnvironment() } catch { throw .notPermitted }
     }
 }
 

@@ -5,11 +5,13 @@ public import SystemPackage
 /// One question to a file whose file system may never answer, and its answer.
 ///
 /// A child process asks, forked from this one. A thread cannot do that: one that waits in the kernel for an answer to a request
-/// that the file system has taken cannot be killed, and its process does not end without it. Nobody waits for a child that is
-/// given up.
+/// that the file system has taken cannot be killed, and its process does not end without it. A child that is given up is killed
+/// and not waited for.
 public struct FileExchange: ~Copyable {
-    /// What has become of it.
+    /// The next event.
     public enum Outcome: Sendable {
+        /// The file is open in the child, in this mount; ``send(_:)`` is next.
+        case opened(MountIdentity)
         case answered([UInt8])
         /// It could not be opened.
         case unopened(Errno)
@@ -24,16 +26,22 @@ public struct FileExchange: ~Copyable {
     private let child: pid_t
     private let peer: FileDescriptor
     private var received: [UInt8] = []
+    private var isOpen = false
     private var hasEnded = false
 
-    /// Begins; `message` is one write(2), and nil none. It goes through memory of the kernel's and the child's locked memory.
-    public init(path: String, message: RawSpan?) throws(Errno) {
+    /// Begins to open the file `name` below `directory`; no component of `name` may be a symbolic link.
+    ///
+    /// `isWritten`: the message that ``send(_:)`` gets is written to it.
+    public init(directory: String, name: String, isWritten: Bool) throws(Errno) {
         var socket: Int32 = -1
-        child = unsafe file_exchange_start(path, message != nil, &socket)
+        child = unsafe directory.withCString { directory in
+            unsafe name.withCString { name in
+                var place = unsafe file_exchange_place(directory: directory, name: name, is_written: isWritten)
+                return unsafe file_exchange_start(&place, &socket)
+            }
+        }
         guard child > 0 else { throw Errno(rawValue: -child) }
         peer = FileDescriptor(rawValue: socket)
-        if let message { send(message) }
-        shutdown(socket, Int32(SHUT_WR))
     }
 
     /// Ends the child if that is possible, and does not wait if it is not.
@@ -50,32 +58,9 @@ public struct FileExchange: ~Copyable {
         }
     }
 
-    /// Waits for the answer, at most so long.
-    public mutating func wait(milliseconds: Int) -> Outcome {
-        let deadline = SuspendingClock.now + .milliseconds(milliseconds)
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            var waiting = pollfd(fd: peer.rawValue, events: Int16(POLLIN), revents: 0)
-            let ready = unsafe poll(&waiting, 1, Self.milliseconds(until: deadline))
-            if ready == 0 { return .silent }
-            let count = ready < 0 ? -1 : unsafe recv(peer.rawValue, &chunk, chunk.count, 0)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return end() }
-            received += chunk[..<count]
-        }
-    }
-
-    private mutating func end() -> Outcome {
-        hasEnded = true
-        guard received.count >= 4 else { return .died }
-        let number = received[..<4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        let status = Int32(bitPattern: number)
-        if status == 0 { return .answered(Array(received.dropFirst(4))) }
-        return status < 0 ? .unopened(Errno(rawValue: -status)) : .refused(Errno(rawValue: status))
-    }
-
-    /// To a child that has died meanwhile nothing is sent: ``wait(milliseconds:)`` tells.
-    private func send(_ message: RawSpan) {
+    /// The message, in one write(2), once the file is open. It goes through memory of the kernel's and the child's locked
+    /// memory. To a child that has died meanwhile nothing is sent: ``wait(milliseconds:)`` says so.
+    public mutating func send(_ message: RawSpan) {
         unsafe message.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
@@ -86,6 +71,41 @@ public struct FileExchange: ~Copyable {
                 done += count
             }
         }
+        shutdown(peer.rawValue, Int32(SHUT_WR))
+    }
+
+    /// Waits for the next event, at most so long.
+    public mutating func wait(milliseconds: Int) -> Outcome {
+        let deadline = SuspendingClock.now + .milliseconds(milliseconds)
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            if !isOpen, let opening = takeOpening() { return opening }
+            var waiting = pollfd(fd: peer.rawValue, events: Int16(POLLIN), revents: 0)
+            let ready = unsafe poll(&waiting, 1, Self.milliseconds(until: deadline))
+            if ready == 0 { return .silent }
+            let count = ready < 0 ? -1 : unsafe recv(peer.rawValue, &chunk, chunk.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return end() }
+            received += chunk[..<count]
+        }
+    }
+
+    /// The first record; nil while it has not arrived.
+    private mutating func takeOpening() -> Outcome? {
+        let size = MemoryLayout<file_exchange_opening>.size
+        guard received.count >= size else { return nil }
+        let opening = unsafe received.withUnsafeBytes { unsafe $0.loadUnaligned(as: file_exchange_opening.self) }
+        received.removeFirst(size)
+        isOpen = true
+        guard opening.error == 0 else { return .unopened(Errno(rawValue: opening.error)) }
+        return .opened(MountIdentity(mount: opening.mount, device: opening.device))
+    }
+
+    private mutating func end() -> Outcome {
+        hasEnded = true
+        guard isOpen, received.count >= 4 else { return .died }
+        let status = unsafe received.withUnsafeBytes { unsafe $0.loadUnaligned(as: Int32.self) }
+        return status == 0 ? .answered(Array(received.dropFirst(4))) : .refused(Errno(rawValue: status))
     }
 
     private static func milliseconds(until deadline: SuspendingClock.Instant) -> Int32 {

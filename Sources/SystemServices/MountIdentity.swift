@@ -10,6 +10,9 @@ public struct MountIdentity: Hashable, Sendable {
     private let mount: UInt64
     private let device: UInt64
 
+    /// As in mountinfo (proc(5)); 0, which no mount has, before Linux 5.8.
+    public var number: Int { Int(clamping: mount) }
+
     /// Of what is mounted at, or above, a path; nil if there is no such path.
     public init?(at path: String) {
         self.init(directory: AT_FDCWD, path)
@@ -19,6 +22,9 @@ public struct MountIdentity: Hashable, Sendable {
     public init?(of file: FileDescriptor) {
         self.init(directory: file.rawValue, "")
     }
+
+    /// As another process has determined it.
+    init(mount: UInt64, device: UInt64) { (self.mount, self.device) = (mount, device) }
 
     private init?(directory: Int32, _ path: String) {
         var (mount, device) = (UInt64(0), UInt64(0))

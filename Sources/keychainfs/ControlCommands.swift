@@ -29,13 +29,14 @@ struct Unlock: ParsableCommand {
 
     @OptionGroup var mountPoint: MountPointArgument
     @OptionGroup var unlocking: UnlockOptions
+    @OptionGroup var owner: MountOwnerOption
     @Flag(help: "At the first unlock: take a keychain that is older than what this device has seen of it as it is.")
     var acceptRollback = false
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            let client = MountClient(mountPoint: mountPoint.path)
-            _ = try client.status()
+            let client = MountClient(mountPoint: mountPoint.path, owner: try owner.mountOwner())
+            try client.checkOwner()
             let secret = try unlocking.source.read(say: Report.message)
             try client.unlock(with: secret, acceptingRollback: acceptRollback)
         }

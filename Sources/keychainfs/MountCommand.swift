@@ -39,8 +39,8 @@ struct Mount: ParsableCommand {
             "Mount options, separated by commas.",
             discussion: """
                 ro: read-only. allow_other: other users come in, and mode and owner of each item decide; allow_root: root \
-                comes in. Ordinary users need 'user_allow_other' in /etc/fuse.conf for both. fsname=NAME, subtype=NAME: what \
-                mount(8) shows. passphrase_file=FILE: a file of root or yours with mode 0600; key_file=FILE: likewise a key \
+                comes in. Ordinary users need 'user_allow_other' in /etc/fuse.conf for both. fsname=NAME: what mount(8) \
+                shows as the source. passphrase_file=FILE: a file of root or yours with mode 0600; key_file=FILE: likewise a key \
                 file. locked, lock_after=DURATION, lock_at_most=DURATION, lock_on=EVENT, no_spin: as the options of these names. \
                 staged_limit=MIB: how much memory values that are being written, and long ones that are open, may take \
                 together; 64 unless given. Another user gets a quarter of it. noexec. \

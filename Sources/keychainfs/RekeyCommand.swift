@@ -20,12 +20,13 @@ struct Rekey: ParsableCommand {
 
     @OptionGroup var mountPoint: MountPointArgument
     @OptionGroup var unlocking: UnlockOptions
+    @OptionGroup var owner: MountOwnerOption
     @Flag(help: "The result as JSON, for scripts.")
     var json = false
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            let result = try RekeyFollower(mountPoint: mountPoint.path).run(
+            let result = try RekeyFollower(mountPoint: mountPoint.path, owner: try owner.mountOwner()).run(
                 unlocking: unlocking.source, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
                 say: Report.message)
             let rest = result.left == 0 ? "; the old keys are removed" : ""

@@ -22,6 +22,8 @@ struct SlotPlace: ParsableArguments {
     @OptionGroup var keychain: KeychainOption
     @Argument(help: "Where the keychain is mounted, if it is not named with --keychain.")
     var mountPoint: String?
+    @Option(help: mountOwnerHelp)
+    var owner: String?
 
     func validate() throws {
         if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
@@ -30,9 +32,10 @@ struct SlotPlace: ParsableArguments {
         }
     }
 
-    var editing: SlotEditing {
+    func editing() throws(Failure) -> SlotEditing {
         SlotEditing(
-            keychain: keychain.path, mountPoint: mountPoint.map(Locations.absolute), say: Report.message)
+            keychain: keychain.path, mountPoint: mountPoint.map(Locations.absolute), owner: try .named(owner),
+            say: Report.message)
     }
 }
 
@@ -96,7 +99,7 @@ struct SlotList: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            let list = try place.editing.list()
+            let list = try place.editing().list()
             try Report.result(json ? list.jsonText : list.text)
         }
     }
@@ -116,7 +119,7 @@ struct SlotAdd: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            try place.editing.add(options.chosenKind ?? .passphrase, options.secrets)
+            try place.editing().add(options.chosenKind ?? .passphrase, options.secrets)
         }
     }
 }
@@ -141,7 +144,7 @@ struct SlotChange: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            try place.editing.change(id, options.chosenKind, options.secrets, cost: kdf, confirm: consent.given)
+            try place.editing().change(id, options.chosenKind, options.secrets, cost: kdf, confirm: consent.given)
         }
     }
 }
@@ -163,7 +166,7 @@ struct SlotRemove: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
-            try place.editing.remove(id, unlocking.source, confirm: consent.given)
+            try place.editing().remove(id, unlocking.source, confirm: consent.given)
         }
     }
 }

@@ -2,6 +2,7 @@ import FileSystemCore
 import FileSystemTesting
 import Foundation
 import SystemPackage
+import SystemServices
 import Testing
 
 @testable import Fuse

@@ -15,14 +15,18 @@ struct FileExchangeTests {
 
     private func remove() { try? FileManager.default.removeItem(atPath: directory) }
 
+    /// Opens, sends the message and waits for the answer.
     private func outcome(_ path: String, _ message: [UInt8]? = nil, milliseconds: Int = 20_000) throws
         -> FileExchange.Outcome
     {
-        guard let message else {
-            var exchange = try FileExchange(path: path, message: nil)
-            return exchange.wait(milliseconds: milliseconds)
-        }
-        var exchange = try FileExchange(path: path, message: message.span.bytes)
+        let path = FilePath(path)
+        var exchange = try FileExchange(
+            directory: path.removingLastComponent().string, name: path.lastComponent?.string ?? "",
+            isWritten: message != nil)
+        let opening = exchange.wait(milliseconds: milliseconds)
+        guard case .opened = opening else { return opening }
+        let bytes = message ?? []
+        exchange.send(bytes.span.bytes)
         return exchange.wait(milliseconds: milliseconds)
     }
 
@@ -49,7 +53,37 @@ struct FileExchangeTests {
         #expect(FileManager.default.contents(atPath: directory + "/file").map { [UInt8]($0) } == message)
     }
 
-    @Test("L4: what fails is told, opening apart from the rest")
+    @Test(
+        "H3: the file is opened below a directory without symbolic links, in a mount that is named before the message is sent"
+    )
+    func opening() throws {
+        defer { remove() }
+        let files = FileManager.default
+        try files.createDirectory(atPath: directory + "/real", withIntermediateDirectories: false)
+        try Data("old".utf8).write(to: URL(fileURLWithPath: directory + "/real/file"))
+        for (link, target) in [("link", "real"), ("real/link", "file")] {
+            try files.createSymbolicLink(atPath: "\(directory)/\(link)", withDestinationPath: target)
+        }
+        for name in ["link/file", "real/link"] {
+            var exchange = try FileExchange(directory: directory, name: name, isWritten: true)
+            guard case .unopened = exchange.wait(milliseconds: 20_000) else {
+                Issue.record("opened through a symbolic link: \(name)")
+                continue
+            }
+        }
+        // The directory itself may be named by a symbolic link. Without a message nothing is written.
+        do {
+            var exchange = try FileExchange(directory: directory + "/link", name: "file", isWritten: true)
+            guard case .opened(let mount) = exchange.wait(milliseconds: 20_000) else {
+                Issue.record("not opened")
+                return
+            }
+            #expect(mount == MountIdentity(at: directory) && mount.number > 0)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: directory + "/real/file")) == Data("old".utf8))
+    }
+
+    @Test("L4: what fails is reported, opening separately from the rest")
     func failures() throws {
         defer { remove() }
         guard case .unopened(.noSuchFileOrDirectory) = try outcome(directory + "/none"),
@@ -69,10 +103,10 @@ struct FileExchangeTests {
         defer { remove() }
         try #require(mkfifo(directory + "/fifo", 0o600) == 0)
         guard case .silent = try outcome(directory + "/fifo", milliseconds: 50) else {
-            Issue.record("a pipe that nobody writes to has answered")
+            Issue.record("a pipe without a writer has answered")
             return
         }
-        // Nobody opens it any more: an open for writing finds no reader.
+        // No process opens it any more: an open for writing finds no reader.
         let file = open(directory + "/fifo", O_WRONLY | O_NONBLOCK)
         #expect(file == -1 && errno == ENXIO)
     }

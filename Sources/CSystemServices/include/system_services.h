@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
-#include <sys/vfs.h>
 #include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,11 +29,21 @@ void dispatch_queue_release(void *queue);
 #define FILE_EXCHANGE_LIMIT (1 << 20)
 #define FILE_EXCHANGE_NAME "keychainfs-ask"
 
-/* Forks a child that reads a message from `peer` up to its end, opens `path`, writes the message if `is_written`, reads the file
-   up to its end and closes it. Then it sends a status, an int32_t, and what it has read, and ends. The status is 0, a negative
-   errno of open(2), or a positive one of anything else. It ends with the thread that has started it.
-   Returns its process id, or a negative errno. The caller closes `peer`, a socket, and waits for the child. */
-int file_exchange_start(const char *path, bool is_written, int *peer);
+/* Opens the file `name`, one or more components, below `directory`; no component of `name` may be a symbolic link. `flags` are
+   those of open(2). Returns a descriptor, or a negative errno. Async-signal-safe. */
+int open_below(const char *directory, const char *name, int flags);
+
+/* Where a file is, see open_below, and whether the message is written to it. */
+struct file_exchange_place { const char *directory, *name; bool is_written; };
+/* The first record that the child sends: an errno, or 0 and the mount that the open file lies in. */
+struct file_exchange_opening { uint64_t mount, device; int32_t error; };
+
+/* Forks a child that opens the file and sends a file_exchange_opening. If it is open, the child reads a message from `peer` up to
+   its end, writes it if `is_written`, reads the file up to its end and closes it. Then it sends a status, an int32_t that is 0 or
+   an errno, and the bytes that it has read, and ends. A message of no bytes is not written: the caller gives up.
+   The child ends with the thread that has started it.
+   Returns its process ID, or a negative errno. The caller closes `peer`, a socket, and waits for the child. */
+int file_exchange_start(const struct file_exchange_place *place, int *peer);
 
 /* A connection to the system bus, for one thread. Functions return a negative errno when they fail. */
 typedef struct login_bus login_bus;

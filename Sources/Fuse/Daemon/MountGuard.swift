@@ -1,6 +1,7 @@
 import CFuse3
 import Glibc
 import SystemPackage
+import SystemServices
 
 /// A small process that unmounts when its daemon dies without having done so.
 ///

@@ -1,5 +1,6 @@
 import CFuse3
 import Glibc
+import SystemServices
 
 /// A mount whose daemon is dead: "Transport endpoint is not connected".
 public enum StaleMount {

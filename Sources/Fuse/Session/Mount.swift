@@ -1,6 +1,7 @@
 import CFuse3
 import Glibc
 import SystemPackage
+import SystemServices
 
 /// One mount of ours: made with mount(2) by root, through fusermount3 by others.
 final class Mount: Sendable {

@@ -1,8 +1,9 @@
+import KeychainConnection
 import SecretCrypto
 import SystemPackage
 import SystemServices
 
-/// One question to a mount's daemon through a control file, which never waits for ever (contract, L4).
+/// One question to a mount's daemon through a control file, which always ends (contract, L4).
 ///
 /// A child process asks; this one waits for it. While the daemon works it answers questions for its status: a long command
 /// is waited for as long as it does.
@@ -15,6 +16,8 @@ struct ControlExchange {
     enum Failed: Error {
         /// It could not be opened.
         case atOpen(Errno)
+        /// The file does not belong to a mount that the message may be written to: nothing was sent.
+        case untrusted(MountRequirement.Violation)
         /// The daemon has refused.
         case refused(Errno)
         /// The daemon does not answer.
@@ -28,15 +31,20 @@ struct ControlExchange {
 
     let mountPoint: String
     let file: File
+    /// The mount that the message may be written to.
+    var requirement = MountOwner.anyone.requirement
     /// Since its start no longer than this, whatever the daemon says of itself.
     let limit: Duration
 
-    /// The daemon's answer to `message`, which nothing is sent of to ``File/status``.
+    /// The daemon's answer to `message`; ``File/status`` gets none of it.
     func ask(_ message: RawSpan) throws(Failed) -> [UInt8] {
         let start = Alarm.now
-        var exchange = try exchange(message)
+        var exchange = try exchange()
         while true {
             switch exchange.wait(milliseconds: Self.patience) {
+            case .opened(let mount):
+                try check(mount)
+                exchange.send(file == .status ? RawSpan() : message)
             case .answered(let answer): return answer
             case .unopened(let errno): throw .atOpen(errno)
             case .refused(let errno): throw .refused(errno)
@@ -46,16 +54,25 @@ struct ControlExchange {
         }
     }
 
+    /// The child has the file open: no other mount can get its number.
+    private func check(_ mount: MountIdentity) throws(Failed) {
+        do throws(MountRequirement.Violation) {
+            try requirement.check(mount)
+        } catch {
+            throw .untrusted(error)
+        }
+    }
+
     private var daemonAnswers: Bool {
         guard file != .status else { return false }
         let question = ControlExchange(mountPoint: mountPoint, file: .status, limit: .zero)
         return (try? question.ask([UInt8]().rawSpan)) != nil
     }
 
-    private func exchange(_ message: RawSpan) throws(Failed) -> FileExchange {
-        let path = FilePath(mountPoint).appending(".keychainfs").appending(file.rawValue)
+    private func exchange() throws(Failed) -> FileExchange {
         do throws(Errno) {
-            return try FileExchange(path: path.string, message: file == .status ? nil : message)
+            return try FileExchange(
+                directory: mountPoint, name: ".keychainfs/" + file.rawValue, isWritten: file != .status)
         } catch {
             throw .noHelper(error)
         }

@@ -1,18 +1,23 @@
 package import Keychain
+import KeychainConnection
 import SecretCrypto
 import SystemPackage
+import SystemServices
 
 /// A mounted keychain, through its control files (design section 9).
 package struct MountClient: Sendable {
     private let mountPoint: String
+    /// Whose mount it must be to get a secret.
+    private let owner: MountOwner
 
     /// A key derivation of the highest cost, on a busy machine.
     package static let limit = Duration.seconds(600)
     /// For commands that look at every row.
     package static let longLimit = Duration.seconds(86_400)
 
-    package init(mountPoint: String) {
+    package init(mountPoint: String, owner: MountOwner = .caller) {
         self.mountPoint = mountPoint
+        self.owner = owner
     }
 
     /// Within seconds, or it fails.
@@ -25,9 +30,14 @@ package struct MountClient: Sendable {
         }
     }
 
-    private func statusJSON() throws(Failure) -> [UInt8] {
+    /// Fails if it is not the owner's mount, or its daemon does not answer: before the user is asked for a secret.
+    package func checkOwner() throws(Failure) { _ = try statusJSON(of: owner) }
+
+    private func statusJSON(of owner: MountOwner = .anyone) throws(Failure) -> [UInt8] {
         do throws(ControlExchange.Failed) {
-            return try ControlExchange(mountPoint: mountPoint, file: .status, limit: .zero).ask([UInt8]().rawSpan)
+            return try ControlExchange(
+                mountPoint: mountPoint, file: .status, requirement: owner.requirement, limit: .zero
+            ).ask([UInt8]().rawSpan)
         } catch {
             throw failure(error)
         }
@@ -47,7 +57,7 @@ package struct MountClient: Sendable {
     /// Runs a command of `.keychainfs/control`; returns its answer. Fails after `limit`, or soon when the daemon does not
     /// even tell its status.
     package func run(_ command: String, limit: Duration = Self.limit) throws(Failure) -> [UInt8] {
-        try send(try Self.message(command, count: 0), limit: limit)
+        try send(try Self.message(command, count: 0), limit: limit, to: .anyone)
     }
 
     /// The same, with secret input after the command; one write, straight from locked memory.
@@ -60,7 +70,7 @@ package struct MountClient: Sendable {
         let end = message.count - secret.count
         var output = message.mutableBytes
         _ = output.write(secret.bytes, at: end)
-        return try send(message, limit: Self.limit, meaning)
+        return try send(message, limit: Self.limit, to: owner, meaning)
     }
 
     /// Locks, whatever other commands the daemon is at.
@@ -98,10 +108,13 @@ package struct MountClient: Sendable {
     }
 
     private func send(
-        _ message: borrowing SecretBytes, limit: Duration, _ meaning: (Errno) -> Failure? = { _ in nil }
+        _ message: borrowing SecretBytes, limit: Duration, to owner: MountOwner,
+        _ meaning: (Errno) -> Failure? = { _ in nil }
     ) throws(Failure) -> [UInt8] {
         do throws(ControlExchange.Failed) {
-            return try ControlExchange(mountPoint: mountPoint, file: .control, limit: limit).ask(message.bytes)
+            return try ControlExchange(
+                mountPoint: mountPoint, file: .control, requirement: owner.requirement, limit: limit
+            ).ask(message.bytes)
         } catch {
             if case .refused(let errno) = error, let failure = meaning(errno) { throw failure }
             throw failure(error)
@@ -110,9 +123,17 @@ package struct MountClient: Sendable {
 
     private func failure(_ error: ControlExchange.Failed) -> Failure {
         switch error {
+        case .untrusted(.anotherUser(let userID)):
+            Failure(
+                .notMounted,
+                """
+                \(mountPoint) is the mount of another user (\(userID)), and gets none of your secrets. Root names that user \
+                with --owner or \(MountOwner.variable) to use it all the same.
+                """)
         case .atOpen(.permissionDenied):
             Failure(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
-        case .atOpen(.noSuchFileOrDirectory), .atOpen(.notDirectory):
+        case .atOpen(.noSuchFileOrDirectory), .atOpen(.notDirectory), .atOpen(.tooManySymbolicLinkLevels),
+            .untrusted(.anotherFileSystem):
             Failure(.notMounted, "No keychain is mounted at \(mountPoint). Mount one with 'keychainfs mount'.")
         case .atOpen(.socketNotConnected):
             Failure(.notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")

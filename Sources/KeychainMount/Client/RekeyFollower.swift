@@ -1,6 +1,7 @@
 import Foundation
 import Fuse
 import Keychain
+import KeychainConnection
 import SecretCrypto
 import Synchronization
 import SystemPackage
@@ -12,9 +13,9 @@ package struct RekeyFollower {
     private let mountPoint: String
     private let client: MountClient
 
-    package init(mountPoint: String) {
+    package init(mountPoint: String, owner: MountOwner) {
         self.mountPoint = mountPoint
-        client = MountClient(mountPoint: mountPoint)
+        client = MountClient(mountPoint: mountPoint, owner: owner)
     }
 
     /// Returns when the rekey is finished.

@@ -1,5 +1,6 @@
 import Foundation
 import Fuse
+import SystemServices
 
 /// `keychainfs unmount`: unmounts a keychain and waits until its daemon has ended.
 package struct Unmounting: Sendable {
@@ -14,14 +15,13 @@ package struct Unmounting: Sendable {
     }
 
     package func run() throws(Failure) {
-        guard let type = MountedKeychains.type(at: mountPoint) else { throw notMounted }
-        // Of another type: a keychain's daemon answers, or it is none.
+        guard MountedKeychains.isMounted(at: mountPoint) else { throw notMounted }
         let daemon: Int32
         do throws(Failure) {
             daemon = try MountClient(mountPoint: mountPoint).status().pid
-        } catch  where error.exitCode == .notMounted && type == MountedKeychains.type {
+        } catch  where error.exitCode == .notMounted {
             // Not before: a daemon that does not answer would hold that question up.
-            guard (try? StaleMount.clean(at: mountPoint, type: type)) == true else { throw error }
+            guard (try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)) == true else { throw error }
             return
         }
         let otherViews = otherViews()

@@ -1,5 +1,6 @@
 import Foundation
 import Fuse
+import SystemServices
 
 /// What /proc, /sys, /etc and /run say about this system and process.
 package struct HostFacts: Sendable {

@@ -139,7 +139,7 @@ struct MountDaemon {
 
     private func startGuard() throws(Failure) -> MountGuard {
         do throws(FuseError) {
-            return try MountGuard.start(arguments: ["guard", "--type", plan.options.type, "--", plan.mountPoint])
+            return try MountGuard.start(arguments: ["guard", "--type", MountedKeychains.type, "--", plan.mountPoint])
         } catch {
             throw Failure(.failure, "The guard of the mount cannot be started: \(error).")
         }
@@ -180,7 +180,7 @@ struct MountDaemon {
     /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.
     private var sessionOptions: SessionOptions {
         var options = SessionOptions(
-            source: plan.options.source ?? plan.file.path, subtype: plan.options.subtype)
+            source: plan.options.source ?? plan.file.path, subtype: MountPlan.subtype)
         options.allowsOtherUsers = plan.options.access == .everyone
         options.allowsRoot = plan.options.access == .root
         options.forbidsPrograms = plan.options.forbidsPrograms

@@ -114,13 +114,13 @@ package struct MountPlan: Sendable {
     /// Nil for a keychain that is to be mounted without unlocking.
     /// H4. Whether a daemon is dead is asked of the mount: not before it is known that something answers.
     private func cleanStale() throws(Failure) {
-        guard MountedKeychains.type(at: mountPoint) == options.type else { return }
+        guard MountedKeychains.isMounted(at: mountPoint) else { return }
         do throws(Failure) {
             _ = try MountClient(mountPoint: mountPoint).status()
         } catch  where error.exitCode == .noAnswer {
             throw error
         } catch {
-            _ = try? StaleMount.clean(at: mountPoint, type: options.type)
+            _ = try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)
         }
     }
 

@@ -2,6 +2,7 @@ import DeviceState
 import Foundation
 import Fuse
 import SystemPackage
+import SystemServices
 
 /// What a mount needs of the kernel and of fusermount3.
 extension Doctor {

@@ -1,4 +1,5 @@
 import Fuse
+import SystemServices
 
 /// Where memory goes when it is short, or the machine hibernates.
 struct SwapArea: Hashable {

@@ -23,8 +23,6 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var stagedLimit = TreeOptions.defaultStagedLimit
     /// What mount(8) shows as the source; the keychain's path if nil.
     package private(set) var source: String?
-    /// What mount(8) shows after `fuse.`.
-    package private(set) var subtype = MountPlan.subtype
     /// Where a mount that nobody watches (fstab) has its passphrase from.
     package private(set) var passphraseFile: String?
     /// The same of a key file; only one of them is ever set.
@@ -49,9 +47,6 @@ package struct MountOptionList: Hashable, Sendable {
         }
     }
 
-    /// What the kernel's table shows as the mount's type.
-    var type: String { "fuse." + subtype }
-
     /// The same for another process, what it is unlocked with apart.
     var arguments: [String] {
         var options: [String] = []
@@ -61,7 +56,6 @@ package struct MountOptionList: Hashable, Sendable {
         if neverSpins { options.append("no_spin") }
         if access != .ownerOnly { options.append(access.rawValue) }
         if let source { options.append("fsname=" + Self.escaped(source)) }
-        if subtype != MountPlan.subtype { options.append("subtype=" + subtype) }
         if stagedLimit != TreeOptions.defaultStagedLimit { options.append("staged_limit=\(stagedLimit >> 20)") }
         options += lockPolicy.options
         return options.isEmpty ? [] : ["-o", options.joined(separator: ",")]
@@ -81,7 +75,8 @@ package struct MountOptionList: Hashable, Sendable {
         case ("allow_other", nil): try allow(.everyone)
         case ("allow_root", nil): try allow(.root)
         case ("fsname", let value): source = try Self.sourceName(value)
-        case ("subtype", let value): subtype = try Self.subtypeName(value)
+        case ("subtype", MountPlan.subtype): break
+        case ("subtype", _): throw Self.anotherSubtype
         case ("passphrase_file", let value): (passphraseFile, keyFile) = (try Self.absolutePath(name, value), nil)
         case ("key_file", let value): (passphraseFile, keyFile) = (nil, try Self.absolutePath(name, value))
         case ("staged_limit", let value): stagedLimit = try Self.mebibytes(value, name)
@@ -112,11 +107,9 @@ package struct MountOptionList: Hashable, Sendable {
         return value
     }
 
-    private static func subtypeName(_ value: String?) throws(Failure) -> String {
-        guard let value, (1...63).contains(value.utf8.count),
-            value.utf8.allSatisfy({ Character(UnicodeScalar($0)).isSubtypeCharacter })
-        else { throw Failure(.usage, "'subtype=' needs 1 to 63 ASCII letters, digits, '-' and '_'.") }
-        return value
+    /// Commands know a mounted keychain, and give it secrets, by its type.
+    private static var anotherSubtype: Failure {
+        Failure(.usage, "'subtype=' is always '\(MountPlan.subtype)': it is how programs know a mounted keychain.")
     }
 
     private static func absolutePath(_ name: String, _ value: String?) throws(Failure) -> String {
@@ -163,7 +156,7 @@ package struct MountOptionList: Hashable, Sendable {
         Failure(
             .usage,
             "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
-                + "subtype=NAME, passphrase_file=FILE, key_file=FILE, locked, noexec, lock_after=DURATION, "
+                + "passphrase_file=FILE, key_file=FILE, locked, noexec, lock_after=DURATION, "
                 + "lock_at_most=DURATION, lock_on=EVENT, no_spin, staged_limit=MIB, "
                 + "and what fstab(5) has for every file system.")
     }
@@ -211,8 +204,4 @@ package struct MountOptionList: Hashable, Sendable {
         }
         return String(escaped)
     }
-}
-
-extension Character {
-    fileprivate var isSubtypeCharacter: Bool { isASCII && (isLetter || isNumber || self == "-" || self == "_") }
 }

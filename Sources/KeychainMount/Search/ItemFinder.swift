@@ -75,8 +75,11 @@ package struct ItemFinder: Sendable {
             return Failure(
                 .locked, "Items of the keychain at \(mountPoint) are locked. Unlock it with 'keychainfs unlock'.")
         case ConnectionStatus.notAvailable, ConnectionStatus.missingEntitlement:
-            // Whoever asks for the status is told why.
-            do throws(Failure) { _ = try MountClient(mountPoint: mountPoint).status() } catch { return error }
+            do throws(Failure) {
+                try MountClient(mountPoint: mountPoint, owner: .named(nil)).checkOwner()
+            } catch {
+                return error
+            }
             return Failure(.failure, "The daemon of \(mountPoint) answers no searches. Is it of an older version?")
         case let status:
             return Failure(.failure, "The search in \(mountPoint) failed with status \(status).")

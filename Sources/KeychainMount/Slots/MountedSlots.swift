@@ -1,4 +1,5 @@
 import Keychain
+import KeychainConnection
 import SecretCrypto
 import SystemPackage
 
@@ -7,8 +8,8 @@ struct MountedSlots: SlotHost {
     private let client: MountClient
     let place: String
 
-    init(mountPoint: String) {
-        client = MountClient(mountPoint: mountPoint)
+    init(mountPoint: String, owner: MountOwner) {
+        client = MountClient(mountPoint: mountPoint, owner: owner)
         place = "the keychain at \(mountPoint)"
     }
 

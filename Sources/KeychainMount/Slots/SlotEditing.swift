@@ -6,10 +6,17 @@ package struct SlotEditing {
     private let host: any SlotHost
     private let say: (String) -> Void
 
-    /// `mountPoint`: nil for the keychain of that file, mounted or not. `say` gets messages.
-    package init(keychain path: String, mountPoint: String?, say: @escaping (String) -> Void) {
+    /// - Parameters:
+    ///   - mountPoint: nil for the keychain of that file, mounted or not.
+    ///   - owner: whose mount gets the secrets.
+    ///   - say: gets messages.
+    package init(keychain path: String, mountPoint: String?, owner: MountOwner, say: @escaping (String) -> Void) {
         let file = KeychainFile(path: path)
-        self.init((mountPoint ?? file.mountPoint).map(MountedSlots.init) ?? FileSlots(file), say: say)
+        guard let mountPoint = mountPoint ?? file.mountPoint else {
+            self.init(FileSlots(file), say: say)
+            return
+        }
+        self.init(MountedSlots(mountPoint: mountPoint, owner: owner), say: say)
     }
 
     init(_ host: any SlotHost, say: @escaping (String) -> Void) {

@@ -32,14 +32,14 @@ mount -T "$FSTAB" -a || fail "mount -a where it is mounted already"
 expect_errno EROFS touch "$MNT/generic-passwords/s/i"
 umount "$MNT"
 
-# Other names in the table: every command finds the mount all the same, and a dead one is cleaned up.
-table "fsname=my\\\\054keys,subtype=vault,passphrase_file=$PASSPHRASE"
-"$KEYCHAINFS" mount "$MNT" --keychain "$KEYCHAIN" -o "fsname=my\\,keys,subtype=vault,passphrase_file=$PASSPHRASE"
-expect "my,keys fuse.vault" "$(findmnt -no SOURCE,FSTYPE "$MNT")" "fsname and subtype"
+# Another source in the table: every command finds the mount all the same, and a dead one is cleaned up.
+table "fsname=my\\\\054keys,passphrase_file=$PASSPHRASE"
+"$KEYCHAINFS" mount "$MNT" --keychain "$KEYCHAIN" -o "fsname=my\\,keys,passphrase_file=$PASSPHRASE"
+expect "my,keys fuse.keychainfs" "$(findmnt -no SOURCE,FSTYPE "$MNT")" "fsname"
 "$KEYCHAINFS" status "$MNT" > /dev/null
 pid=$(daemon_of); kill -9 "$pid"
 wait_until 10 sh -c '! findmnt "$0" > /dev/null' "$MNT"
-"$KEYCHAINFS" mount "$MNT" --keychain "$KEYCHAIN" -o "subtype=vault,passphrase_file=$PASSPHRASE"
+"$KEYCHAINFS" mount "$MNT" --keychain "$KEYCHAIN" -o "fsname=vault,passphrase_file=$PASSPHRASE"
 "$KEYCHAINFS" unmount "$MNT"; expect_code 17 "$KEYCHAINFS" unmount "$MNT" > /dev/null
 
 # The helper's own name, as mount(8) calls it if /sbin/mount.fuse.keychainfs is there.

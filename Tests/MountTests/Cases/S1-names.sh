@@ -1,7 +1,7 @@
 # S1: whatever a mount is called, `check` and `backup` go through its daemon, and a second mount is told where the first one is.
 . "${0%/*}/lib.sh"
 create_keychain
-for options in fsname=vault fsname=vault,subtype=other subtype=other "fsname=$CASE_DIR/nothing"; do
+for options in fsname=vault "fsname=$CASE_DIR/nothing"; do
     mount_keychain -o "$options"
     mkdir -p "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/a"
     # Without a passphrase: nobody but the daemon could look.

@@ -61,7 +61,7 @@ status() {
 }
 daemon() { status pid; }
 commits() { status commits; }
-is_mounted() { grep -q " $MNT fuse\.[^ ]* " /proc/self/mounts; }    # of any subtype
+is_mounted() { grep -q " $MNT fuse\.keychainfs " /proc/self/mounts; }
 
 # commits_of N COMMAND...: the shell command makes exactly N commits.
 commits_of() {

@@ -1,5 +1,3 @@
-import CFuse3
-import Glibc
 public import SystemPackage
 
 /// What is mounted, as the kernel tells it (`/proc/self/mountinfo`, proc(5)): reading it touches no mount.
@@ -19,6 +17,14 @@ public struct MountTable: Sendable {
         public let isReadOnly: Bool
         /// Of the file system, whoever mounted it where (`rw`, `allow_other`, …).
         public let options: [String]
+
+        /// Who has mounted a FUSE file system, and the only user whom it serves without `allow_other`: a number of the user
+        /// namespace in which it was mounted (`user_id=`, fuse(4)). Nil for other file systems.
+        public var fuseUserID: UInt32? {
+            guard type == "fuse" || type.hasPrefix("fuse.") else { return nil }
+            return options.lazy.compactMap { $0.hasPrefix("user_id=") ? UInt32($0.dropFirst("user_id=".count)) : nil }
+                .first
+        }
     }
 
     /// In the order in which they were mounted: of several at one path the last is seen.
@@ -26,10 +32,7 @@ public struct MountTable: Sendable {
 
     /// The mounts that this process sees. Throws what reading the table does.
     public static func current() throws(Errno) -> MountTable {
-        let descriptor = unsafe Glibc.open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
-        defer { close(descriptor) }
-        return MountTable(parsing: readAll(descriptor, limit: 1 << 24))
+        MountTable(parsing: try KernelFile.contents(of: "/proc/self/mountinfo"))
     }
 
     /// Lines that are none are passed over.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Fuse
+@testable import SystemServices
 
 @Suite struct MountTableTests {
     private func table(_ lines: String...) -> MountTable {
@@ -39,5 +39,41 @@ import Testing
         #expect(path("/a\\040b\\011c\\012d\\134e\\043f") == "/a b\tc\nd\\e#f")
         #expect(path("/a\\0") == "/a\\0" && path("/a\\089") == "/a\\089" && path("/a\\777") == "/a\\777")
         #expect(table("41 30 0:50 / /m rw - fuse.a my\\040file rw").entries.first?.source == "my file")
+    }
+
+    @Test("H3: a message is given to a mount of one type and of one user, in this namespace or its parent")
+    func requirement() {
+        let options = "rw,user_id=1000,group_id=1000,default_permissions,allow_other"
+        let table = table(
+            "30 1 8:1 / / rw - ext4 /dev/sda1 rw,user_id=1000",
+            "41 30 0:50 / /home/a/Keychain rw - fuse.keychainfs a \(options)",
+            "42 30 0:51 / /home/a/remote rw - fuse.sshfs host \(options)",
+            "43 30 0:52 / /home/a/none rw - fuse.keychainfs a rw")
+        func violation(_ number: Int, _ userID: UInt32?, outer: UInt32? = nil) -> MountRequirement.Violation? {
+            let requirement = MountRequirement(type: "fuse.keychainfs", userID: userID)
+            do throws(MountRequirement.Violation) {
+                try requirement.check(number, in: table) { _ in outer }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(violation(41, 1000) == nil && violation(41, nil) == nil)
+        #expect(violation(41, 0, outer: 1000) == nil)
+        #expect(violation(41, 0, outer: 0) == .anotherUser(1000) && violation(41, 1001) == .anotherUser(1000))
+        for number in [0, 30, 42, 43, 44] {
+            #expect(violation(number, 1000) == .anotherFileSystem && violation(number, nil) == .anotherFileSystem)
+        }
+    }
+
+    @Test("H3: the number of a user in the parent namespace")
+    func outerUser() {
+        #expect(UserNamespace.outerUserID(of: 1000, map: "         0          0 4294967295\n") == 1000)
+        #expect(UserNamespace.outerUserID(of: 0, map: "0 1000 1\n") == 1000)
+        #expect(UserNamespace.outerUserID(of: 1, map: "0 1000 1\n1 100000 65536\n") == 100_000)
+        #expect(UserNamespace.outerUserID(of: 1, map: "0 1000 1\n") == nil)
+        #expect(
+            UserNamespace.outerUserID(of: 7, map: "") == nil && UserNamespace.outerUserID(of: 7, map: "a b c") == nil)
+        #expect(UserNamespace.outerUserID(of: 9, map: "0 4294967290 100\n") == nil)
     }
 }

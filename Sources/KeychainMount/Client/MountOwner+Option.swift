@@ -1,0 +1,17 @@
+package import KeychainConnection
+
+package typealias MountOwner = KeychainConnection.MountOwner
+
+extension MountOwner {
+    /// The owner that an option names, or else the environment; by default the user who runs the command.
+    package static func named(_ name: String?) throws(Failure) -> MountOwner {
+        do throws(Failed) {
+            guard let name else { return try .ofEnvironment() }
+            return try MountOwner(name: name)
+        } catch .notRoot {
+            throw Failure(.usage, "--owner is for root: other users give their secrets to their own mounts only.")
+        } catch {
+            throw Failure(.usage, "There is no user of the name in --owner or \(variable).")
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import SystemPackage
+
+/// Files below `/proc` that the kernel writes while they are read.
+enum KernelFile {
+    /// More than any of them is long, in bytes.
+    private static let limit = 1 << 24
+
+    /// Throws what open(2) and read(2) do.
+    static func contents(of path: String) throws(Errno) -> [UInt8] {
+        do {
+            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            return try file.closeAfter {
+                var contents: [UInt8] = []
+                var part = [UInt8](repeating: 0, count: 16_384)
+                while contents.count < limit {
+                    let count = try unsafe part.withUnsafeMutableBytes { bytes in try unsafe file.read(into: bytes) }
+                    guard count > 0 else { break }
+                    contents += part[..<count]
+                }
+                return contents
+            }
+        } catch {
+            throw (error as? Errno) ?? .ioError
+        }
+    }
+}

@@ -1,0 +1,14 @@
+import Glibc
+
+/// The accounts that the system knows (getpwnam(3)).
+public enum UserAccount {
+    /// The number of a user; nil if there is none of that name.
+    public static func identifier(of name: String) -> UInt32? {
+        var (account, result) = unsafe (passwd(), UnsafeMutablePointer<passwd>?.none)
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        guard unsafe getpwnam_r(name, &account, &buffer, buffer.count, &result) == 0, unsafe result != nil else {
+            return nil
+        }
+        return unsafe account.pw_uid
+    }
+}

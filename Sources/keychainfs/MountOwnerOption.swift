@@ -1,0 +1,17 @@
+import ArgumentParser
+import KeychainMount
+
+/// Whose mount gets a secret.
+struct MountOwnerOption: ParsableArguments {
+    @Option(help: mountOwnerHelp)
+    var owner: String?
+
+    func mountOwner() throws(Failure) -> MountOwner { try .named(owner) }
+}
+
+/// Of `--owner`.
+let mountOwnerHelp = ArgumentHelp(
+    """
+    For root: the user (name or number) whose mount it is; otherwise root gives a secret to a mount of its own only. \
+    (default: that of KEYCHAINFS_MOUNT_OWNER)
+    """)
