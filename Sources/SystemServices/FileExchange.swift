@@ -61,16 +61,7 @@ public struct FileExchange: ~Copyable {
     /// The message, in one write(2), once the file is open. It goes through memory of the kernel's and the child's locked
     /// memory. To a child that has died meanwhile nothing is sent: ``wait(milliseconds:)`` says so.
     public mutating func send(_ message: RawSpan) {
-        unsafe message.withUnsafeBytes { bytes in
-            var done = 0
-            while done < bytes.count {
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-                let count = unsafe Glibc.send(peer.rawValue, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
-                done += count
-            }
-        }
+        StreamSocket.send(message, to: peer.rawValue)
         shutdown(peer.rawValue, Int32(SHUT_WR))
     }
 

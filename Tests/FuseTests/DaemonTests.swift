@@ -117,7 +117,8 @@ import Testing
 
     @Test func backgroundStart() throws {
         let secret = Array("open sesame".utf8)
-        let telling = "test \"$(cat <&3)\" = 'open sesame' || exit 9; printf '\\0\\0\\0\\0' >&4; exec 4>&-; sleep 0.1"
+        let telling =
+            "printf '\\1' >&3; test \"$(cat <&3)\" = 'open sesame' || exit 9; printf '\\0\\0\\0\\0' >&4; exec 4>&-; sleep 0.1"
         let ready = try BackgroundStart.start("/bin/sh", arguments: ["-c", telling], secret: secret.span.bytes)
         guard case .ready(let processID) = ready else { return #expect(Bool(false), "\(ready)") }
         var status: Int32 = 0
@@ -129,6 +130,13 @@ import Testing
         #expect(dying == .died(status: 7))
         let killed = try BackgroundStart.start("/bin/sh", arguments: ["-c", "kill -9 $$"], secret: secret.span.bytes)
         #expect(killed == .died(status: 128 + 9))
+        // Without a request nothing is sent; without a secret no request is waited for.
+        let silent = "exec 5<&3; printf '\\0\\0\\0\\0' >&4; exec 3>&- 4>&-; test -z \"$(cat <&5)\""
+        for (script, secret) in [(silent, []), ("printf 2 >&3; " + silent, secret)] {
+            let report = try BackgroundStart.start("/bin/sh", arguments: ["-c", script], secret: secret.span.bytes)
+            guard case .ready(let processID) = report else { return #expect(Bool(false), "\(report)") }
+            #expect(waitpid(processID, &status, 0) == processID && status == 0)
+        }
         let long = [UInt8](repeating: 1, count: BackgroundStart.maximumSecret + 1)
         #expect(throws: Errno(rawValue: EMSGSIZE)) {
             try BackgroundStart.start("/bin/sh", arguments: [], secret: long.span.bytes)

@@ -1,6 +1,7 @@
 import CFuse3
 import Glibc
 public import SystemPackage
+import SystemServices
 
 /// What became of a daemon that was started in the background.
 public enum BackgroundReport: Hashable, Sendable {
@@ -14,17 +15,18 @@ public enum BackgroundReport: Hashable, Sendable {
 
 /// Starts a daemon as a process of its own, instead of forking one that has threads and locked memory.
 public enum BackgroundStart {
-    /// Where the daemon reads what ``start(arguments:secret:)`` was given, up to the end.
+    /// Where the daemon requests what ``start(arguments:secret:)`` was given (``requestSecret()``), and reads it up to the end.
     public static let secretDescriptor: Int32 = 3
     /// Where the daemon tells how it went (``ReadyReport``).
     public static let reportDescriptor: Int32 = 4
-    /// In bytes: what a pipe takes without a reader.
+    /// In bytes.
     public static let maximumSecret = 65_536
 
     /// Starts this same program (`/proc/self/exe`) with `arguments` in a session of its own, and waits for its report.
     ///
-    /// The secret goes through a pipe, which the caller still has to wipe on its side. Standard input is /dev/null;
-    /// standard error stays until the report, so that what goes wrong early is seen. Throws EMSGSIZE for a long secret.
+    /// The daemon gets the secret, unless it is empty, when it requests it; the caller still has to wipe it on its side. Standard
+    /// input is /dev/null; standard error stays until the report, so that what goes wrong early is seen. Throws EMSGSIZE for a
+    /// long secret.
     public static func start(arguments: [String], secret: RawSpan) throws(Errno) -> BackgroundReport {
         try start(ChildProcess.ownProgram, arguments: arguments, secret: secret)
     }
@@ -32,28 +34,39 @@ public enum BackgroundStart {
     static func start(
         _ executable: String, arguments: [String], secret: RawSpan
     ) throws(Errno) -> BackgroundReport {
-        var secretPipe = try Pipe()
+        guard secret.byteCount <= maximumSecret else { throw Errno(rawValue: EMSGSIZE) }
+        var secretSocket = try SocketPair()
         var reportPipe = try Pipe()
-        try send(secret, into: secretPipe.writeEnd)
-        secretPipe.closeWriteEnd()
         let child = try ChildProcess(
             .init(
                 executable: executable, arguments: arguments,
                 descriptors: [
-                    1: 1, 2: 2, secretDescriptor: secretPipe.readEnd, reportDescriptor: reportPipe.writeEnd,
+                    1: 1, 2: 2, secretDescriptor: secretSocket.second, reportDescriptor: reportPipe.writeEnd,
                 ], hasOwnSession: true))
-        secretPipe.closeReadEnd()
+        secretSocket.closeSecond()
         reportPipe.closeWriteEnd()
+        if !secret.isEmpty { sendOnRequest(secret, secretSocket.first) }
+        secretSocket.closeFirst()
         return report(from: child, readAll(reportPipe.readEnd))
     }
 
-    /// There is no reader yet, and so no SIGPIPE: all of it has to fit.
-    static func send(_ secret: RawSpan, into descriptor: Int32) throws(Errno) {
-        guard secret.byteCount <= maximumSecret else { throw Errno(rawValue: EMSGSIZE) }
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        let count = unsafe secret.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-        guard count >= 0 else { throw Errno(rawValue: errno) }
-        guard count == secret.byteCount else { throw Errno(rawValue: EMSGSIZE) }
+    /// In the daemon, once no other process can look into it: the secret is sent to ``secretDescriptor``, and not before.
+    ///
+    /// Between its exec and its hardening any process of the same user can open what `/proc/PID/fd` shows of it: of a pipe it would
+    /// get a descriptor of its own, and read the secret whenever that comes. A socket cannot be opened there (ENXIO).
+    public static func requestSecret() throws(Errno) {
+        var byte = request
+        let count = unsafe send(secretDescriptor, &byte, 1, Int32(MSG_NOSIGNAL))
+        guard count == 1 else { throw Errno(rawValue: errno) }
+    }
+
+    /// The one byte of a request.
+    private static let request: UInt8 = 1
+
+    /// A daemon that ends, or reads no further, says why in its report.
+    private static func sendOnRequest(_ secret: RawSpan, _ socket: Int32) {
+        guard readAll(socket, limit: 1) == [request] else { return }
+        StreamSocket.send(secret, to: socket)
     }
 
     private static func report(from child: ChildProcess, _ bytes: [UInt8]) -> BackgroundReport {

@@ -13,22 +13,19 @@ struct MountHelper {
 
     /// Returns the descriptor of the device, which the helper passes over a socket (`_FUSE_COMMFD`).
     func mount(at directory: String, options: [String]) throws(FuseError) -> Int32 {
-        var sockets: [Int32] = [-1, -1]
-        guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &sockets) == 0
-        else { throw .system(Errno(rawValue: errno), call: "socketpair") }
-        let theirs = sockets[1]
-        defer { close(sockets[0]) }
-        let result = Result { () throws(FuseError) in
-            try run(
-                ["-o", options.joined(separator: ","), "--", directory], environment: ["_FUSE_COMMFD=3"],
-                descriptors: [3: theirs])
-        }
-        close(theirs)
-        let (status, message) = try result.get()
+        var sockets = try socketPair()
+        let (status, message) = try run(
+            ["-o", options.joined(separator: ","), "--", directory], environment: ["_FUSE_COMMFD=3"],
+            descriptors: [3: sockets.second])
+        sockets.closeSecond()
         guard status == 0 else { throw .mountRefused(message: message) }
-        let descriptor = cfuse3_receive_descriptor(sockets[0])
+        let descriptor = cfuse3_receive_descriptor(sockets.first)
         guard descriptor >= 0 else { throw .mountRefused(message: "fusermount3 passed no descriptor") }
         return descriptor
+    }
+
+    private func socketPair() throws(FuseError) -> SocketPair {
+        do throws(Errno) { return try SocketPair() } catch { throw .system(error, call: "socketpair") }
     }
 
     func unmount(_ directory: String, lazily: Bool) throws(FuseError) {

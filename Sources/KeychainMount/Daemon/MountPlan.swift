@@ -174,7 +174,11 @@ package struct MountPlan: Sendable {
     }
 
     private func inheritedSecret() throws(Failure) -> UnlockSecret {
+        guard ProcessHardening.apply().undumpable else {
+            throw Failure(.failure, "The system does not protect the memory of the daemon: it requests no secret.")
+        }
         do {
+            try BackgroundStart.requestSecret()
             let bytes = try SecretBytes.read(
                 from: BackgroundStart.secretDescriptor, limit: BackgroundStart.maximumSecret)
             return try UnlockSecret(kind: inheritedKind, bytes: bytes)

@@ -1,0 +1,18 @@
+import Glibc
+
+/// Writing to stream sockets (send(2)).
+public enum StreamSocket {
+    /// Sends all of it, without SIGPIPE. Stops at an error: what the peer does not get, it reports itself.
+    public static func send(_ bytes: RawSpan, to socket: Int32) {
+        unsafe bytes.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+                let count = unsafe Glibc.send(socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                done += count
+            }
+        }
+    }
+}
