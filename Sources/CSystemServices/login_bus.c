@@ -10,6 +10,8 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
+#define BUS "org.freedesktop.DBus"
+#define BUS_PATH "/org/freedesktop/DBus"
 #define SERVICE "org.freedesktop.login1"
 #define MANAGER_PATH "/org/freedesktop/login1"
 #define MANAGER SERVICE ".Manager"
@@ -22,7 +24,7 @@
     F(sd_bus_close_unref) F(sd_bus_set_method_call_timeout) F(sd_bus_add_match) F(sd_bus_process) \
     F(sd_bus_get_fd) F(sd_bus_get_events) F(sd_bus_call_method) F(sd_bus_get_property_trivial) F(sd_bus_get_property) \
     F(sd_bus_message_read) F(sd_bus_message_enter_container) F(sd_bus_message_exit_container) F(sd_bus_message_skip) \
-    F(sd_bus_message_get_path) F(sd_bus_message_unref)
+    F(sd_bus_message_get_path) F(sd_bus_message_get_sender) F(sd_bus_message_unref)
 
 #define DECLARE(name) __typeof__(name) *name;
 static struct { FUNCTIONS(DECLARE) } library;
@@ -43,8 +45,13 @@ static void load_library(void)
 /* More than this many at once are one lock all the same. */
 #define EVENT_LIMIT 16
 
+/* The longest name of the D-Bus specification, and a NUL. */
+#define NAME_SIZE 256
+
 struct login_bus {
     sd_bus *bus;
+    /* logind's unique name; empty without logind. */
+    char owner[NAME_SIZE];
     int events[EVENT_LIMIT];
     int count;
 };
@@ -99,6 +106,26 @@ void login_bus_close(login_bus *bus)
     free(bus);
 }
 
+static void set_owner(login_bus *bus, const char *name)
+{
+    strncpy(bus->owner, name, NAME_SIZE - 1);
+}
+
+/* Any program may send any signal to this connection: the policy of the system bus allows it if the signal names a destination.
+   The bus writes the sender's unique name into each message. The sender in a match rule is no check: sd-bus cannot compare
+   logind's well-known name with a unique one, and accepts any. */
+static bool is_from(sd_bus_message *message, const char *sender)
+{
+    const char *name = library.sd_bus_message_get_sender(message);
+
+    return name && *sender && strcmp(name, sender) == 0;
+}
+
+static bool is_from_logind(sd_bus_message *message, login_bus *bus)
+{
+    return is_from(message, bus->owner);
+}
+
 /* Whether a session is one of this user's; one that cannot be asked may be. */
 static bool is_own(login_bus *bus, const char *session)
 {
@@ -118,7 +145,7 @@ static int on_sleep(sd_bus_message *message, void *context, sd_bus_error *error)
     int begins = 0;
 
     (void)error;
-    if (library.sd_bus_message_read(message, "b", &begins) >= 0)
+    if (is_from_logind(message, context) && library.sd_bus_message_read(message, "b", &begins) >= 0)
         add_event(context, begins ? login_bus_sleep : login_bus_wake);
     return 0;
 }
@@ -128,7 +155,7 @@ static int on_lock(sd_bus_message *message, void *context, sd_bus_error *error)
     const char *path = library.sd_bus_message_get_path(message);
 
     (void)error;
-    if (path && is_own(context, path))
+    if (is_from_logind(message, context) && path && is_own(context, path))
         add_event(context, login_bus_session_lock);
     return 0;
 }
@@ -154,7 +181,7 @@ static bool tells_lock(sd_bus_message *message)
 
 static int on_properties(sd_bus_message *message, void *context, sd_bus_error *error)
 {
-    return tells_lock(message) ? on_lock(message, context, error) : 0;
+    return is_from_logind(message, context) && tells_lock(message) ? on_lock(message, context, error) : 0;
 }
 
 static int on_owner(sd_bus_message *message, void *context, sd_bus_error *error)
@@ -162,9 +189,27 @@ static int on_owner(sd_bus_message *message, void *context, sd_bus_error *error)
     const char *name, *before, *after;
 
     (void)error;
-    if (library.sd_bus_message_read(message, "sss", &name, &before, &after) >= 0)
-        add_event(context, *after ? login_bus_owner_new : login_bus_owner_lost);
+    if (!is_from(message, BUS) || library.sd_bus_message_read(message, "sss", &name, &before, &after) < 0 ||
+        strcmp(name, SERVICE) != 0)
+        return 0;
+    set_owner(context, after);
+    add_event(context, *after ? login_bus_owner_new : login_bus_owner_lost);
     return 0;
+}
+
+/* Changes after this arrive as signals. */
+static int ask_owner(login_bus *bus)
+{
+    sd_bus_message *reply = NULL;
+    const char *name;
+    int error = library.sd_bus_call_method(bus->bus, BUS, BUS_PATH, BUS, "GetNameOwner", NULL, &reply, "s", SERVICE);
+
+    if (error >= 0)
+        error = library.sd_bus_message_read(reply, "s", &name);
+    if (error >= 0)
+        set_owner(bus, name);
+    library.sd_bus_message_unref(reply);
+    return error;
 }
 
 static int match(login_bus *bus, const char *rule, sd_bus_message_handler_t handler)
@@ -175,8 +220,7 @@ static int match(login_bus *bus, const char *rule, sd_bus_message_handler_t hand
 int login_bus_watch(login_bus *bus, bool sleep, bool sessions)
 {
     int error = match(bus,
-        "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',interface='org.freedesktop.DBus',"
-        "member='NameOwnerChanged',arg0='" SERVICE "'", on_owner);
+        "type='signal',sender='" BUS "',path='" BUS_PATH "',interface='" BUS "',member='NameOwnerChanged',arg0='" SERVICE "'", on_owner);
 
     if (error >= 0 && sleep)
         error = match(bus,
@@ -190,8 +234,10 @@ int login_bus_watch(login_bus *bus, bool sleep, bool sessions)
         error = match(bus,
             "type='signal',sender='" SERVICE "',path_namespace='" SESSIONS_PATH "',"
             "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged',arg0='" SESSION "'", on_properties);
-    /* A match does not say whether anybody will ever send. */
-    return error < 0 ? error : login_bus_is_preparing(bus);
+    /* A match does not say whether there is a logind. A call starts one. */
+    if (error >= 0)
+        error = login_bus_is_preparing(bus);
+    return error < 0 ? error : ask_owner(bus);
 }
 
 int login_bus_inhibit_sleep(login_bus *bus, const char *who, const char *why)

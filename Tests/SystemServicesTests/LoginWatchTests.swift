@@ -157,6 +157,24 @@ private final class Journal: Sendable {
         #expect(journal.count(.screen) == 3 && journal.count(.suspend) == 0)
     }
 
+    @Test("L4: a signal that another program than logind sends locks nothing, and ends no connection")
+    func forged() throws {
+        try bus.run("bus")
+        try bus.run("logind")
+        try bus.run("session", "c1", "\(getuid())")
+        let watch = try watch([.suspend, .screen])
+        #expect(journal.wait { journal.connections == 1 })
+        try bus.run("forge", "c1")
+        // What logind sends after that is received after that.
+        try bus.run("sleep", "true")
+        #expect(journal.wait { journal.count(.suspend) >= 1 })
+        try bus.run("lock", "c1")
+        #expect(journal.wait { journal.count(.screen) >= 1 })
+        end(watch)
+        #expect(journal.count(.suspend) == 1 && journal.count(.screen) == 1)
+        #expect(journal.connections == 1 && journal.failures == 0)
+    }
+
     @Test("L4: a bus that dies is told once, and found again; what was missed meanwhile is not")
     func busReturns() throws {
         try bus.run("bus")

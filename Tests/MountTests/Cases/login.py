@@ -10,6 +10,7 @@ Usage: login.py COMMAND DIR [ARGUMENT…]; DIR holds the socket and the process 
   lock DIR ID          the session gets the signal Lock
   hint DIR ID true     the session's LockedHint is set
   refuse DIR           logind grants no inhibitor any more
+  forge DIR ID         another program sends every signal of logind and of the bus to each connection
   inhibitors DIR       prints how many delay inhibitors of sleep there are
 """
 import os
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import dbus
 import dbus.bus
+import dbus.lowlevel
 
 NAME, MANAGER = "org.freedesktop.login1", "/org/freedesktop/login1"
 MOCK = "org.freedesktop.DBus.Mock"
@@ -80,6 +82,29 @@ def session(directory, identifier):
     return mocked(directory, f"{MANAGER}/session/{identifier}")
 
 
+def forge(directory, session_path):
+    """Directed signals, which the policy of a system bus allows to every user."""
+    connection = bus(directory)
+    signals = [
+        (MANAGER, NAME + ".Manager", "PrepareForSleep", "b", [True]),
+        (session_path, NAME + ".Session", "Lock", "", []),
+        (session_path, "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as",
+         [NAME + ".Session", {"LockedHint": True}, []]),
+        ("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", [NAME, ":1.1", ""]),
+        ("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss",
+         [NAME, "", connection.get_unique_name()]),
+    ]
+    for name in filter(lambda name: name.startswith(":"), connection.list_names()):
+        for path, interface, member, signature, values in signals * 2:
+            message = dbus.lowlevel.SignalMessage(path, interface, member)
+            message.set_destination(name)
+            if signature:
+                message.append(*values, signature=signature)
+            connection.send_message(message)
+    # The bus has delivered them when it answers.
+    connection.name_has_owner(NAME)
+
+
 def main():
     command, directory, arguments = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
     if command == "bus":
@@ -103,6 +128,8 @@ def main():
     elif command == "refuse":
         denied = "raise dbus.exceptions.DBusException('no', name='org.freedesktop.DBus.Error.AccessDenied')"
         mocked(directory).AddMethod(NAME + ".Manager", "Inhibit", "ssss", "h", denied, dbus_interface=MOCK)
+    elif command == "forge":
+        forge(directory, f"{MANAGER}/session/{arguments[0]}")
     elif command == "inhibitors":
         found = mocked(directory).ListInhibitors(dbus_interface=NAME + ".Manager")
         print(sum(entry[0] == "sleep" and entry[3] == "delay" for entry in found))
