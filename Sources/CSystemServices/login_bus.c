@@ -181,7 +181,7 @@ static bool tells_lock(sd_bus_message *message)
 
 static int on_properties(sd_bus_message *message, void *context, sd_bus_error *error)
 {
-    return is_from_logind(message, context) && tells_lock(message) ? on_lock(message, context, error) : 0;
+    return tells_lock(message) ? on_lock(message, context, error) : 0;
 }
 
 static int on_owner(sd_bus_message *message, void *context, sd_bus_error *error)
