@@ -49,6 +49,7 @@ extension Connection {
     /// without ``beginLog(_:)``. If it fails, or other connections read the log, the next commit tries again.
     private func moveLog(_ db: Database) {
         let result = try? db.checkpoint(.passive)
+        externalChanges.withLock { $0.noteFile() }
         logProgress.withLock { progress in
             progress.mayBegin = true
             if let result, result.checkpointedFrameCount == result.walFrameCount { progress.pages = 0 }
@@ -108,6 +109,13 @@ extension Connection {
 
     /// Called by the gate's owner, outside of a transaction.
     private func emptyLog(_ db: Database) throws(KeychainError) {
+        findExternalChanges(isThorough: true, db)
+        defer {
+            externalChanges.withLock { changes in
+                changes.noteFile()
+                changes.noteLog()
+            }
+        }
         do throws(KeychainError) {
             // The log cannot be emptied while another connection reads it.
             try snapshots.keepingOut { () throws(KeychainError) in

@@ -44,6 +44,7 @@ extension Connection {
 
     /// `parts`: the first one, and in the end all of the transaction.
     private func runAll(_ parts: inout [TransactionPart], _ db: Database) {
+        findExternalChanges(isThorough: false, db)
         let logFailure = beginLog(db)
         var next = parts.first
         while let part = next {
@@ -53,6 +54,7 @@ extension Connection {
             if let next { parts.append(next) }
         }
         let failure = end(parts, db, logFailure)
+        externalChanges.withLock { $0.noteLog() }
         parts.first { $0.ending != nil }?.ending?.didEnd(isCommitted: failure == nil)
         // A part that failed by itself keeps its own error.
         if let failure { for part in parts { part.fail(with: failure) } }

@@ -17,6 +17,9 @@ final class Connection: Sendable {
     let eraser = Eraser()
     let logRoom: Mutex<LogRoom>
     let logProgress = Mutex(LogProgress())
+    let externalChanges: Mutex<ExternalChanges>
+    /// Called after an external change, on the thread that found it, which owns the gate.
+    let onExternalChange = Mutex<(@Sendable () -> Void)?>(nil)
     private let file: FileIdentity
     /// Where the file was when it was opened, without symbolic links.
     let path: String
@@ -34,6 +37,7 @@ final class Connection: Sendable {
         logPath = DatabaseFiles.log(of: path)
         log = Mutex(UntimedStatus(at: logPath).map(FileIdentity.init))
         logRoom = Mutex(LogRoom(path: logPath))
+        externalChanges = Mutex(ExternalChanges(path: path, logPath: logPath))
         self.reader = reader
         snapshots = SnapshotReader()
         if reader == nil {

@@ -16,6 +16,7 @@ package final class SQLiteRecordStore: RecordStore {
     package let isReadOnly: Bool
     /// Nil once closed. Replaced when a new store gets its name.
     private let connection: Mutex<Connection?>
+    private let onExternalChange = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ connection: Connection, isReadOnly: Bool) {
         self.connection = Mutex(connection)
@@ -78,6 +79,16 @@ package final class SQLiteRecordStore: RecordStore {
         guard !isReadOnly else { throw .readOnly }
         guard connection.isInPlace else { throw .notAvailable }
         return try connection.write(ending: ending) { records throws(KeychainError) in try body(records) }
+    }
+
+    package func watchExternalChanges(_ body: @escaping @Sendable () -> Void) {
+        onExternalChange.withLock { $0 = body }
+        connection.withLock { $0 }?.onExternalChange.withLock { $0 = body }
+    }
+
+    package func findExternalChanges() throws(KeychainError) {
+        let connection = try current()
+        try connection.perform { db throws(KeychainError) in connection.findExternalChanges(isThorough: true, db) }
     }
 
     package func eraseSoon() {
@@ -162,6 +173,7 @@ package final class SQLiteRecordStore: RecordStore {
     private func replaceConnection(_ reopen: () throws(StoreOpenError) -> Connection) throws(StoreOpenError) {
         close()
         let new = try reopen()
+        onExternalChange.withLock { body in new.onExternalChange.withLock { $0 = body } }
         connection.withLock { $0 = new }
     }
 

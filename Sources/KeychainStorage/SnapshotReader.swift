@@ -50,6 +50,14 @@ final class SnapshotReader: Sendable {
         return try body()
     }
 
+    /// Forgets the pages that SQLite has in memory; waits for a read that is under way.
+    func releaseMemory() {
+        gate.enter()
+        defer { gate.leave() }
+        guard case .open(let queue) = state.withLock({ $0 }) else { return }
+        queue.unsafeReentrantRead { db in try? db.execute(sql: Connection.releaseMemory) }
+    }
+
     /// Closes it for good; waits for a read that is under way.
     func close() {
         gate.enter()

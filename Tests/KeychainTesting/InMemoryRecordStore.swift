@@ -113,6 +113,8 @@ package final class InMemoryRecordStore: RecordStore {
     }
 
     package func eraseSoon() {}
+    package func watchExternalChanges(_ body: @escaping @Sendable () -> Void) {}
+    package func findExternalChanges() {}
     package func emptyLog() {}
 
     package func verifyStructure() throws(KeychainError) -> Int {

@@ -71,7 +71,7 @@ struct IntegrityPassTests {
         #expect(try !vault.keychain.check().isSound)
     }
 
-    @Test("S2: one worker verifies after the first unlock, stops at a lock, goes on at the next, ends at close")
+    @Test("S2: one worker verifies after each unlock and ends at close")
     func worker() async throws {
         let bench = try Bench(unlocked: false)
         let keychain = try Keychain(store: bench.store, keys: bench.ring, clock: { .sample })
@@ -86,7 +86,10 @@ struct IntegrityPassTests {
         #expect(await iterator.next() == true)
         #expect(keychain.integrity == .verified)
         bench.ring.lock()
+        #expect(keychain.integrity == .verified)
         try bench.unlock()
+        #expect(await iterator.next() == true)
+        #expect(keychain.integrity == .verified)
         keychain.close()
         #expect(await iterator.next() == nil)
         #expect(keychain.integrity == .verified)
@@ -96,7 +99,7 @@ struct IntegrityPassTests {
     func foundMeanwhile() throws {
         let verification = Verification(of: SharedIndexTrust())
         verification.unlocked()
-        #expect(verification.begin())
+        #expect(verification.begin() == .verify)
         var indexes = IndexFindings()
         indexes.addWrongEntries(1)
         verification.note(IntegrityFindings(rows: nil, indexes: indexes))
@@ -105,7 +108,7 @@ struct IntegrityPassTests {
         verification.interrupt()
         #expect(verification.integrity == .unverified)
         #expect(verification.indexes.value == .wrong)
-        #expect(verification.begin())
+        #expect(verification.begin() == .verify)
         verification.finishIndexes(.consistent)
         verification.finish(isSound: true)
         #expect(verification.indexes.value == .consistent)
@@ -117,7 +120,7 @@ struct IntegrityPassTests {
         let verification = Verification(of: SharedIndexTrust())
         verification.unlocked()
         #expect(verification.integrity == .unverified)
-        #expect(verification.begin())
+        #expect(verification.begin() == .verify)
         #expect(verification.integrity == .verifying)
         #expect(verification.pause(milliseconds: 0))
         verification.locked()
@@ -125,11 +128,53 @@ struct IntegrityPassTests {
         verification.interrupt()
         #expect(verification.integrity == .unverified)
         verification.unlocked()
-        #expect(verification.begin())
+        #expect(verification.begin() == .verify)
         verification.finish(isSound: false)
         verification.interrupt()
         #expect(verification.integrity == .damaged)
         verification.close()
-        #expect(!verification.begin())
+        #expect(verification.begin() == nil)
+    }
+
+    @Test("S2: a verification is repeated once it is a day old, and not before")
+    func daily() {
+        let verification = Verification(of: SharedIndexTrust())
+        let day = Duration.seconds(86_400)
+        verification.unlocked()
+        #expect(verification.begin() == .verify)
+        verification.renew(after: .zero)
+        #expect(verification.integrity == .verifying)
+        verification.finish(isSound: true)
+        verification.renew(after: day, now: .now + day - .seconds(60))
+        #expect(verification.integrity == .verified && verification.isFinished)
+        verification.renew(after: day, now: .now + day)
+        #expect(verification.integrity == .unverified && !verification.isFinished)
+        #expect(verification.begin() == .verify)
+    }
+
+    @Test("S2: a change by another program is reported once, and the store is damaged until it was verified again")
+    func externalChange() {
+        let indexes = SharedIndexTrust()
+        let verification = Verification(of: indexes)
+        verification.unlocked()
+        #expect(verification.begin() == .verify)
+        verification.finishIndexes(.consistent)
+        // During a verification: its result does not count.
+        verification.noteExternalChange()
+        verification.finish(isSound: true)
+        verification.interrupt()
+        #expect(verification.integrity == .damaged && !verification.isFinished && indexes.value == .unknown)
+        // It is reported also while the keychain is locked, and verified after the next unlock.
+        verification.locked()
+        #expect(verification.begin() == .reportExternalChange)
+        verification.unlocked()
+        #expect(verification.begin() == .verify)
+        #expect(verification.integrity == .damaged)
+        verification.finish(isSound: true)
+        #expect(verification.integrity == .verified && verification.isFinished)
+        // 'check' verifies, too.
+        verification.noteExternalChange()
+        verification.note(IntegrityFindings())
+        #expect(verification.integrity == .verified)
     }
 }

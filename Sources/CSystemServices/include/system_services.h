@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,10 @@ int mount_identity_of(int directory, const char *path, uint64_t *mount, uint64_t
 /* What a path leads to, and its size in bytes; its times are not asked for. A negative errno if that fails. */
 struct untimed_status { uint64_t device, inode, size; };
 int untimed_status_of(const char *path, struct untimed_status *status);
+
+/* The same with the times of the last write and of the last change of the inode, in nanoseconds since the epoch. */
+struct file_stamp { struct untimed_status status; int64_t modified, changed; };
+int file_stamp_of(const char *path, struct file_stamp *stamp);
 
 /* The Dispatch queue that runs the caller, retained; the caller releases it. Outside of a queue a global one, or NULL. */
 void *dispatch_queue_retain_current(void);

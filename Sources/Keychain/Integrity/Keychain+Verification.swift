@@ -8,17 +8,23 @@ extension Keychain {
     /// it has not run yet.
     package func expectVerification() { keys.verification.expectWorker() }
 
-    /// Verifies rows and indexes after the first unlock, and rebuilds wrong indexes. Runs on a worker thread and returns when the
-    /// keychain is closed.
+    /// Verifies rows and indexes whenever ``Verification`` wants it, and rebuilds wrong indexes. Runs on a worker thread and returns
+    /// when the keychain is closed.
     ///
     /// - Parameters:
     ///   - available: The free space on the disk in bytes; nil if it is unknown.
     ///   - rebuilt: Called after a rebuild of the indexes: names may now be found that were not found before.
+    ///   - changed: Called after another program has changed the store.
     ///   - report: Called after each complete verification.
     package func verifyInBackground(
-        available: () -> UInt64? = { nil }, rebuilt: () -> Void = {}, report: (IntegrityReport) -> Void
+        available: () -> UInt64? = { nil }, rebuilt: () -> Void = {}, changed: () -> Void = {},
+        report: (IntegrityReport) -> Void
     ) {
-        while keys.verification.begin() {
+        while let task = keys.verification.begin() {
+            guard task == .verify else {
+                changed()
+                continue
+            }
             do throws(KeychainError) {
                 if let found = try verify(available, rebuilt) {
                     keys.verification.finish(isSound: found.isSound)
@@ -95,13 +101,19 @@ extension Keychain {
         return outcome
     }
 
-    /// Whether rows and indexes are as they were committed. Verifies them now unless this has been done since the store was opened.
+    /// Whether rows and indexes are as they were committed. Verifies them now unless the last verification is of the store as it is.
     package func verifiedIntegrity() throws(KeychainError) -> IntegrityState {
-        switch integrity {
-        case .verified, .damaged: return integrity
-        case .unverified, .verifying: return try verifyNow().isSound ? .verified : .damaged
-        }
+        if keys.verification.isFinished { return integrity }
+        return try verifyNow().isSound ? .verified : .damaged
     }
+
+    /// Called once a minute: looks for changes by other programs, and has the store verified once a day.
+    package func watchStore() {
+        try? store.findExternalChanges()
+        keys.verification.renew(after: Self.verificationInterval)
+    }
+
+    private static let verificationInterval = Duration.seconds(86_400)
 
     /// Verifies rows and indexes without pauses.
     func verifyNow() throws(KeychainError) -> IntegrityFindings {

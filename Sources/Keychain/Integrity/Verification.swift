@@ -1,12 +1,13 @@
 import SecretCrypto
 
-/// The result of the verification of a store since it was opened (contract, S2). Raw values are part of the status.
+/// The result of the last verification of a store (contract, S2). Raw values are part of the status.
 package enum IntegrityState: String, Sendable {
     case unverified
     case verifying
     /// Every row is as it was committed, and the indexes agree with the rows.
     case verified
-    /// Rows are missing, older than they should be, or were never committed, or indexes are wrong.
+    /// Rows are missing, older than they should be, or were never committed, or indexes are wrong; or another program has changed
+    /// the store, and it is not verified again yet.
     case damaged
 }
 
@@ -25,19 +26,23 @@ package struct IntegrityReport: Hashable, Sendable {
 
 /// Schedules the verification of rows and indexes, and keeps its result.
 ///
-/// One worker thread waits here. It starts at an unlock and stops at a lock, until one verification is complete. Threads that are
-/// about to add a name wait here until the indexes are known.
+/// One worker thread waits here. It verifies after each unlock, after a change by another program and once a day; a lock stops it.
+/// Threads that are about to add a name wait here until the indexes are known.
 package final class Verification: Sendable {
     private enum Phase {
         case idle
         case wanted
         case running
-        case finished(isSound: Bool)
+        case finished(isSound: Bool, at: ContinuousClock.Instant)
     }
 
     private struct State: Sendable {
         var phase = Phase.idle
         var isUnlocked = false
+        /// Another program has changed the store since the last verification began.
+        var isChanged = false
+        /// This has not been reported yet.
+        var hasUnreportedChange = false
         var isClosed = false
         var hasWorker = false
         /// The end of the wait for the indexes; nil if no thread has waited for this verification yet.
@@ -66,22 +71,45 @@ package final class Verification: Sendable {
     }
 
     package var integrity: IntegrityState {
-        switch state.withLock({ $0.phase }) {
-        case .idle, .wanted: .unverified
-        case .running: .verifying
-        case .finished(let isSound): isSound ? .verified : .damaged
+        state.withLock { state in
+            if state.isChanged { return .damaged }
+            return switch state.phase {
+            case .idle, .wanted: .unverified
+            case .running: .verifying
+            case .finished(let isSound, _): isSound ? .verified : .damaged
+            }
         }
     }
 
-    /// Wrong indexes are repaired after each unlock, in case an earlier repair failed.
+    /// Whether ``integrity`` is the result of a verification of the store as it is.
+    var isFinished: Bool {
+        state.withLock { state in
+            if case .finished = state.phase { !state.isChanged } else { false }
+        }
+    }
+
     func unlocked() {
         state.withLockAndSignal { state in
             state.isUnlocked = true
-            switch state.phase {
-            case .idle: state.phase = .wanted
-            case .finished where indexes.value == .wrong: state.phase = .wanted
-            case .wanted, .running, .finished: break
-            }
+            if case .running = state.phase { return }
+            state.phase = .wanted
+        }
+    }
+
+    /// Verifies again if the last verification ended so long ago.
+    func renew(after age: Duration, now: ContinuousClock.Instant = .now) {
+        state.withLockAndSignal { state in
+            guard case .finished(_, let end) = state.phase, now - end >= age else { return }
+            state.phase = .wanted
+        }
+    }
+
+    /// Another program has changed the store: neither rows nor indexes are known any more.
+    func noteExternalChange() {
+        state.withLockAndSignal { state in
+            (state.isChanged, state.hasUnreportedChange) = (true, true)
+            (state.phase, state.deadline) = (.wanted, nil)
+            indexes.value = .unknown
         }
     }
 
@@ -92,8 +120,8 @@ package final class Verification: Sendable {
     func finish(isSound: Bool) {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }
-            state.phase = .finished(isSound: isSound)
-            state.deadline = nil
+            state.phase = .finished(isSound: isSound, at: .now)
+            (state.deadline, state.isChanged) = (nil, false)
         }
     }
 
@@ -102,8 +130,8 @@ package final class Verification: Sendable {
         state.withLockAndSignal { state in
             indexes.value = IndexTrust(findings.indexes)
             let isForWorker = findings.indexes.hasDifferences && state.hasWorker
-            state.phase = isForWorker ? .wanted : .finished(isSound: findings.isSound)
-            state.deadline = nil
+            state.phase = isForWorker ? .wanted : .finished(isSound: findings.isSound, at: .now)
+            (state.deadline, state.isChanged) = (nil, false)
         }
     }
 
@@ -124,16 +152,26 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Waits until there is something to verify; false once the store is closed.
-    func begin() -> Bool {
+    /// Work for the worker.
+    enum Task {
+        case verify
+        case reportExternalChange
+    }
+
+    /// Waits for work; nil once the store is closed.
+    func begin() -> Task? {
         expectWorker()
-        let isWanted = state.wait(seconds: nil) { state -> Bool? in
-            if state.isClosed { return false }
+        let task = state.wait(seconds: nil) { state -> Task?? in
+            if state.isClosed { return .some(nil) }
+            if state.hasUnreportedChange {
+                state.hasUnreportedChange = false
+                return .reportExternalChange
+            }
             guard state.isUnlocked, case .wanted = state.phase else { return nil }
             state.phase = .running
-            return true
+            return .verify
         }
-        return isWanted ?? false
+        return task ?? nil
     }
 
     /// Leaves the store to others for a moment; false if the work is to stop.
@@ -151,7 +189,7 @@ package final class Verification: Sendable {
         return mayContinue ?? true
     }
 
-    /// The pass has come to no end: again at once after a lock and unlock, at the next unlock after an error.
+    /// The verification was not completed: it is repeated at the next unlock.
     func interrupt() {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }

@@ -31,6 +31,8 @@ package struct ReadOnlyRecordStore: RecordStore {
 
     package func emptyLog() throws(KeychainError) {}
     package func eraseSoon() {}
+    package func watchExternalChanges(_ body: @escaping @Sendable () -> Void) { base.watchExternalChanges(body) }
+    package func findExternalChanges() throws(KeychainError) { try base.findExternalChanges() }
     package func verifyStructure() throws(KeychainError) -> Int { try base.verifyStructure() }
     package func close() { base.close() }
 }

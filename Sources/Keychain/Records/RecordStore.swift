@@ -163,6 +163,11 @@ package protocol RecordStore: Sendable {
     var freeBytes: Int { get }
     /// Moves what is in the log there, as far as there is room.
     func emptyLog() throws(KeychainError)
+    /// Calls `body` after a program other than this process has changed what the store is kept in, on the thread that finds it:
+    /// `body` must not use the store. One body per store.
+    func watchExternalChanges(_ body: @escaping @Sendable () -> Void)
+    /// Looks for such a change now. Other threads that use the store look, too, before they write.
+    func findExternalChanges() throws(KeychainError)
     /// Soon leaves nothing of what was deleted or overwritten; does not wait for it.
     func eraseSoon()
     /// Checks the store's own structure (not the seals, and not what indexes lead to); returns how many faults it found.

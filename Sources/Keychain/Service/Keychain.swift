@@ -29,6 +29,14 @@ package final class Keychain: Sendable {
         directoryEnvelope = DirectoryEnvelope(ring: keys)
         let newest = try store.read { (reader) throws(KeychainError) in try reader.newestRowID() }
         lastRowID = Atomic(max(newest.rawValue, Self.firstRowID - 1))
+        store.watchExternalChanges { [weak self] in self?.forgetStore() }
+    }
+
+    /// Another program has changed the store.
+    private func forgetStore() {
+        cache.dropAll()
+        containers.withLock { $0 = [:] }
+        keys.verification.noteExternalChange()
     }
 
     /// Whether every change throws ``KeychainError/readOnly``.

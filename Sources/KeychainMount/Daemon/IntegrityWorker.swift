@@ -5,13 +5,12 @@ import Logging
 import SystemPackage
 import SystemServices
 
-/// The thread that verifies a keychain's rows and indexes after the first unlock, rebuilds wrong indexes, and writes the result to the log
-/// (contract, S2). No names: the log is readable by others.
+/// The thread that verifies a keychain's rows and indexes, rebuilds wrong indexes, and writes the result to the log (contract, S2). No names: the log is readable by others.
 struct IntegrityWorker {
     let keychain: Keychain
     let host: StoreHost
     let log: Logger
-    /// Called after a rebuild of the indexes: names may now be found that were not found before.
+    /// Called after a rebuild of the indexes and after a change by another program: names may now be found that were not found before.
     let namesChanged: @Sendable () -> Void
 
     /// Runs until the keychain is closed. Throws EAGAIN without a thread.
@@ -19,8 +18,14 @@ struct IntegrityWorker {
         keychain.expectVerification()
         try BackgroundThread.start(stack: .large) { [self] in
             keychain.verifyInBackground(
-                available: { try? host.statistics().availableBytes }, rebuilt: namesChanged, report: tell)
+                available: { try? host.statistics().availableBytes }, rebuilt: namesChanged, changed: tellOfChange,
+                report: tell)
         }
+    }
+
+    private func tellOfChange() {
+        namesChanged()
+        log.critical("another program has changed the file of the keychain or its log; it is verified again")
     }
 
     private func tell(_ report: IntegrityReport) {

@@ -111,7 +111,10 @@ struct MountDaemon {
 
     private func keepNumbers(_ keychain: Keychain) throws(Failure) -> Periodically {
         do throws(Errno) {
-            return try Periodically(seconds: 60) { try? keychain.keys.keepCommitNumber() }
+            return try Periodically(seconds: 60) {
+                keychain.watchStore()
+                try? keychain.keys.keepCommitNumber()
+            }
         } catch {
             throw Failure(noThread: error)
         }

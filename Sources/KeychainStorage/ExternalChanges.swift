@@ -1,0 +1,80 @@
+internal import SystemPackage
+internal import SystemServices
+
+/// Recognizes changes of a database and its log that this process has not made (contract, S2).
+///
+/// SQLite's lock is advisory, and a row that was replaced by an older version of itself is valid. Used by the gate's owner: no
+/// transaction or checkpoint of this process runs meanwhile.
+struct ExternalChanges: Sendable {
+    /// The log as this process left it.
+    private enum Log: Sendable {
+        case unknown
+        /// After a write: its size in bytes, and a time that its last write is not after. Its times are not looked at, because the
+        /// next commit would take a third longer then (``UntimedStatus``).
+        case written(size: UInt64, until: Int64)
+        /// Its times were looked at since the last write, so that another look costs nothing.
+        case seen(FileStamp)
+    }
+
+    private let path: String
+    private let logPath: String
+    /// Whether this machine's clock gives the files their times.
+    private let hasLocalTimes: Bool
+    private var file: FileStamp?
+    private var log: Log
+
+    init(path: String, logPath: String) {
+        (self.path, self.logPath) = (path, logPath)
+        hasLocalTimes = !FileSystemType.isRemote(path)
+        file = FileStamp(at: path)
+        log = FileStamp(at: logPath).map { .seen($0) } ?? .unknown
+    }
+
+    /// A transaction has ended: the log may have grown.
+    mutating func noteLog() {
+        guard let status = UntimedStatus(at: logPath) else { return log = .unknown }
+        log = .written(size: status.size, until: SystemClock.nanoseconds)
+    }
+
+    /// The log was moved into the database.
+    mutating func noteFile() { file = FileStamp(at: path) }
+
+    /// Whether another program has changed the database or its log since the last call or note.
+    ///
+    /// - Parameter isThorough: Looks at the times of the log even if that makes the next commit slower.
+    mutating func find(isThorough: Bool) -> Bool {
+        let isFileChanged = findInFile()
+        let isLogChanged = findInLog(isThorough)
+        return isFileChanged || isLogChanged
+    }
+
+    private mutating func findInFile() -> Bool {
+        let old = file
+        file = FileStamp(at: path)
+        return Self.differ(old, file)
+    }
+
+    private mutating func findInLog(_ isThorough: Bool) -> Bool {
+        switch log {
+        case .unknown: return false
+        case .seen(let old):
+            guard let new = FileStamp(at: logPath) else { return false }
+            log = .seen(new)
+            return Self.differ(old, new)
+        case .written(let size, let end) where isThorough:
+            guard let new = FileStamp(at: logPath) else { return false }
+            log = .seen(new)
+            return new.size != size || hasLocalTimes && new.changed > end
+        case .written(let size, _):
+            guard let new = UntimedStatus(at: logPath)?.size, new != size else { return false }
+            noteLog()
+            return true
+        }
+    }
+
+    /// Another file of that name is no change: ``Connection/isInPlace`` finds it.
+    private static func differ(_ old: FileStamp?, _ new: FileStamp?) -> Bool {
+        guard let old, let new, old.device == new.device, old.inode == new.inode else { return false }
+        return old != new
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import Keychain
+@testable import KeychainStorage
+
+/// Changes of an open database that another program makes.
+@Suite struct ExternalChangeTests {
+    private let scratch: Scratch
+    private let vault: StoredVault
+    private var log: String { scratch.keychain + "-wal" }
+
+    init() throws {
+        scratch = try Scratch()
+        vault = try StoredVault(creating: scratch.keychain)
+        try vault.add("alice", Array("first".utf8))
+        _ = try vault.keychain.verifyNow()
+    }
+
+    /// Whether a change was found. The store has been verified again afterwards.
+    private func isFound(_ look: () throws -> Void) throws -> Bool {
+        try look()
+        let isFound = vault.keychain.integrity == .damaged
+        if isFound { _ = try vault.keychain.verifyNow() }
+        return isFound
+    }
+
+    private func isFoundByLooking() throws -> Bool { try isFound(vault.keychain.watchStore) }
+
+    private func isFoundByCommit() throws -> Bool {
+        try isFound { try vault.add("other \(UUID().uuidString)", [1]) }
+    }
+
+    /// File times have the resolution of the timer interrupt, 10 ms at most.
+    private func waitForClock() { usleep(20_000) }
+
+    private func write(_ path: String, at offset: Int64, _ bytes: [UInt8]) throws {
+        let file = try FileDescriptor.open(FilePath(path), .writeOnly)
+        try file.closeAfter { _ = try file.writeAll(toAbsoluteOffset: offset, bytes) }
+    }
+
+    private func bytes(_ path: String, at offset: Int64, count: Int) throws -> [UInt8] {
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { try? handle.close() }
+        try handle.seek(toOffset: UInt64(offset))
+        return [UInt8](try handle.read(upToCount: count) ?? Data())
+    }
+
+    @Test("S2: nothing that this process does with its keychain is taken for a change by another program")
+    func ownChanges() throws {
+        let store = vault.store
+        for round in 0..<40 {
+            switch round % 8 {
+            case 0: for number in 0..<20 { try vault.add("\(round) \(number)", [UInt8](repeating: 1, count: 3000)) }
+            case 1: try store.checkpoint()
+            case 2: try store.emptyLog()
+            case 3: _ = try store.verifyStructure()
+            case 4: _ = try store.read { (reader) throws(KeychainError) in try reader.itemCount() }
+            case 5:
+                #expect(throws: KeychainError.param) {
+                    try vault.keychain.change { change throws(KeychainError) in
+                        _ = try change.save(
+                            vault.item("rolled back \(round)", count: 1), secret: StoredContents(bytes: [1]))
+                        throw .param
+                    }
+                }
+            case 6: try vault.add("large \(round)", [UInt8](repeating: 2, count: 5_000_000))
+            default:
+                vault.ring.lock()
+                try vault.unlock()
+            }
+            #expect(vault.keychain.integrity != .damaged)
+            if round % 3 == 0 { #expect(try !isFoundByLooking(), "round \(round)") }
+        }
+        vault.close()
+        let again = try StoredVault(opening: scratch.keychain, directory: vault.directory)
+        again.keychain.watchStore()
+        try again.add("again", [1])
+        again.keychain.watchStore()
+        #expect(again.keychain.integrity != .damaged)
+        again.close()
+        let reader = try StoredVault(opening: scratch.keychain, directory: vault.directory, access: .readOnly)
+        reader.keychain.watchStore()
+        #expect(reader.keychain.integrity != .damaged)
+        reader.close()
+    }
+
+    @Test("S2: a write to the database is found by the next commit and by the next look, also with its old times")
+    func database() throws {
+        try vault.store.checkpoint()
+        #expect(try !isFoundByLooking())
+        let page = try bytes(scratch.keychain, at: 4096, count: 100)
+        for look in [isFoundByLooking, isFoundByCommit] {
+            waitForClock()
+            try write(scratch.keychain, at: 4096, page)
+            #expect(try look())
+            #expect(try !look())
+        }
+        waitForClock()
+        let times = try FileManager.default.attributesOfItem(atPath: scratch.keychain)[.modificationDate] as? Date
+        try write(scratch.keychain, at: 4096, page)
+        try FileManager.default.setAttributes(
+            [.modificationDate: try #require(times)], ofItemAtPath: scratch.keychain)
+        #expect(try isFoundByCommit())
+        vault.close()
+    }
+
+    @Test("S2: a write to the log is found by the next look; one that changes its size also by the next commit")
+    func writeAheadLog() throws {
+        let end = try #require(try scratch.size(of: "login.keychain-wal"))
+        let frame = try bytes(log, at: 32, count: 24)
+        // After a commit, and after a look.
+        for _ in 0..<2 {
+            waitForClock()
+            try write(log, at: 32, frame)
+            #expect(try isFoundByLooking())
+            #expect(try !isFoundByLooking())
+        }
+        // What was looked at is compared by the next commit, too.
+        waitForClock()
+        try write(log, at: 32, frame)
+        #expect(try isFoundByCommit())
+        try write(log, at: Int64(end) + 100_000, [0])
+        #expect(try isFoundByCommit())
+        // Emptying the log does not hide a write to it.
+        try vault.add("bob", [1])
+        waitForClock()
+        try write(log, at: 32, frame)
+        #expect(try isFound(vault.store.checkpoint))
+        vault.close()
+    }
+
+    @Test(
+        "S2: an older page that is written back while the keychain is open is read, reported and no longer hidden by caches"
+    )
+    func olderPage() throws {
+        let item = try #require(
+            try vault.keychain.item(named: CanonicalName(account: .string("alice")), in: vault.directory))
+        try vault.store.checkpoint()
+        let old = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)))
+        _ = try vault.keychain.change { change throws(KeychainError) in
+            try change.save(item, secret: StoredContents(bytes: Array("second".utf8)))
+        }
+        try vault.store.checkpoint()
+        let new = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)))
+        #expect(try !isFoundByLooking())
+        waitForClock()
+        let tag = try vault.store.read { (reader) throws(KeychainError) in try reader.item(id: item.id)?.tag }
+        // The leaf page of the table that contains the row (https://www.sqlite.org/fileformat2.html#b_tree_pages); the header of
+        // the store, on another page, stays.
+        for start in stride(from: 4096, to: old.count, by: 4096) where old[start] == 13 {
+            let page = old[start..<start + 4096]
+            guard page.contains(try #require(tag)), page != new[start..<start + 4096] else { continue }
+            try write(scratch.keychain, at: Int64(start), Array(page))
+        }
+        vault.keychain.watchStore()
+        #expect(vault.keychain.integrity == .damaged)
+        #expect(try vault.keychain.verifyNow().rows != nil)
+        #expect(vault.keychain.integrity == .damaged)
+        vault.close()
+    }
+}
