@@ -31,7 +31,11 @@ private final class MountedKeychain: ItemConnection {
         let tree = KeychainTree(
             keychain: keychain, options: TreeOptions(userID: getuid(), groupID: getgid()), host: CaseHost(),
             commands: CaseCommands(), requests: ItemRequests(keychain, valueLimit: valueLimit, host: CaseHost()))
-        let session = try? MountedSession(tree) { $0.servesAtOnce = true }
+        let session = try? MountedSession(tree) { options in
+            options.servesAtOnce = true
+            // The connection answers for this type of mount only.
+            options.subtype = MountPlan.subtype
+        }
         // Without a mount every case fails: nobody answers.
         let path = session?.path ?? "/var/empty"
         self.session = session
