@@ -73,7 +73,7 @@ extension Failure {
         case .unacceptableCost:
             self.init(
                 .unknownFormat,
-                "\(path) asks for a key derivation outside the accepted limits (4 GiB, 20 passes). It may be forged.")
+                "\(path) asks for a key derivation outside the accepted limits (2 GiB, 10 passes). It may be forged.")
         case .decode:
             self.init(
                 .badKeychain,

@@ -37,6 +37,7 @@ struct Unlock: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let client = MountClient(mountPoint: mountPoint.path, owner: try owner.mountOwner())
             try client.checkOwner()
+            try client.reportCost(of: unlocking.source.kind, say: Report.message)
             let secret = try unlocking.source.read(say: Report.message)
             try client.unlock(with: secret, acceptingRollback: acceptRollback)
         }

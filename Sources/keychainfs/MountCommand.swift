@@ -71,7 +71,7 @@ struct Mount: ParsableCommand {
                 isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback,
                 inheritedKind: secretKind)
             if inBackground {
-                plan.runInBackground()
+                plan.runInBackground(say: Report.message)
             } else {
                 try plan.run(unlocking: options.unlockSource(else: unlocking.source), say: Report.message)
             }

@@ -67,12 +67,8 @@ import Testing
                 record.masterKeys.ciphertext[0] ^= 1
                 try writer.put(record)
             }
-            // Of an unlocked one the passphrase alone is verified.
-            if state == .unlocked {
-                try bench.unlock()
-            } else {
-                #expect(throws: KeychainError.decode) { try bench.unlock() }
-            }
+            // As a wrong passphrase, which cannot be distinguished.
+            #expect(throws: KeychainError.authFailed) { try bench.unlock() }
         case .fullDisk:
             bench.store.failNextWrite(with: .diskFull)
             try bench.unlock()

@@ -215,7 +215,7 @@ struct SlotChangeTests {
             try bench.ring.changeSlot(2, to: keyFile(), cost: more, authorizedBy: root(bench, "x"))
         }
         #expect(throws: KeychainError.unacceptableCost) {
-            let beyond = Argon2id.Cost(passes: 21, memory: 16384)
+            let beyond = Argon2id.Cost(passes: 11, memory: 16384)
             _ = try bench.ring.changeSlot(1, to: secret("x"), cost: beyond, authorizedBy: root(bench, "x"))
         }
         #expect(try isSound(bench))

@@ -81,13 +81,15 @@ struct SlotTests {
         }
     }
 
-    @Test("S3: a rotation wraps for the recipients that the old user key vouches for")
+    @Test("S3: a rotation wraps for the recipients that the old user key authenticates")
     func rotation() throws {
         var records = try Bench(unlocked: false).store.records
         var store = try #require(records.storeRecord)
         let slot = try #require(records.slotRecords[1])
         let old = try userKey("correct", of: records)
         let fresh = try SecretBytes(randomCount: 32)
+        let master = try MasterKeys.material(store, userKey: old)
+        store.masterKeys = try MasterKeys.wrap(master, userKey: fresh, store: store.identifier, generation: 2)
         store.userKeyGeneration = 2
         let place = SlotPlace(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 2)
         records.slotRecords[1] = try SlotRecord(
@@ -116,18 +118,31 @@ struct SlotTests {
         #expect(throws: KeychainError.authFailed) { try Bench(copying: records).unlock() }
     }
 
-    @Test("S3: a planted slot leads to no key of the store, and not in the way of the others")
+    @Test(
+        "S3: a slot that an attacker has written answers as a wrong passphrase, also while unlocked, and does not hide the others"
+    )
     func plantedSlot() throws {
         var records = try Bench(unlocked: false).store.records
         let store = try #require(records.storeRecord)
         let planted = try SecretBytes(randomCount: 32)
         records.slotRecords[0] = try slot(0, "evil", planted, in: store)
+        // By one who knows the passphrase.
+        records.slotRecords[-1] = try slot(-1, "correct", planted, in: store)
         let bench = try Bench(copying: records)
-        #expect(throws: KeychainError.decode) { try bench.unlock("evil") }
+        #expect(throws: KeychainError.authFailed) { try bench.unlock("evil") }
         #expect(bench.ring.state == .beforeFirstUnlock)
         #expect(!bench.ring.isAvailable(.whenUnlocked))
         try bench.unlock()
         #expect(bench.ring.state == .unlocked)
+        #expect(throws: KeychainError.authFailed) { try bench.unlock("evil") }
+        #expect(throws: KeychainError.authFailed) { try bench.unlock("wrong") }
+        try bench.unlock()
+        bench.ring.lock()
+        #expect(throws: KeychainError.authFailed) { try bench.unlock("evil") }
+        #expect(throws: KeychainError.authFailed) {
+            _ = try bench.ring.userKey(with: UnlockSecret(passphrase: SecretBytes(text: "evil"))).count
+        }
+        #expect(bench.ring.state == .locked)
     }
 
     @Test("S3: a slot of one store opens nothing in another")

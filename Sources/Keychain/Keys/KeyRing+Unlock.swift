@@ -58,6 +58,11 @@ extension KeyRing {
         return try SlotOpening.root(of: secret, store: record)
     }
 
+    /// What a derivation of the passphrase costs in this store; the row is not authenticated before a slot is open.
+    package func passphraseCost() throws(KeychainError) -> Argon2id.Cost {
+        try store.read { (reader) throws(KeychainError) in try reader.store().cost }
+    }
+
     /// Whether a root opens a slot of the store; `authFailed` if none. Unlocks nothing.
     package func verify(_ root: borrowing SlotRoot) throws(KeychainError) {
         let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }

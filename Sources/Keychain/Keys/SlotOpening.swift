@@ -52,16 +52,19 @@ enum SlotOpening {
         }
     }
 
-    /// The user key from the first slot of that kind which the root opens.
+    /// The user key from the first slot of that kind which the root opens, and which opens the master keys.
     ///
-    /// - Throws: `authFailed` if none does: a damaged slot cannot be told from a wrong secret.
+    /// - Throws: `authFailed` if there is none. A wrong secret, a damaged slot, damaged master keys and a slot that an attacker has
+    ///   written, which leads to another user key, are not distinguished.
     static func userKey(
         root: borrowing SecretBytes, kind: SlotKind, slots: [SlotRecord], store: StoreRecord
     ) throws(KeychainError) -> SecretBytes {
         for slot in slots where slot.kind == kind && slot.userKeyGeneration == store.userKeyGeneration {
             do throws(CryptoError) {
                 let secret = try SlotSecret(root: root, store: store.identifier, slot: slot.id)
-                return try slot.userKey(with: secret, store: store.identifier)
+                let userKey = try slot.userKey(with: secret, store: store.identifier)
+                _ = try MasterKeys.material(store, userKey: userKey).count
+                return userKey
             } catch {
                 // A public key of a wrong size is damage too.
                 guard error == .authenticationFailed || error == .invalidParameter else {

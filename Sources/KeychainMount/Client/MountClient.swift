@@ -83,6 +83,14 @@ package struct MountClient: Sendable {
         }
     }
 
+    /// Warns of an unusual cost of the passphrase (``UnlockCost``), before it is spent.
+    package func reportCost(of kind: SlotKind, say: (String) -> Void) throws(Failure) {
+        guard kind == .passphrase else { return }
+        let place = "the keychain at \(mountPoint)"
+        let list = try MountedSlots(self, place: place).list()
+        try list.reportCost(of: kind, place: place, say: say)
+    }
+
     package func unlock(with secret: borrowing UnlockSecret, acceptingRollback: Bool) throws(Failure) {
         let command = UnlockCommand(kind: secret.kind, acceptsRollback: acceptingRollback)
         do throws(Failure) {

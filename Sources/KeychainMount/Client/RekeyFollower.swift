@@ -51,6 +51,7 @@ package struct RekeyFollower {
         guard status.state == LockState.unlocked.text else {
             throw Failure(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
         }
+        try client.reportCost(of: unlocking.kind, say: say)
         let secret = try unlocking.read(say: say)
         do throws(Failure) {
             let answer = try client.run(ControlCommandLine.rekey, secret: try Self.frame(secret))

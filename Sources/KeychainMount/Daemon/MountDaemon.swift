@@ -17,8 +17,12 @@ struct MountDaemon {
     private let log = Logger(label: "keychainfs")
     private let signals: EndingSignals
 
-    init(_ plan: MountPlan) {
+    private let say: @Sendable (String) -> Void
+
+    /// `say` gets warnings for the user who mounts.
+    init(_ plan: MountPlan, say: @escaping @Sendable (String) -> Void) {
         self.plan = plan
+        self.say = say
         signals = EndingSignals(log: log)
     }
 
@@ -152,6 +156,7 @@ struct MountDaemon {
         let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
         guard let secret else { return opened }
         do throws(Failure) {
+            try opened.keychain.keys.reportCost(of: secret.kind, keychain: plan.file.path, say: say)
             try opened.unlock(with: secret, acceptingRollback: plan.acceptsRollback, keychain: plan.file.path)
             return opened
         } catch {

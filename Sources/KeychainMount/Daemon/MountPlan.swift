@@ -37,7 +37,7 @@ package struct MountPlan: Sendable {
 
     /// In the process that somebody has started: asks for what unlocks it, then serves, or starts the daemon and returns
     /// when the mount is ready.
-    package func run(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) {
+    package func run(unlocking source: UnlockSource, say: @escaping @Sendable (String) -> Void) throws(Failure) {
         try checkOptions()
         try checkPlace()
         if file.exists { file.tellDeviceKey(say) }
@@ -45,7 +45,7 @@ package struct MountPlan: Sendable {
         if isForeground {
             Signals.block()
             LogTarget.standardError.start()
-            try MountDaemon(self).serve(with: secret) {
+            try MountDaemon(self, say: say).serve(with: secret) {
                 ServiceNotification.ready.send()
                 return true
             }
@@ -55,15 +55,15 @@ package struct MountPlan: Sendable {
         }
     }
 
-    /// In the process that ``run(unlocking:say:)`` has started.
-    package func runInBackground() {
+    /// In the process that ``run(unlocking:say:)`` has started. What `say` gets is seen until the mount is ready.
+    package func runInBackground(say: @escaping @Sendable (String) -> Void) {
         Signals.block()
         Self.leaveDirectory()
         LogTarget.system.start()
         let report = ReportOnce(ReadyReport())
         do throws(Failure) {
             let secret: UnlockSecret? = options.startsLocked ? nil : try inheritedSecret()
-            try MountDaemon(self).serve(with: secret) { report.ready() }
+            try MountDaemon(self, say: say).serve(with: secret) { report.ready() }
         } catch {
             report.failed(error)
         }

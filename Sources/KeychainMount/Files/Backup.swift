@@ -46,7 +46,7 @@ package struct Backup: Sendable {
         }
         let opened = try keychain.openToLook()
         defer { opened.keychain.close() }
-        try opened.unlock(with: source.read(say: say), keychain: keychain.path)
+        try opened.unlock(from: source, keychain: keychain.path, say: say)
         return try copy(opened)
     }
 

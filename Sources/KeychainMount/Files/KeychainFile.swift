@@ -151,7 +151,7 @@ package struct KeychainFile: Sendable {
     func checked(
         _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
     ) throws(Failure) -> CheckAnswer {
-        try opened.unlock(with: source.read(say: say), keychain: path)
+        try opened.unlock(from: source, keychain: path, say: say)
         do throws(KeychainError) {
             return CheckAnswer(try opened.keychain.check())
         } catch {

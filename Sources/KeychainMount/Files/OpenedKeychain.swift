@@ -9,6 +9,12 @@ struct OpenedKeychain: Sendable {
     /// Whether this device had a key before.
     let hadDeviceKey: Bool
 
+    /// Reads what unlocks it, and unlocks it; `path` is its file, for messages.
+    func unlock(from source: UnlockSource, keychain path: String, say: (String) -> Void) throws(Failure) {
+        try keychain.keys.reportCost(of: source.kind, keychain: path, say: say)
+        try unlock(with: source.read(say: say), keychain: path)
+    }
+
     /// Unlocks it; `path` is its file, for the message.
     func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false, keychain path: String
@@ -47,6 +53,7 @@ extension SlotKind {
 
     /// What to do when it opens nothing.
     var advice: String {
-        self == .passphrase ? "Try again." : "'keychainfs slot list' shows what does."
+        (self == .passphrase ? "Try again." : "'keychainfs slot list' shows what does.")
+            + " If you are sure of it, the keys in the file may be damaged: restore a backup."
     }
 }

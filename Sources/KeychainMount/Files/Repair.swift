@@ -122,6 +122,7 @@ package struct Repair: Sendable {
     private func unlock(
         _ keys: KeyRing, _ source: UnlockSource, _ say: (String) -> Void
     ) throws(Failure) -> SlotRoot {
+        try keys.reportCost(of: source.kind, keychain: file.path, say: say)
         let secret = try source.read(say: say)
         do throws(KeychainError) {
             let root = try keys.root(of: secret)

@@ -29,7 +29,7 @@ package struct Restore: Sendable {
         ReplacedKeychain.cutOff(of: target.path)?.undo()
         let draft = try copied()
         let secret = try source.read(say: say)
-        let opened = try verified(draft.path, secret)
+        let opened = try verified(draft.path, secret, say)
         defer { opened.keychain.close() }
         // Before and after: a crash in between leaves the old keychain or the new one, and neither is to be taken for an older
         // copy of the other.
@@ -133,7 +133,7 @@ package struct Restore: Sendable {
 
     /// Opened for reading, and unlocked.
     private func verified(
-        _ path: String, _ secret: borrowing UnlockSecret
+        _ path: String, _ secret: borrowing UnlockSecret, _ say: (String) -> Void
     ) throws(Failure) -> OpenedKeychain {
         let opened: OpenedKeychain
         do throws(Failure) {
@@ -142,6 +142,7 @@ package struct Restore: Sendable {
             throw Failure(error.exitCode, "\(backup) cannot be restored: it is no whole keychain.")
         }
         do throws(Failure) {
+            try opened.keychain.keys.reportCost(of: secret.kind, keychain: backup, say: say)
             try opened.unlock(with: secret, keychain: backup)
         } catch {
             opened.keychain.close()

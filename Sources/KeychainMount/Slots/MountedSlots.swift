@@ -9,8 +9,11 @@ struct MountedSlots: SlotHost {
     let place: String
 
     init(mountPoint: String, owner: MountOwner) {
-        client = MountClient(mountPoint: mountPoint, owner: owner)
-        place = "the keychain at \(mountPoint)"
+        self.init(MountClient(mountPoint: mountPoint, owner: owner), place: "the keychain at \(mountPoint)")
+    }
+
+    init(_ client: MountClient, place: String) {
+        (self.client, self.place) = (client, place)
     }
 
     func list() throws(Failure) -> SlotListAnswer {

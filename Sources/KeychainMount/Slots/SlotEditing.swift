@@ -28,9 +28,10 @@ package struct SlotEditing {
 
     /// Adds a slot.
     package func add(_ choice: SlotKindChoice, _ secrets: SlotSecrets) throws(Failure) {
-        try checkPlace()
+        let slots = try host.list()
         let unlocking = try secrets.unlocking(for: choice.kind)
         let new = try secrets.new(choice.kind)
+        try slots.reportCost(of: unlocking.kind, place: host.place, say: say)
         let authority = try unlocking.read(say: say)
         let change = try write(.add, new, by: authority, confirm: { true })
         say("added slot \(change.slot) (\(choice.rawValue)).\(Self.advice(choice.kind))")
@@ -48,6 +49,7 @@ package struct SlotEditing {
         }
         let unlocking = try secrets.unlocking(for: kind)
         let new = try secrets.new(kind, keepsPassphrase: cost != nil && unlocking.kind == .passphrase)
+        try slots.reportCost(of: unlocking.kind, place: host.place, say: say)
         let authority = try unlocking.read(say: say)
         let request = SlotRequest.change(id, cost: cost?.cost, deletesItems: false)
         let change = try write(request, new, by: authority, confirm: confirm)
@@ -58,7 +60,7 @@ package struct SlotEditing {
 
     /// Removes a slot. `confirm`: whether items may be deleted.
     package func remove(_ id: Int64, _ unlocking: UnlockSource, confirm: () -> Bool) throws(Failure) {
-        try checkPlace()
+        try host.list().reportCost(of: unlocking.kind, place: host.place, say: say)
         let authority = try unlocking.read(say: say)
         tell(try run(.remove(id, deletesItems: false), by: authority, new: nil, confirm: confirm))
         say("removed slot \(id).")
@@ -66,9 +68,6 @@ package struct SlotEditing {
     }
 
     // MARK: Parts
-
-    /// Nobody is asked for a passphrase before it is known that there is something to change.
-    private func checkPlace() throws(Failure) { _ = try host.list() }
 
     private func write(
         _ request: SlotRequest, _ new: NewSecret, by authority: borrowing UnlockSecret, confirm: () -> Bool

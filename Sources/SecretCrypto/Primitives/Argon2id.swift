@@ -23,7 +23,10 @@ package enum Argon2id {
         /// For secrets that are worth seconds.
         package static let sensitive = Cost(passes: 4, memory: 1 << 30)
         /// The most that is calculated at all: a keychain from elsewhere must not take the machine down.
-        package static let maximum = Cost(passes: 20, memory: 4 << 30)
+        package static let maximum = Cost(passes: 10, memory: 2 << 30)
+
+        /// Bytes that are written, the measure of time.
+        package var work: Double { Double(passes) * Double(memory) }
 
         /// Whether `derive` takes it: up to `maximum`, from what libsodium can do (1 pass, 8 KiB). That it is enough
         /// for a new keychain is another question: `meetsFloor`.
@@ -61,13 +64,21 @@ package enum Argon2id {
     }
 
     /// `floor` with as many passes as take about `seconds` of this thread's processor time
-    /// (`CLOCK_THREAD_CPUTIME_ID`, which a busy machine does not stretch); never fewer than it has, at most 20.
+    /// (`CLOCK_THREAD_CPUTIME_ID`, which a busy machine does not stretch); never fewer than it has, at most ``Cost/maximum``.
     /// Costs one derivation at `floor`; without the memory for that: `floor`.
     package static func calibrated(from floor: Cost, seconds: Double) -> Cost {
         guard floor.isAcceptable, let spent = try? threadSeconds(at: floor), spent > 0 else { return floor }
         let affordable = min(seconds / spent * Double(floor.passes), Double(Cost.maximum.passes))
         guard affordable > Double(floor.passes) else { return floor }
         return Cost(passes: UInt64(affordable), memory: floor.memory)
+    }
+
+    /// About how long a derivation takes here, of this thread's processor time; nil without the memory to measure it. Takes about
+    /// 30 ms: the time is proportional to ``Cost/work``.
+    package static func estimatedSeconds(for cost: Cost) -> Double? {
+        let sample = Cost(passes: 1, memory: 64 << 20)
+        guard let spent = try? threadSeconds(at: sample), spent > 0 else { return nil }
+        return spent * cost.work / sample.work
     }
 
     private static func threadSeconds(at cost: Cost) throws(CryptoError) -> Double {
