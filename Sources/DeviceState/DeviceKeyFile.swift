@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 package import SecretCrypto
 import SystemPackage
 import SystemServices
@@ -19,6 +20,9 @@ package struct DeviceKeyFile: Sendable {
     package init(_ locations: Locations) {
         self.init(path: locations.deviceKey, isCredential: locations.deviceKeyCredential != nil)
     }
+
+    /// Whether other users may read it, which matters only where systemd does not decide who may.
+    package var othersMayRead: Bool { !isCredential && FileExposure(path: path.string)?.othersMayRead == true }
 
     /// Whether there is anything of that name.
     package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path.string)) != nil }
@@ -58,24 +62,30 @@ package struct DeviceKeyFile: Sendable {
     }
 
     private func existing() throws(DeviceKeyError) -> SecretBytes? {
-        let file: FileDescriptor
-        do {
-            file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
-        } catch Errno.noSuchFileOrDirectory {
+        do throws(SecretFileError) {
+            let key = try SecretFile.read(path.string, limit: Self.byteCount, followsLinks: false).take()
+            guard key.count == Self.byteCount else { throw .tooLong }
+            return key
+        } catch .crypto(.io(ENOENT)) {
             return nil
         } catch {
-            throw unusable("cannot be read: \(error).")
+            throw unusable(reason(error))
         }
-        defer { try? file.close() }
-        do {
-            let key = try SecretBytes.read(from: file.rawValue, limit: Self.byteCount)
-            guard key.count == Self.byteCount else { throw CryptoError.invalidParameter }
-            return key
-        } catch {
-            if isCredential { throw unusable("is no credential for a device key, which has exactly 32 bytes.") }
-            throw unusable(
-                "is damaged. Put back a copy of it; or move it away to go on with a new one, which opens no item that is bound to this device (ThisDeviceOnly)."
-            )
+    }
+
+    private func reason(_ error: SecretFileError) -> String {
+        switch error {
+        case .crypto(.io(let number)): "cannot be read: \(Errno(rawValue: number))."
+        case .crypto: "cannot be read: there is no locked memory left."
+        case .othersMayWrite, .notPrivate:
+            "is refused: other users may write to it, and so choose the key ('chmod 600', or 'chown' it to this user)."
+        case .notRegular, .tooLong:
+            isCredential
+                ? "is no credential for a device key, which has exactly 32 bytes."
+                : """
+                is damaged. Restore a copy of it; or move it away to continue with a new one, which opens no item that is bound to \
+                this device (ThisDeviceOnly).
+                """
         }
     }
 

@@ -10,6 +10,7 @@ extension KeychainFileError {
             case .alreadyExists, .leftoverFile: .exists
             case .strayFile(let path), .mismatchedLog(let path): .strayFile(path: path)
             case .severalNames: .severalNames
+            case .othersMayWrite: .othersMayWrite
             case .notRegularFile, .notAKeychain, .unknownFormat: .notAKeychain
             case .damaged: .damaged
             case .inUse(let process): .inUse(process: process > 0 ? process : nil)

@@ -11,6 +11,8 @@ public enum KeychainFileError: Error, Hashable, Sendable {
     case inUse(process: Int32?)
     /// It has another name too (a hard link): what is written by one could be lost by the other.
     case severalNames
+    /// Other users may write to it, by its mode or as its owner: they could replace what is in it.
+    case othersMayWrite
     /// It is no keychain, or of a format or with costs that this version does not take.
     case notAKeychain
     case damaged
@@ -39,6 +41,7 @@ extension KeychainFileError: CustomStringConvertible {
         case .strayFile(let path): "\(path) does not belong to the keychain file. Move it away."
         case .inUse(let process): "The keychain is in use by \(process.map { "process \($0)" } ?? "another process")."
         case .severalNames: "The keychain file has several names (hard links): remove all but one."
+        case .othersMayWrite: "The keychain file is refused: other users may write to it."
         case .notAKeychain: "The file is no keychain that this version can open."
         case .damaged: "The keychain file is damaged."
         case .wrongSecret: "That does not unlock the keychain."

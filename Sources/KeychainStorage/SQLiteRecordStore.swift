@@ -11,6 +11,8 @@ package final class SQLiteRecordStore: RecordStore {
         case readWrite
         /// Changes no byte on the medium; refused while somebody else writes, and after a use that was cut off.
         case readOnly
+        /// The same of a file that other users may write to, which is refused otherwise: a backup is only read.
+        case backup
     }
 
     package let isReadOnly: Bool
@@ -28,9 +30,10 @@ package final class SQLiteRecordStore: RecordStore {
         path: String, access: Access = .readWrite
     ) throws(StoreOpenError) -> SQLiteRecordStore {
         let file = try StoreFile(path: path)
+        if access != .backup { try file.requireNoOtherWriter() }
         switch access {
         case .readWrite: return SQLiteRecordStore(try Connection.openForWriting(file), isReadOnly: false)
-        case .readOnly: return SQLiteRecordStore(try Connection.openForReading(file), isReadOnly: true)
+        case .readOnly, .backup: return SQLiteRecordStore(try Connection.openForReading(file), isReadOnly: true)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import SecretCrypto
 internal import SystemPackage
 internal import SystemServices
 
@@ -10,12 +11,19 @@ struct StoreFile {
     /// Absolute, symbolic links followed: where SQLite looks for the log, whatever the working directory becomes.
     let path: FilePath
     let identity: FileIdentity
+    private let exposure: FileExposure
 
     init(path: String) throws(StoreOpenError) {
         self.path = FilePath(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
         let stat = try PlainFiles.stat(self.path)
         guard stat.type == .regular else { throw .notRegularFile }
         identity = FileIdentity(stat)
+        exposure = FileExposure(mode: stat.mode.rawValue, owner: stat.userID.rawValue)
+    }
+
+    /// - Throws: ``StoreOpenError/othersMayWrite``.
+    func requireNoOtherWriter() throws(StoreOpenError) {
+        guard !exposure.othersMayWrite else { throw .othersMayWrite }
     }
 
     /// The descriptor of a file whose header is a keychain's.

@@ -17,6 +17,8 @@ package enum StoreOpenError: Error, Hashable, Sendable {
     case leftoverFile(path: String)
     /// It has another name too (a hard link), beside which another log may lie.
     case severalNames
+    /// Other users may write to it, by its mode or as its owner.
+    case othersMayWrite
     /// A directory, a device, a pipe.
     case notRegularFile
     /// No SQLite file, or that of another program.

@@ -56,6 +56,8 @@ struct SlotSecretOptions: ParsableArguments {
     var newPassphraseFile: String?
     @Option(name: .customLong("new-key-file"), help: "The new key file; made if there is none, never overwritten.")
     var newKeyFile: String?
+    @Flag(name: .customLong("weak-key-file"), help: "Accept a new key file of printable text, which may be guessed.")
+    var weakKeyFile = false
 
     func validate() throws {
         if [passphraseFile, keyFile, newPassphraseFile, newKeyFile].contains("") {
@@ -69,7 +71,8 @@ struct SlotSecretOptions: ParsableArguments {
     var secrets: SlotSecrets {
         SlotSecrets(
             passphraseFile: passphraseFile, variable: Locations().passphraseFile, keyFile: keyFile,
-            usesRecoveryKey: recovery, newPassphraseFile: newPassphraseFile, newKeyFile: newKeyFile)
+            usesRecoveryKey: recovery, newPassphraseFile: newPassphraseFile, newKeyFile: newKeyFile,
+            acceptsWeakKeyFile: weakKeyFile)
     }
 
     var chosenKind: SlotKindChoice? { kind ?? secrets.impliedKind }

@@ -49,7 +49,9 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("One that is open is refused, and who holds it is said; so are a wrong passphrase and what is no keychain")
+    @Test(
+        "A file that is open elsewhere, a wrong passphrase, a file that others may write and no keychain: each its own error"
+    )
     func refused() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         #expect(error { () throws(KeychainFileError) in try open("correct") } == .notFound)
@@ -62,6 +64,8 @@ import Testing
         after.close()
         try Data("no keychain".utf8).write(to: URL(fileURLWithPath: directory + "/text"))
         #expect(error { () throws(KeychainFileError) in try Keychain.open(directory + "/text") } == .notAKeychain)
+        try FileManager.default.setAttributes([.posixPermissions: 0o602], ofItemAtPath: path)
+        #expect(error { () throws(KeychainFileError) in try open("correct") } == .othersMayWrite)
         #expect(KeychainFileError.inUse(process: 12).description == "The keychain is in use by process 12.")
     }
 

@@ -58,7 +58,7 @@ struct SlotEditingTests {
     private var secrets: SlotSecrets {
         SlotSecrets(
             passphraseFile: directory + "/pass", variable: nil, keyFile: nil, usesRecoveryKey: false,
-            newPassphraseFile: nil, newKeyFile: keyFile)
+            newPassphraseFile: nil, newKeyFile: keyFile, acceptsWeakKeyFile: false)
     }
 
     private enum Way: CaseIterable, CustomTestStringConvertible {

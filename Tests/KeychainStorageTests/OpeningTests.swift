@@ -71,6 +71,27 @@ struct OpeningTests {
         #expect(try scratch.entries == ["link", "pipe"])
     }
 
+    @Test(
+        "L4: a file that other users may write is refused and unchanged; as a backup it is read",
+        arguments: [0o620, 0o602])
+    func otherWriters(mode: Int) throws {
+        let scratch = try Scratch()
+        try SQLiteRecordStore.create(at: scratch.keychain) { (store) throws(KeychainError) in store }.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: scratch.keychain))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: scratch.keychain)
+        for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
+            #expect(throws: StoreOpenError.othersMayWrite) {
+                try SQLiteRecordStore.open(path: scratch.keychain, access: access)
+            }
+        }
+        try SQLiteRecordStore.open(path: scratch.keychain, access: .backup).close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)) == before)
+        for mode in [0o644, 0o600] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: scratch.keychain)
+            try SQLiteRecordStore.open(path: scratch.keychain).close()
+        }
+    }
+
     /// What an attacker, or another program, can leave next to a keychain.
     enum Neighbor: String, CaseIterable, Sendable {
         case fifo, directory, socket, link, danglingLink, emptyFile, journal

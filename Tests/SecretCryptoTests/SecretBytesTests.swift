@@ -106,4 +106,20 @@ import Testing
         again.clear(-5..<3)
         #expect(plain(held) == [0, 0, 0, 8])
     }
+
+    @Test(
+        "L5: printable text is recognized",
+        arguments: [
+            ("password", true), ("two\r\nlines\t\n", true), ("pässwörd — ключ 🔑", true), ("", false), ("a\u{0}", false),
+            ("a\u{1b}", false), ("a\u{7f}", false), ("a\u{85}", false), ("a\u{9f}", false), ("\u{a0}", true),
+        ])
+    func printableText(text: String, isText: Bool) throws {
+        let held = try SecretBytes(copying: Array(text.utf8).rawSpan)
+        let found = held.isPrintableText
+        #expect(found == isText)
+        // The same with a byte that is no UTF-8.
+        let broken = try SecretBytes(copying: (Array(text.utf8) + [0xFF]).rawSpan)
+        let isBrokenText = broken.isPrintableText
+        #expect(!isBrokenText)
+    }
 }

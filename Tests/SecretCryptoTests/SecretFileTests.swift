@@ -52,16 +52,61 @@ import Testing
     }
 
     @Test(
-        "what others may read is told, or refused where it must be private",
-        arguments: [(0o600, false, false), (0o640, true, true), (0o604, true, true), (0o622, false, true)]
-            as [(mode_t, Bool, Bool)])
-    func exposure(mode: mode_t, isExposed: Bool, isRefused: Bool) throws {
+        "a file that others may read is reported, or refused where it must be private",
+        arguments: [(0o600, false), (0o400, false), (0o640, true), (0o604, true), (0o644, true)] as [(mode_t, Bool)])
+    func exposure(mode: mode_t, isExposed: Bool) throws {
         try withDirectory { directory in
             let file = directory + "/file"
             try write([1, 2], to: file, mode: mode)
-            let told = try SecretFile.read(file, limit: 100).isExposed
-            #expect(told == isExposed)
-            #expect(error(file, mustBePrivate: true) == (isRefused ? .notPrivate : nil))
+            let reported = try SecretFile.read(file, limit: 100).isExposed
+            #expect(reported == isExposed)
+            #expect(error(file, mustBePrivate: true) == (isExposed ? .notPrivate : nil))
+        }
+    }
+
+    @Test("L4: a file that others may write is refused", arguments: [0o620, 0o602, 0o666] as [mode_t])
+    func writers(mode: mode_t) throws {
+        try withDirectory { directory in
+            let file = directory + "/file"
+            try write([1, 2], to: file, mode: mode)
+            #expect(error(file) == .othersMayWrite)
+            #expect(error(file, mustBePrivate: true) == .notPrivate)
+            try write([1, 2], to: file)
+            #expect(error(file) == nil)
+        }
+    }
+
+    @Test("L4: the owner, the group and others count; root and the user of the process are no others")
+    func others() {
+        for owner in [0, 1000] as [UInt32] {
+            for (mode, write, read, isPrivate) in [
+                (0o600, false, false, true), (0o4700, false, false, true), (0o610, false, false, false),
+                (0o640, false, true, false), (0o604, false, true, false), (0o620, true, false, false),
+                (0o602, true, false, false),
+            ] as [(UInt32, Bool, Bool, Bool)] {
+                let exposure = FileExposure(mode: mode, owner: owner, user: 1000)
+                #expect(exposure.othersMayWrite == write && exposure.othersMayRead == read, "\(mode) \(owner)")
+                #expect(exposure.isPrivate == isPrivate, "\(mode) \(owner)")
+            }
+        }
+        let foreign = FileExposure(mode: 0o400, owner: 1001, user: 1000)
+        #expect(foreign.othersMayWrite && !foreign.othersMayRead && !foreign.isPrivate)
+        #expect(FileExposure(mode: 0o600, owner: 1000, user: 0).othersMayWrite)
+        #expect(FileExposure(path: "/none") == nil)
+    }
+
+    @Test("a symbolic link is followed, or refused")
+    func links() throws {
+        try withDirectory { directory in
+            let (file, link) = (directory + "/file", directory + "/link")
+            try write([1, 2], to: file)
+            try #require(symlink(file, link) == 0)
+            defer { unlink(link) }
+            let followed = try SecretFile.read(link, limit: 100).take()
+            #expect(plain(followed) == [1, 2])
+            #expect(throws: SecretFileError.crypto(.io(ELOOP))) {
+                _ = try SecretFile.read(link, limit: 100, followsLinks: false).take().count
+            }
         }
     }
 }

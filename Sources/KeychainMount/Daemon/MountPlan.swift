@@ -40,7 +40,7 @@ package struct MountPlan: Sendable {
     package func run(unlocking source: UnlockSource, say: @escaping @Sendable (String) -> Void) throws(Failure) {
         try checkOptions()
         try checkPlace()
-        if file.exists { file.tellDeviceKey(say) }
+        if file.exists { file.reportFiles(say) }
         let secret = try keychainSecret(source, say)
         if isForeground {
             Signals.block()

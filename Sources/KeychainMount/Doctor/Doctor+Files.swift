@@ -92,7 +92,8 @@ extension Doctor {
                 name, .problem, "\(what) \(path) belongs to another user.", "Change its owner, or be that user.")
         }
         guard let permissions = permissions(path), permissions & 0o077 == 0 else {
-            return .init(name, .problem, "\(what) \(path) can be read by others.", "'chmod 0600 \(path)'")
+            let right = (permissions(path) ?? 0) & 0o022 == 0 ? "can be read by others" : "can be changed by others"
+            return .init(name, .problem, "\(what) \(path) \(right).", "'chmod 0600 \(path)'")
         }
         return .init(name, .ok, "\(what) \(path) is for its owner alone.")
     }

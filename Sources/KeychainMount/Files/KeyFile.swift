@@ -8,34 +8,58 @@ package struct KeyFile: Sendable {
     package let path: String
     /// A file that is not private to root or to this user is refused, not warned of.
     private let mustBePrivate: Bool
+    /// Printable text is refused: a file that a user has typed can be guessed, and no key derivation slows guesses down.
+    private let refusesText: Bool
 
-    package init(path: String, mustBePrivate: Bool = false) {
+    package init(path: String, mustBePrivate: Bool = false, refusesText: Bool = false) {
         self.path = path
         self.mustBePrivate = mustBePrivate
+        self.refusesText = refusesText
     }
 
-    /// All of its bytes; `say` gets warnings. Regular files only, so that nothing is waited for.
+    /// All of its bytes; `say` gets warnings. Regular files only, so that the read does not block.
     package func read(say: (String) -> Void) throws(Failure) -> UnlockSecret {
-        let counts = UnlockSecret.keyFileCounts
-        let contents: SecretBytes
-        do throws(SecretFileError) {
-            let found = try SecretFile.read(path, limit: counts.upperBound, mustBePrivate: mustBePrivate)
-            if found.isExposed { say("warning: \(path) can be read by others. 'chmod 600' it.") }
-            contents = found.take()
-        } catch {
-            throw failure(error)
-        }
+        let contents = try contents(say: say)
         let count = contents.count
+        guard UnlockSecret.keyFileCounts.contains(count) else { throw tooShort(count) }
+        if refusesText, contents.isPrintableText { throw isText }
         do throws(KeychainError) {
             return try UnlockSecret(keyFile: contents)
         } catch {
-            throw Failure(
-                .noPassphrase,
-                count == 0
-                    ? "The key file \(path) is empty."
-                    : "The key file \(path) has \(count) bytes, and one of fewer than \(counts.lowerBound) can be guessed."
-            )
+            throw Failure(.failure, "There is no locked memory left for the key file.")
         }
+    }
+
+    private func contents(say: (String) -> Void) throws(Failure) -> SecretBytes {
+        let limit = UnlockSecret.keyFileCounts.upperBound
+        do throws(SecretFileError) {
+            let found = try SecretFile.read(path, limit: limit, mustBePrivate: mustBePrivate)
+            if found.isExposed { say(KeychainFile.exposed(path)) }
+            return found.take()
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private var isText: Failure {
+        Failure(
+            .noPassphrase,
+            """
+            The key file \(path) is refused: it is printable text, which may be guessed, and a key file is not protected by a slow \
+            key derivation. Name a file that does not exist, and it is created with random bytes; for text that is random, \
+            use --weak-key-file.
+            """)
+    }
+
+    private func tooShort(_ count: Int) -> Failure {
+        Failure(
+            .noPassphrase,
+            count == 0
+                ? "The key file \(path) is empty."
+                : """
+                The key file \(path) has \(count) bytes, and one of fewer than \(UnlockSecret.keyFileCounts.lowerBound) can be \
+                guessed.
+                """)
     }
 
     private func failure(_ error: SecretFileError) -> Failure {
@@ -46,6 +70,11 @@ package struct KeyFile: Sendable {
                 .noPassphrase,
                 "The key file \(path) is refused: it must be of root or of the mounting user, and nobody else may read or "
                     + "write it ('chmod 600').")
+        case .othersMayWrite:
+            Failure(
+                .noPassphrase,
+                "The key file \(path) is refused: other users may write to it, and so know it ('chmod 600', or 'chown' it to "
+                    + "this user).")
         case .tooLong:
             Failure(
                 .noPassphrase,

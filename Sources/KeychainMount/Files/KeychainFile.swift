@@ -51,7 +51,7 @@ package struct KeychainFile: Sendable {
         if !isReadOnly { cutOffWork.undo() }
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
-            store = try isReadOnly ? readOnlyStore() : SQLiteRecordStore.open(path: path)
+            store = try isReadOnly ? readOnlyStore(isBackup ? .backup : .readOnly) : SQLiteRecordStore.open(path: path)
         } catch {
             throw Failure(error, keychain: path)
         }
@@ -63,7 +63,7 @@ package struct KeychainFile: Sendable {
     func openToLook() throws(Failure) -> OpenedKeychain {
         let store: SQLiteRecordStore?
         do throws(StoreOpenError) {
-            store = try readOnlyStore()
+            store = try readOnlyStore(.readOnly)
         } catch .needsRecovery {
             store = nil
         } catch {
@@ -73,9 +73,9 @@ package struct KeychainFile: Sendable {
         return try opened(RecoveredCopy.open(path, log: cutOffWork.log), isBackup: false)
     }
 
-    private func readOnlyStore() throws(StoreOpenError) -> SQLiteRecordStore {
+    private func readOnlyStore(_ access: SQLiteRecordStore.Access) throws(StoreOpenError) -> SQLiteRecordStore {
         guard !cutOffWork.hasMovedLog else { throw .needsRecovery }
-        return try SQLiteRecordStore.open(path: path, access: .readOnly)
+        return try SQLiteRecordStore.open(path: path, access: access)
     }
 
     /// Closes the store if it throws.
@@ -159,15 +159,23 @@ package struct KeychainFile: Sendable {
         }
     }
 
-    /// L6: says so before a lost device key is replaced.
-    func tellDeviceKey(_ say: (String) -> Void) {
-        guard !DeviceKeyFile(locations).exists else { return }
+    /// Warns before a missing device key is replaced (L6), and of what other users may read (L4).
+    func reportFiles(_ say: (String) -> Void) {
+        if FileExposure(path: path)?.othersMayRead == true { say(Self.exposed(path)) }
+        let deviceKey = DeviceKeyFile(locations)
+        guard !deviceKey.exists else {
+            if deviceKey.othersMayRead { say(Self.exposed(locations.deviceKey)) }
+            return
+        }
         say(
             """
             warning: there is no device key at \(locations.deviceKey). Items of this keychain that are bound to a device \
-            (ThisDeviceOnly) cannot be opened here; if the key was lost, put back a copy of it.
+            (ThisDeviceOnly) cannot be opened here; if the key was lost, restore a copy of it.
             """)
     }
+
+    /// The warning of a file that other users may read.
+    static func exposed(_ path: String) -> String { "warning: \(path) can be read by others. 'chmod 600' it." }
 
     /// It is mounted, and says where and by whom.
     func inUse(mountedAt mountPoint: String) -> Failure {
@@ -212,6 +220,13 @@ extension Failure {
                 """
                 \(path) has another name too (a hard link), and what was written last may lie beside that one. Remove all names \
                 but the one that was mounted last ('find DIRECTORY -samefile \(path)' shows them).
+                """)
+        case .othersMayWrite:
+            self.init(
+                .failure,
+                """
+                \(path) is refused: other users may write to it, and so replace what is in it. 'chmod 600' it; if it belongs to \
+                another user, use it as that user, or 'chown' a copy.
                 """)
         case .notRegularFile, .notAKeychain: self.init(KeychainError.notAKeychain, keychain: path)
         case .damaged:

@@ -20,7 +20,7 @@ package struct PassphraseSource: Sendable {
         do throws(PassphraseError) {
             guard let file else { return try PassphraseReader.ask(prompt) }
             let input = try PassphraseReader.read(file: file, mustBePrivate: mustBePrivate)
-            if input.isExposed { say("warning: \(file) can be read by others. 'chmod 600' it.") }
+            if input.isExposed { say(KeychainFile.exposed(file)) }
             return input.take()
         } catch {
             throw Failure(error, file: file)

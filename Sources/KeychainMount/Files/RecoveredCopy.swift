@@ -2,6 +2,7 @@ import DeviceState
 import Foundation
 import Keychain
 import KeychainStorage
+import SecretCrypto
 import SystemPackage
 import SystemServices
 
@@ -14,6 +15,9 @@ enum RecoveredCopy {
     ///   - path: The path of the keychain, which is not in use.
     ///   - log: The path of its log.
     static func open(_ path: String, log: String) throws(Failure) -> SQLiteRecordStore {
+        if FileExposure(path: path)?.othersMayWrite == true {
+            throw Failure(StoreOpenError.othersMayWrite, keychain: path)
+        }
         let stamps = [FileStamp(path), FileStamp(log)]
         let draft: DraftFile
         do throws(Errno) {

@@ -18,11 +18,15 @@ enum NewSecret {
 /// A key file to be: made if nothing is there; else what is there, which is never overwritten.
 struct NewKeyFile {
     let path: String
+    /// Whether printable text is accepted in an existing file.
+    let acceptsText: Bool
     /// Bytes of one that is made.
     private static let byteCount = 64
 
     /// All of its bytes.
-    func read(say: (String) -> Void) throws(Failure) -> UnlockSecret { try KeyFile(path: path).read(say: say) }
+    func read(say: (String) -> Void) throws(Failure) -> UnlockSecret {
+        try KeyFile(path: path, refusesText: !acceptsText).read(say: say)
+    }
 
     /// Of a slot that was not made after all.
     func remove() { try? FileManager.default.removeItem(atPath: path) }

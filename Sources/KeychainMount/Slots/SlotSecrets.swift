@@ -24,11 +24,14 @@ package struct SlotSecrets: Sendable {
     private let usesRecoveryKey: Bool
     private let newPassphraseFile: String?
     private let newKeyFile: String?
+    private let acceptsWeakKeyFile: Bool
 
-    /// `variable`: what names a passphrase file where no option does.
+    /// - Parameters:
+    ///   - variable: The passphrase file of the environment, used if no option names one.
+    ///   - acceptsWeakKeyFile: Whether a new key file may be printable text.
     package init(
         passphraseFile: String?, variable: String?, keyFile: String?, usesRecoveryKey: Bool,
-        newPassphraseFile: String?, newKeyFile: String?
+        newPassphraseFile: String?, newKeyFile: String?, acceptsWeakKeyFile: Bool
     ) {
         passphrase = PassphraseSource(file: passphraseFile ?? variable)
         self.passphraseFile = passphraseFile
@@ -36,6 +39,7 @@ package struct SlotSecrets: Sendable {
         self.usesRecoveryKey = usesRecoveryKey
         self.newPassphraseFile = newPassphraseFile
         self.newKeyFile = newKeyFile
+        self.acceptsWeakKeyFile = acceptsWeakKeyFile
     }
 
     /// The kind that the names of the new secret imply.
@@ -71,7 +75,7 @@ package struct SlotSecrets: Sendable {
             guard let path = newKeyFile ?? keyFile else {
                 throw Failure(.usage, "Name the key file with --key-file: it is made if there is none.")
             }
-            return .keyFile(NewKeyFile(path: Locations.absoluteOfNew(path)))
+            return .keyFile(NewKeyFile(path: Locations.absoluteOfNew(path), acceptsText: acceptsWeakKeyFile))
         case .tpm2, .fido2, .systemdCredential:
             throw Failure(.slotRefused, "This version cannot write a slot of that kind. Name another with --kind.")
         }

@@ -60,13 +60,13 @@ package enum PassphraseReader {
             throw error == .invalidParameter ? .tooLong : .crypto(error)
         }
         return Input(
-            passphrase: try withoutNewline(bytes), isExposed: isRegular && status.st_mode & (S_IRGRP | S_IROTH) != 0)
+            passphrase: try withoutNewline(bytes), isExposed: isRegular && FileExposure(status).othersMayRead)
     }
 
     private static func isPrivate(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return status.st_mode & (S_IRWXG | S_IRWXO) == 0 && (status.st_uid == 0 || status.st_uid == geteuid())
+        return FileExposure(status).isPrivate
     }
 
     private static func withoutNewline(_ bytes: consuming SecretBytes) throws(PassphraseError) -> SecretBytes {

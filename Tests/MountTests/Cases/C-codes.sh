@@ -174,8 +174,8 @@ help mount --keychain "${U[@]}" --foreground --create --locked --accept-rollback
 help unmount; help lock; help show; help unlock "${U[@]}" --owner --accept-rollback; help status --json
 help search --mount --class --ignore-case --json --null; help check --keychain "${U[@]}" --json
 help backup --keychain "${U[@]}" --verify --json; help restore --keychain "${U[@]}" --replace
-help "slot list" --keychain --json; help "slot add" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file
-help "slot change" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --kdf --yes
+help "slot list" --keychain --json; help "slot add" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --weak-key-file
+help "slot change" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --weak-key-file --kdf --yes
 help "slot remove" --keychain --owner "${U[@]}" --yes; help rekey "${U[@]}" --owner --json; help doctor --keychain --json
 code 0 --help; for command in create mount unmount lock unlock status show search check backup restore slot rekey doctor; do
     grep -q "^  $command " "$OUT" || fail "--help does not name $command"

@@ -73,7 +73,7 @@ use_slots() {
     private "$CASE_DIR/second" "${TOKEN}passphrase-second"; private "$CASE_DIR/third" "${TOKEN}passphrase-third"
     private "$CASE_DIR/file" "$(for _ in 1 2 3; do printf '%s' "${TOKEN}passphrase-keyfile"; done)"
     "$KEYCHAINFS" slot add --new-passphrase-file "$CASE_DIR/second" "$MNT"; "$KEYCHAINFS" slot change 2 --new-passphrase-file "$CASE_DIR/third" "$MNT"
-    "$KEYCHAINFS" slot add --kind keyfile --new-key-file "$CASE_DIR/file" "$MNT"; "$KEYCHAINFS" lock "$MNT"
+    "$KEYCHAINFS" slot add --kind keyfile --new-key-file "$CASE_DIR/file" --weak-key-file "$MNT"; "$KEYCHAINFS" lock "$MNT"
     "$KEYCHAINFS" unlock --key-file "$CASE_DIR/file" "$MNT"; "$KEYCHAINFS" slot list "$MNT" > /dev/null
     ! "$KEYCHAINFS" unlock --passphrase-file "$CASE_DIR/second" "$MNT" || fail "a secret that was changed"
     "$KEYCHAINFS" slot remove 2 "$MNT"; "$KEYCHAINFS" slot remove 3 "$MNT"

@@ -32,6 +32,16 @@ for f in bad /dev/zero pipe; do expect_code 18 slot add --new-key-file $f > /dev
 : > empty; expect_code 18 slot add --new-key-file empty > /dev/null; expect 0 "$(stat -c %s empty)" "an empty file that was there"
 expect_code 64 "$KEYCHAINFS" check --key-file key --recovery > /dev/null
 expect_code 64 "$KEYCHAINFS" check --key-file key --passphrase-file "$PASSPHRASE" > /dev/null
+# Printable text can be guessed: refused for a new slot without an explicit option; random bytes and one control byte are not text.
+(umask 077; printf '%-32s' password > text; printf '%s\n' "passwört — $(head -c 64 /dev/zero | tr '\0' x)" > unicode
+    head -c 32 /dev/urandom | base64 > base64; printf '%-32s\1' password > control)
+for f in text unicode base64; do
+    expect_code 18 slot add --new-key-file $f | grep -q 'printable text' || fail "$f was accepted"
+    expect_code 18 slot change 4 --new-key-file $f --key-file key | grep -q 'printable text' || fail "$f was accepted by slot change"
+done
+expect 4 "$(slot list | wc -l)" "slots"; before=$(sha256sum text)
+slot add --new-key-file text --weak-key-file; "$KEYCHAINFS" check --key-file text > /dev/null; expect "$before" "$(sha256sum text)" "the text"
+slot remove 5; slot add --new-key-file control; "$KEYCHAINFS" check --key-file control > /dev/null; slot remove 5
 # Of a change that fails nothing is left.
 (umask 077; echo wrong > wrong); expect_code 10 slot add --passphrase-file wrong --kind keyfile --key-file new > /dev/null; [ ! -e new ] || fail "a key file of no slot"
 expect_code 1 slot add --new-key-file none/key > /dev/null; expect 4 "$(slot list | wc -l)" "slots"
