@@ -104,7 +104,9 @@ let package = Package(
         // Rows and arguments of SQLite's statements; knows no keychain word.
         .target(
             name: "SQLiteRows",
-            dependencies: [grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")], swiftSettings: adapter),
+            dependencies: ["CSQLiteRows", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            swiftSettings: adapter),
+        .target(name: "CSQLiteRows"),
         // What the system tells a daemon and hears from it: clocks, services, names of files; knows no keychain word.
         .target(name: "SystemServices", dependencies: ["CSystemServices", system], swiftSettings: adapter),
         .target(name: "CSystemServices"),

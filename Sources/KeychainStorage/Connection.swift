@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 internal import Keychain
+internal import SQLiteRows
 internal import Synchronization
 internal import SystemPackage
 internal import SystemServices
@@ -280,7 +281,7 @@ extension Connection {
 
         /// <https://www.sqlite.org/pragma.html>
         var settings: [String] {
-            let all = ["temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON"]
+            let all = ["temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"]
             return switch self {
             case .writer:
                 ["page_size = 4096", "secure_delete = ON", "synchronous = FULL"] + all
@@ -304,6 +305,7 @@ extension Connection {
         let dispatchQueue = Mutex<DispatchQueueReference?>(nil)
         configuration.prepareDatabase { db in
             dispatchQueue.withLock { $0 = .current() }
+            try db.limitUntrustedFile(longestRow: Schema.longestRow)
             for setting in use.settings { try db.execute(sql: "PRAGMA \(setting)") }
             if use == .writer { try useLog(db) }
             try prepare(db)

@@ -18,6 +18,9 @@ enum Schema {
     /// The longest ciphertext of a secret that lies in its item's row, in bytes.
     static let longestShortSecret = 1024
 
+    /// A secret of 512 MiB, the longest of the format (R35), with its other columns, in bytes.
+    static let longestRow = (512 << 20) + (1 << 20)
+
     /// In the order of creation, spelled as SQLite keeps them. Part of the store format.
     static let statements = tables + StoreIndex.all.map(\.statement)
 

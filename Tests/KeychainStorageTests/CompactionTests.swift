@@ -78,6 +78,8 @@ struct CompactionTests {
         let facts = try FileManager.default.attributesOfItem(atPath: scratch.keychain)
         #expect(facts[.ownerAccountID] as? UInt32 == (geteuid() == 0 ? 1234 : geteuid()))
         try expectOneFile()
+        // A file of another owner is refused.
+        chown(scratch.keychain, geteuid(), getegid())
         try expectComplete()
         #expect(throws: KeychainError.notAvailable) { try store.read { _ in } }
     }
