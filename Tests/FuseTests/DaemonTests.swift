@@ -84,6 +84,52 @@ import Testing
         #expect(live.stop())
     }
 
+    @Test("L6: messages and replies of the guard come through unchanged; what is no message is a goodbye")
+    func guardMessages() {
+        for message in [GuardMessage.goodbye, .mount(0), .mount(.max), .unmount(lazily: true), .unmount(lazily: false)]
+        {
+            #expect(GuardMessage(message.bytes) == message)
+        }
+        for bytes in [
+            [], [9], [2, 1], [3], [2] + [UInt8](repeating: 0, count: 7), [9] + [UInt8](repeating: 0, count: 8),
+        ] {
+            #expect(GuardMessage(bytes) == .goodbye)
+        }
+        let long = FuseError.unmountRefused(message: String(repeating: "x", count: 1000))
+        for error in [nil, .busy, .notMounted, .unmountRefused(message: "why")] as [FuseError?] {
+            #expect(GuardReply.error(GuardReply.bytes(error)) == error)
+        }
+        #expect(GuardReply.bytes(long).count == GuardReply.byteLimit)
+        #expect(GuardReply.error(GuardReply.bytes(.helperMissing)) != nil)
+    }
+
+    @Test("L6: the guard unmounts for its daemon: the mount that it watches, busy or not, and no other")
+    func guardUnmounts() throws {
+        let mounted = try MountedSession(MemoryFileSystem())
+        let other = try MountedSession(MemoryFileSystem())
+        var messages = try Fuse.Pipe()
+        var replies = try Fuse.Pipe()
+        let (input, output) = (messages.readEnd, replies.writeEnd)
+        let process = TestThread.started { runGuard(input, replies: output, at: "/none") }
+        let connection = GuardConnection(
+            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), guardID: getpid())
+        #expect(throws: FuseError.notMounted) { try connection.unmount(lazily: true) }
+        connection.send(.mount(try #require(mounted.session.mountIdentifier)))
+        let open = try FileDescriptor.open(FilePath(mounted.path), .readOnly)
+        #expect(throws: FuseError.busy) { try connection.unmount(lazily: false) }
+        try open.close()
+        try connection.unmount(lazily: false)
+        #expect(mounted.waitForEnd())
+        #expect(throws: FuseError.notMounted) { try connection.unmount(lazily: false) }
+        #expect(try MountTable.current().mount(at: other.path) != nil)
+        connection.send(.goodbye)
+        #expect(process.join())
+        // A guard that has ended.
+        replies.closeWriteEnd()
+        #expect(throws: FuseError.helperMissing) { try connection.unmount(lazily: false) }
+        #expect(other.stop())
+    }
+
     @Test("H4: the guard unmounts when the daemon is dead, and only then") func mountGuard() throws {
         let directory = try TemporaryDirectory()
         // A goodbye: nothing is touched.
@@ -91,17 +137,18 @@ import Testing
         var pipe = try Fuse.Pipe()
         var goodbye: UInt8 = 1
         #expect(write(pipe.writeEnd, &goodbye, 1) == 1)
-        MountGuard.run(pipe: pipe.readEnd, mountPoint: directory.path, type: MountedSession.type)
+        runGuard(pipe.readEnd, at: directory.path)
         #expect(StaleMount.exists(at: directory.path, type: MountedSession.type))
         // The end of the pipe: the mount goes.
         pipe.closeWriteEnd()
-        MountGuard.run(pipe: pipe.readEnd, mountPoint: directory.path, type: MountedSession.type)
+        runGuard(pipe.readEnd, at: directory.path)
         #expect(try MountTable.current().mount(at: directory.path) == nil)
         // Nothing there: ends at once.
-        MountGuard.run(pipe: pipe.readEnd, mountPoint: directory.path, type: MountedSession.type)
+        runGuard(pipe.readEnd, at: directory.path)
     }
 
-    @Test("H4: the guard's process holds a pipe, ignores nothing else, and is told good-bye") func guardProcess() throws
+    @Test("H4: the guard's process has two pipes and no other descriptor, and gets a goodbye") func guardProcess()
+        throws
     {
         let directory = try TemporaryDirectory()
         let script = "ls /proc/self/fd >\"$1/descriptors\"; head -c 1 <&3 | wc -c >\"$1/said\""
@@ -110,9 +157,9 @@ import Testing
         #expect(eventually { client.exists("/said") })
         guarding.dismiss()
         #expect(try client.text("/said").trimmingCharacters(in: .whitespacesAndNewlines) == "1")
-        // 4 is what ls itself opens.
+        // 5 is what ls itself opens.
         let descriptors = try client.text("/descriptors").split(separator: "\n").map(String.init)
-        #expect(Set(descriptors).isSubset(of: ["0", "1", "2", "3", "4"]))
+        #expect(Set(descriptors).isSubset(of: ["0", "1", "2", "3", "4", "5"]))
     }
 
     @Test func backgroundStart() throws {
@@ -165,4 +212,10 @@ import Testing
         #expect(eventually { messages.withLock { $0.contains("a message of 3 bytes was dropped") } })
         session.stop()
     }
+}
+
+/// Runs a guard in this process until it ends.
+func runGuard(_ messages: Int32, replies: Int32 = -1, at mountPoint: String) {
+    var process = GuardProcess(messages: messages, replies: replies, mountPoint: mountPoint, type: MountedSession.type)
+    process.run()
 }

@@ -102,10 +102,10 @@ import Testing
         let asking = TestThread.started { _ = FileManager.default.fileExists(atPath: moved + "/x") }
         #expect(!asking.join(seconds: 0.3))
         var pipe = try Fuse.Pipe()
-        let message = [UInt8(2)] + (0..<8).map { UInt8(truncatingIfNeeded: identifier >> (8 * $0)) }
+        let message = GuardMessage.mount(identifier).bytes
         #expect(write(pipe.writeEnd, message, message.count) == 9)
         pipe.closeWriteEnd()
-        MountGuard.run(pipe: pipe.readEnd, mountPoint: inner, type: MountedSession.type)
+        runGuard(pipe.readEnd, at: inner)
         // Not by its number, which another mount may have by now.
         #expect(try MountTable.current().mount(at: moved) == nil)
         #expect(asking.join(seconds: 10))

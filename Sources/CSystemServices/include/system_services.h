@@ -26,6 +26,10 @@ int untimed_status_of(const char *path, struct untimed_status *status);
 struct file_stamp { struct untimed_status status; int64_t modified, changed; };
 int file_stamp_of(const char *path, struct file_stamp *stamp);
 
+/* Sets no_new_privs (prctl(2)) for all threads of this process, for good. A negative errno if that fails: then it may hold for the
+   calling thread alone. */
+int new_privileges_renounce(void);
+
 /* The Dispatch queue that runs the caller, retained; the caller releases it. Outside of a queue a global one, or NULL. */
 void *dispatch_queue_retain_current(void);
 void dispatch_queue_release(void *queue);

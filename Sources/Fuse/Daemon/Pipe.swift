@@ -29,6 +29,12 @@ struct Pipe: ~Copyable {
         writeEnd = -1
     }
 
+    /// Hands the read end over to the caller.
+    mutating func takeReadEnd() -> Int32 {
+        defer { readEnd = -1 }
+        return readEnd
+    }
+
     /// Hands the write end over to the caller.
     mutating func takeWriteEnd() -> Int32 {
         defer { writeEnd = -1 }

@@ -1,5 +1,6 @@
 import CFuse3
 import Glibc
+import Synchronization
 import SystemPackage
 import SystemServices
 
@@ -8,6 +9,8 @@ final class Mount: Sendable {
     private let path: String
     /// Its number in /proc/self/mountinfo, so that another mount that lies over it is not taken for it.
     let identifier: Int?
+    /// Unmounts for this process, which has renounced what fusermount3 needs.
+    private let unmounter = Mutex<GuardConnection?>(nil)
 
     private init(_ path: String) {
         self.path = path
@@ -36,8 +39,14 @@ final class Mount: Sendable {
         // The table is the kernel's: looking into it does not touch the mount.
         let current = (try? MountTable.current())?.mount(at: path)
         guard let current, identifier == nil || current.identifier == identifier else { throw .notMounted }
+        if let unmounter = unmounter.withLock({ $0 }) {
+            do throws(FuseError) { return try unmounter.unmount(lazily: lazily) } catch .helperMissing {}
+        }
         try Self.unmount(path, lazily: lazily)
     }
+
+    /// From now on the guard unmounts.
+    func unmount(through connection: GuardConnection) { unmounter.withLock { $0 = connection } }
 
     /// Whether it is still there without a connection, which somebody has aborted.
     var isDead: Bool {

@@ -145,6 +145,18 @@ public final class Session: Sendable {
         try mount.unmount(lazily: lazily)
     }
 
+    /// Lets the guard unmount, for a process that has renounced new privileges (``NewPrivileges``): fusermount3 gets none from it.
+    /// The guard must watch this mount.
+    public func unmount(through guarding: borrowing MountGuard) {
+        let connection = guarding.connection
+        phase.withLock { phase in
+            switch phase {
+            case .attached(_, let mount), .running(_, let mount): mount?.unmount(through: connection)
+            case .new, .ended: break
+            }
+        }
+    }
+
     private func requireNew() throws(FuseError) {
         guard phase.withLock({ if case .new = $0 { true } else { false } }) else { throw .wrongState }
     }

@@ -11,6 +11,8 @@ package struct HardeningStatus: Codable, Sendable {
     package let coreDumpsDisabled: Bool
     package let crashReportsOff: Bool
     package let allocatorWipes: Bool
+    /// The daemon gains no privilege by starting a program (`no_new_privs`, prctl(2)).
+    package let noNewPrivileges: Bool
     /// Whether the system has swap space, to which memory that is not locked may be written.
     package let swapActive: Bool
     /// Yama's `ptrace_scope`: 0 lets a user trace all processes of his own that are dumpable; nil: not there.
@@ -24,16 +26,18 @@ package struct HardeningStatus: Codable, Sendable {
         coreDumpsDisabled = report.coreDumpsDisabled
         crashReportsOff = report.crashReportsOff
         allocatorWipes = report.allocatorWipes
+        noNewPrivileges = host.hasNoNewPrivileges
         swapActive = host.hasSwap
         ptraceScope = host.ptraceScope
     }
 
-    /// For a person: what holds and what does not.
+    /// For the user: what holds and what does not.
     var measures: [(holds: Bool, text: String)] {
         [
             (memoryLocked, "keys and plaintext locked in memory"), (buffersLocked, "receive buffers locked"),
             (undumpable, "cannot be traced"), (coreDumpsDisabled, "no core dumps"),
             (crashReportsOff, "no crash reports"), (allocatorWipes, "freed memory wiped"),
+            (noNewPrivileges, "no new privileges"),
         ]
     }
 }

@@ -15,6 +15,17 @@ package struct HostFacts: Sendable {
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
+    /// Whether no thread of this process can gain privileges by starting a program (`NoNewPrivs`, proc_pid_status(5)).
+    var hasNoNewPrivileges: Bool {
+        let threads = names("/proc/self/task")
+        return !threads.isEmpty
+            && threads.allSatisfy { thread in
+                let status = text("/proc/self/task/\(thread)/status")
+                // A thread that has ended meanwhile.
+                return status.isEmpty || status.contains("\nNoNewPrivs:\t1\n")
+            }
+    }
+
     /// /proc/swaps has a heading, and a line for each area.
     var hasSwap: Bool { text("/proc/swaps").split(separator: "\n").count > 1 }
 

@@ -68,7 +68,7 @@ struct MountDaemon {
             served.session = session
             defer { served.session = nil }
             try signals.mount(session) { () throws(FuseError) in try mount(session, at: place) }
-            if let mount = session.mountIdentifier { watch.watch(mount: mount) }
+            renouncePrivileges(session, watch)
             defer { try? place.seal() }
             try startLocks(locks, tree, session)
             defer { locks.end() }
@@ -149,6 +149,18 @@ struct MountDaemon {
             return try MountGuard.start(arguments: ["guard", "--type", MountedKeychains.type, "--", plan.mountPoint])
         } catch {
             throw Failure(.failure, "The guard of the mount cannot be started: \(error).")
+        }
+    }
+
+    /// The guard unmounts from now on; without a number of the mount it cannot, and fusermount3 gets its privileges from the daemon.
+    private func renouncePrivileges(_ session: Session, _ watch: borrowing MountGuard) {
+        guard let mount = session.mountIdentifier else { return }
+        watch.watch(mount: mount)
+        session.unmount(through: watch)
+        do throws(Errno) {
+            try NewPrivileges.renounce()
+        } catch {
+            log.notice("the daemon can still gain privileges", metadata: ["errno": "\(error.rawValue)"])
         }
     }
 

@@ -72,7 +72,8 @@ package struct MountPlan: Sendable {
     /// In the process that cleans up after a daemon that has died.
     package static func guardMount(mountPoint: String, type: String) {
         leaveDirectory()
-        MountGuard.run(pipe: MountGuard.pipeDescriptor, mountPoint: mountPoint, type: type)
+        var process = GuardProcess(mountPoint: mountPoint, type: type)
+        process.run()
     }
 
     /// A process that stays must not keep the file system busy that it happened to be started in.

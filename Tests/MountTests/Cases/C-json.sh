@@ -11,7 +11,7 @@ import json, sys
 TEXT, NUMBER, TRUTH, NAMES = str, int, bool, [str]
 DEVICE = {"isNew": TRUTH, "foreignItems": NUMBER, "rollback": {"not-checked", "first", "passed", "accepted"}}
 HARDENING = {name: TRUTH for name in ("memoryLocked", "buffersLocked", "undumpable", "coreDumpsDisabled", "crashReportsOff",
-                                      "allocatorWipes", "swapActive")} | {"lockedKilobytes": NUMBER, "ptraceScope?": NUMBER}
+                                      "allocatorWipes", "swapActive", "noNewPrivileges")} | {"lockedKilobytes": NUMBER, "ptraceScope?": NUMBER}
 LOCKS = {"events": [{"suspend", "screen"}], "after?": NUMBER, "atMost?": NUMBER, "remaining?": NUMBER,
          "delaysSuspend?": TRUTH, "hearsLoginManager?": TRUTH}
 REKEY = {"state": TEXT, "done": NUMBER, "left": NUMBER, "total": NUMBER}

@@ -13,7 +13,7 @@ status, pid = json.load(open(sys.argv[1])), sys.argv[2]
 held = status["hardening"]
 locked = int(next(l for l in open(f"/proc/{pid}/status") if l.startswith("VmLck")).split()[1])
 assert held["lockedKilobytes"] == locked, (held, locked)
-for name in ("memoryLocked", "buffersLocked", "undumpable", "coreDumpsDisabled", "crashReportsOff", "allocatorWipes"):
+for name in ("memoryLocked", "buffersLocked", "undumpable", "coreDumpsDisabled", "crashReportsOff", "allocatorWipes", "noNewPrivileges"):
     assert held[name] is True, (name, held)
 assert held["swapActive"] == (len(open("/proc/swaps").readlines()) > 1)
 assert locked >= 2048 + 1088, "arena and a receive buffer are not locked"
