@@ -1,6 +1,8 @@
 import DeviceState
+import Foundation
 import KeychainTesting
 import SecretCrypto
+import Testing
 
 @testable import Keychain
 @testable import KeychainMount
@@ -15,7 +17,9 @@ struct KeyMaterial {
 
     /// In hexadecimal, by name. `environment` says where keychain and device key lie.
     init(environment: [String: String], passphrase: String) throws {
-        let locations = Locations(environment: environment)
+        let copy = try CopiedHome(of: environment)
+        defer { copy.remove() }
+        let locations = copy.locations
         let opened = try KeychainFile(path: locations.keychain, locations: locations).open(isReadOnly: true)
         defer { opened.keychain.close() }
         let secret = try SecretBytes(text: passphrase)
@@ -57,4 +61,26 @@ extension StoredKeys {
     fileprivate init(reading store: some RecordStore) throws {
         self = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
     }
+}
+
+/// The keychains and the state of a home, copied to files of the user who runs the tests: those of another user are refused.
+private struct CopiedHome {
+    private let path = FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)").path
+
+    init(of environment: [String: String]) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        for name in ["XDG_DATA_HOME", "XDG_STATE_HOME"] {
+            let result = try Command.run(
+                ["cp", "-R", "--preserve=mode", try #require(environment[name]), path + "/" + name])
+            guard result.code == 0 else { throw CommandError(message: result.output) }
+        }
+    }
+
+    var locations: Locations {
+        Locations(environment: [
+            "HOME": path, "XDG_DATA_HOME": path + "/XDG_DATA_HOME", "XDG_STATE_HOME": path + "/XDG_STATE_HOME",
+        ])
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }
