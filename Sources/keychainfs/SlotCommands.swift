@@ -154,11 +154,12 @@ struct SlotChange: ParsableCommand {
 
 struct SlotRemove: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a slot: it opens the keychain no more.",
+        commandName: "remove", abstract: "Remove a slot: the file as it is from now on does not open with it.",
         discussion: """
-            What is written from then on is sealed under new keys. Older copies of the keychain still open with the slot, and \
-            items of before lie under keys that whoever had it may know: 'keychainfs rekey' helps. The last slot stays. With \
-            the last passphrase slot the items of the class WhenPasscodeSetThisDeviceOnly go for good.
+            What is written from then on is encrypted under new keys. Older copies of the keychain still open with the slot, and \
+            items from before are under keys that its owner may know: 'keychainfs rekey' encrypts them again. If its owner can \
+            write to the file, create a new keychain instead: an old copy that its owner changed would not be recognized. The last slot \
+            cannot be removed. With the last passphrase slot the items of the class WhenPasscodeSetThisDeviceOnly are deleted.
             """)
 
     @Argument(help: "The slot's number, of 'slot list'.")
