@@ -19,7 +19,7 @@ struct StoredKeychain: Sendable {
         CutOffWork(of: path, locations: locations).undo()
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
-            store = try SQLiteRecordStore.open(path: path)
+            store = try SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
         } catch {
             throw KeychainFileError(error)
         }

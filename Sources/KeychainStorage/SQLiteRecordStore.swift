@@ -11,8 +11,6 @@ package final class SQLiteRecordStore: RecordStore {
         case readWrite
         /// Changes no byte on the medium; refused while somebody else writes, and after a use that was cut off.
         case readOnly
-        /// The same of a file that other users may write to, which is refused otherwise: a backup is only read.
-        case backup
     }
 
     package let isReadOnly: Bool
@@ -27,13 +25,13 @@ package final class SQLiteRecordStore: RecordStore {
 
     /// Opens the keychain at `path`; symbolic links are followed. Changes nothing if it throws.
     package static func open(
-        path: String, access: Access = .readWrite
+        path: String, access: Access = .readWrite, refusesOtherWriters: Bool = false
     ) throws(StoreOpenError) -> SQLiteRecordStore {
         let file = try StoreFile(path: path)
-        if access != .backup { try file.requireNoOtherWriter() }
+        if refusesOtherWriters { try file.requireNoOtherWriter() }
         switch access {
         case .readWrite: return SQLiteRecordStore(try Connection.openForWriting(file), isReadOnly: false)
-        case .readOnly, .backup: return SQLiteRecordStore(try Connection.openForReading(file), isReadOnly: true)
+        case .readOnly: return SQLiteRecordStore(try Connection.openForReading(file), isReadOnly: true)
         }
     }
 

@@ -58,6 +58,19 @@ struct CopyTests {
         }
     }
 
+    @Test("L4: a copy on a medium without permissions is made, though others may write to it")
+    func withoutPermissions() throws {
+        let scratch = try Scratch()
+        let store = try filled(scratch)
+        defer { store.close() }
+        let path = empty(scratch, "copy")
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
+        try store.copy(to: path) { _ in }
+        let copy = try SQLiteRecordStore.open(path: path, access: .readOnly)
+        defer { copy.close() }
+        #expect(try secret(RowID(rawValue: 1), in: copy) == mark(1, count: 600))
+    }
+
     @Test("S1, S8: nothing of a row that was deleted, from the store or from the copy, is in the copy")
     func noRemains() throws {
         let scratch = try Scratch()

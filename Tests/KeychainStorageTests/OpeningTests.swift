@@ -72,7 +72,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "L4: a file that other users may write is refused and unchanged; as a backup it is read",
+        "L4: a file that other users may write is refused and unchanged if the caller says so, and read otherwise",
         arguments: [0o620, 0o602])
     func otherWriters(mode: Int) throws {
         let scratch = try Scratch()
@@ -81,14 +81,14 @@ struct OpeningTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: scratch.keychain)
         for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
             #expect(throws: StoreOpenError.othersMayWrite) {
-                try SQLiteRecordStore.open(path: scratch.keychain, access: access)
+                try SQLiteRecordStore.open(path: scratch.keychain, access: access, refusesOtherWriters: true)
             }
         }
-        try SQLiteRecordStore.open(path: scratch.keychain, access: .backup).close()
+        try SQLiteRecordStore.open(path: scratch.keychain, access: .readOnly).close()
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)) == before)
         for mode in [0o644, 0o600] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: scratch.keychain)
-            try SQLiteRecordStore.open(path: scratch.keychain).close()
+            try SQLiteRecordStore.open(path: scratch.keychain, refusesOtherWriters: true).close()
         }
     }
 

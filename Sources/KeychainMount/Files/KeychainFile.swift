@@ -51,7 +51,9 @@ package struct KeychainFile: Sendable {
         if !isReadOnly { cutOffWork.undo() }
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
-            store = try isReadOnly ? readOnlyStore(isBackup ? .backup : .readOnly) : SQLiteRecordStore.open(path: path)
+            store =
+                try isReadOnly
+                ? readOnlyStore(isBackup: isBackup) : SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
         } catch {
             throw Failure(error, keychain: path)
         }
@@ -63,7 +65,7 @@ package struct KeychainFile: Sendable {
     func openToLook() throws(Failure) -> OpenedKeychain {
         let store: SQLiteRecordStore?
         do throws(StoreOpenError) {
-            store = try readOnlyStore(.readOnly)
+            store = try readOnlyStore(isBackup: false)
         } catch .needsRecovery {
             store = nil
         } catch {
@@ -73,9 +75,10 @@ package struct KeychainFile: Sendable {
         return try opened(RecoveredCopy.open(path, log: cutOffWork.log), isBackup: false)
     }
 
-    private func readOnlyStore(_ access: SQLiteRecordStore.Access) throws(StoreOpenError) -> SQLiteRecordStore {
+    /// A backup may be on a medium without permissions: other users may write to it.
+    private func readOnlyStore(isBackup: Bool) throws(StoreOpenError) -> SQLiteRecordStore {
         guard !cutOffWork.hasMovedLog else { throw .needsRecovery }
-        return try SQLiteRecordStore.open(path: path, access: access)
+        return try SQLiteRecordStore.open(path: path, access: .readOnly, refusesOtherWriters: !isBackup)
     }
 
     /// Closes the store if it throws.

@@ -76,7 +76,7 @@ package struct Repair: Sendable {
     /// For this process alone, what its log holds included; nil for one that SQLite cannot open any more.
     private func opened() throws(Failure) -> SQLiteRecordStore? {
         do throws(StoreOpenError) {
-            return try SQLiteRecordStore.open(path: path)
+            return try SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
         } catch {
             guard error == .damaged || error == .notAKeychain else { throw Failure(error, keychain: file.path) }
             return nil
