@@ -84,16 +84,17 @@ import Testing
         #expect(live.stop())
     }
 
-    @Test("L6: messages and replies of the guard come through unchanged; what is no message is a goodbye")
+    @Test("L6: messages and replies of the guard come through unchanged; anything else is a shutdown")
     func guardMessages() {
-        for message in [GuardMessage.goodbye, .mount(0), .mount(.max), .unmount(lazily: true), .unmount(lazily: false)]
-        {
+        for message in [
+            GuardMessage.shutdown, .mount(0), .mount(.max), .unmount(lazily: true), .unmount(lazily: false),
+        ] {
             #expect(GuardMessage(message.bytes) == message)
         }
         for bytes in [
             [], [9], [2, 1], [3], [2] + [UInt8](repeating: 0, count: 7), [9] + [UInt8](repeating: 0, count: 8),
         ] {
-            #expect(GuardMessage(bytes) == .goodbye)
+            #expect(GuardMessage(bytes) == .shutdown)
         }
         let long = FuseError.unmountRefused(message: String(repeating: "x", count: 1000))
         for error in [nil, .busy, .notMounted, .unmountRefused(message: "why")] as [FuseError?] {
@@ -113,30 +114,42 @@ import Testing
         let process = TestThread.started { runGuard(input, replies: output, at: "/none") }
         let connection = GuardConnection(
             messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), guardID: getpid())
-        #expect(throws: FuseError.notMounted) { try connection.unmount(lazily: true) }
+        #expect(throws: FuseError.notMounted) { _ = try connection.unmount(lazily: true) }
         connection.send(.mount(try #require(mounted.session.mountIdentifier)))
         let open = try FileDescriptor.open(FilePath(mounted.path), .readOnly)
-        #expect(throws: FuseError.busy) { try connection.unmount(lazily: false) }
+        #expect(throws: FuseError.busy) { _ = try connection.unmount(lazily: false) }
         try open.close()
-        try connection.unmount(lazily: false)
+        #expect(try connection.unmount(lazily: false))
         #expect(mounted.waitForEnd())
-        #expect(throws: FuseError.notMounted) { try connection.unmount(lazily: false) }
+        #expect(throws: FuseError.notMounted) { _ = try connection.unmount(lazily: false) }
         #expect(try MountTable.current().mount(at: other.path) != nil)
-        connection.send(.goodbye)
+        connection.send(.shutdown)
         #expect(process.join())
         // A guard that has ended.
         replies.closeWriteEnd()
-        #expect(throws: FuseError.helperMissing) { try connection.unmount(lazily: false) }
+        #expect(try !connection.unmount(lazily: false))
         #expect(other.stop())
+    }
+
+    @Test("L6: a guard that does not answer is not waited for again, and its late reply is not taken for another")
+    func silentGuard() throws {
+        var messages = try Fuse.Pipe()
+        var replies = try Fuse.Pipe()
+        let connection = GuardConnection(
+            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), guardID: getpid(), timeout: 50)
+        #expect(try !connection.unmount(lazily: false))
+        let late = GuardReply.bytes(nil)
+        #expect(write(replies.writeEnd, late, late.count) == 1)
+        #expect(try !connection.unmount(lazily: false))
     }
 
     @Test("H4: the guard unmounts when the daemon is dead, and only then") func mountGuard() throws {
         let directory = try TemporaryDirectory()
-        // A goodbye: nothing is touched.
+        // The shutdown message: nothing is changed.
         try deadMount(at: directory.path)
         var pipe = try Fuse.Pipe()
-        var goodbye: UInt8 = 1
-        #expect(write(pipe.writeEnd, &goodbye, 1) == 1)
+        var shutdown: UInt8 = 1
+        #expect(write(pipe.writeEnd, &shutdown, 1) == 1)
         runGuard(pipe.readEnd, at: directory.path)
         #expect(StaleMount.exists(at: directory.path, type: MountedSession.type))
         // The end of the pipe: the mount goes.
@@ -147,7 +160,8 @@ import Testing
         runGuard(pipe.readEnd, at: directory.path)
     }
 
-    @Test("H4: the guard's process has two pipes and no other descriptor, and gets a goodbye") func guardProcess()
+    @Test("H4: the guard's process has two pipes and no other descriptor, and gets the shutdown message")
+    func guardProcess()
         throws
     {
         let directory = try TemporaryDirectory()

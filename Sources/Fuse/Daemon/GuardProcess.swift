@@ -23,10 +23,10 @@ public struct GuardProcess: Sendable {
         (self.messages, self.replies, self.mountPoint, self.type) = (messages, replies, mountPoint, type)
     }
 
-    /// Waits for the daemon's goodbye or end, and unmounts for it meanwhile: the daemon has renounced new privileges, so that
+    /// Waits for the daemon's shutdown message or end, and unmounts for it meanwhile: the daemon has renounced new privileges, so that
     /// fusermount3 gets none when the daemon starts it.
     ///
-    /// Without a goodbye ends the connection of the mount that it watches, or of a dead one of its type at the mount point, and
+    /// Without that message ends the connection of the mount that it watches, or of a dead one of its type at the mount point, and
     /// unmounts it, trying for half a minute.
     public mutating func run() {
         for number in [SIGINT, SIGHUP, SIGTERM, SIGPIPE] { signal(number, SIG_IGN) }
@@ -35,8 +35,8 @@ public struct GuardProcess: Sendable {
         cfuse3_signal_at_parents_end(SIGUSR1)
         var isDying = false
         while true {
-            switch nextEvent(patience: isDying ? 2000 : -1) {
-            case .message(.goodbye): return
+            switch nextEvent(timeout: isDying ? 2000 : -1) {
+            case .message(.shutdown): return
             case .message(.mount(let number)): watched = (try? MountTable.current())?.mount(identifier: number)
             case .message(.unmount(let lazily)): unmount(lazily: lazily)
             case .interrupted: isDying = true
@@ -56,10 +56,10 @@ public struct GuardProcess: Sendable {
         case end
     }
 
-    /// Waits `patience` milliseconds, without a limit if that is negative.
-    private func nextEvent(patience: Int32) -> Event {
+    /// Waits `timeout` milliseconds, without a limit if that is negative.
+    private func nextEvent(timeout: Int32) -> Event {
         var waiting = pollfd(fd: messages, events: Int16(POLLIN), revents: 0)
-        let ready = unsafe poll(&waiting, 1, patience)
+        let ready = unsafe poll(&waiting, 1, timeout)
         if ready == 0 { return .silence }
         var bytes = [UInt8](repeating: 0, count: GuardMessage.byteCount)
         guard ready > 0, case let count = unsafe read(messages, &bytes, bytes.count), count >= 0 else {

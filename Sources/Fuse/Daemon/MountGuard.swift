@@ -44,12 +44,12 @@ public struct MountGuard: ~Copyable, Sendable {
 
     /// Ends the guard, because the mount is gone; returns when its process has ended.
     public consuming func dismiss() {
-        connection.send(.goodbye)
-        child.end(afterMilliseconds: Self.patience)
+        connection.send(.shutdown)
+        child.end(afterMilliseconds: Self.timeout)
     }
 
     /// In milliseconds: a guard that was stopped does not end by itself.
-    private static let patience = 2000
+    private static let timeout = 2000
 
     /// Names the mount to the guard by its number in /proc/self/mountinfo, by which it is found wherever it has been moved to.
     public func watch(mount identifier: Int) { connection.send(.mount(identifier)) }

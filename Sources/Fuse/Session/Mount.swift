@@ -39,14 +39,12 @@ final class Mount: Sendable {
         // The table is the kernel's: looking into it does not touch the mount.
         let current = (try? MountTable.current())?.mount(at: path)
         guard let current, identifier == nil || current.identifier == identifier else { throw .notMounted }
-        if let unmounter = unmounter.withLock({ $0 }) {
-            do throws(FuseError) { return try unmounter.unmount(lazily: lazily) } catch .helperMissing {}
-        }
+        if let unmounter = unmounter.withLock({ $0 }), try unmounter.unmount(lazily: lazily) { return }
         try Self.unmount(path, lazily: lazily)
     }
 
-    /// From now on the guard unmounts.
-    func unmount(through connection: GuardConnection) { unmounter.withLock { $0 = connection } }
+    /// From now on the guard unmounts, as long as it answers.
+    func delegateUnmount(to connection: GuardConnection) { unmounter.withLock { $0 = connection } }
 
     /// Whether it is still there without a connection, which somebody has aborted.
     var isDead: Bool {

@@ -147,11 +147,11 @@ public final class Session: Sendable {
 
     /// Lets the guard unmount, for a process that has renounced new privileges (``NewPrivileges``): fusermount3 gets none from it.
     /// The guard must watch this mount.
-    public func unmount(through guarding: borrowing MountGuard) {
+    public func delegateUnmount(to guarding: borrowing MountGuard) {
         let connection = guarding.connection
         phase.withLock { phase in
             switch phase {
-            case .attached(_, let mount), .running(_, let mount): mount?.unmount(through: connection)
+            case .attached(_, let mount), .running(_, let mount): mount?.delegateUnmount(to: connection)
             case .new, .ended: break
             }
         }

@@ -156,7 +156,7 @@ struct MountDaemon {
     private func renouncePrivileges(_ session: Session, _ watch: borrowing MountGuard) {
         guard let mount = session.mountIdentifier else { return }
         watch.watch(mount: mount)
-        session.unmount(through: watch)
+        session.delegateUnmount(to: watch)
         do throws(Errno) {
             try NewPrivileges.renounce()
         } catch {
