@@ -1,4 +1,4 @@
-# The recipe for PAM: whatever is in place of the keychain, a login continues within a second, and only the user opens anything there.
+# The recipe for PAM: whatever is in place of the keychain, a login continues within a second, and only the user opens it.
 # users: root
 # needs: share
 # seconds: 20
@@ -42,7 +42,7 @@ place() {
     rm -rf "$store"; what=$1
     case $1 in
     FIFO) mkfifo "$store";;
-    link) cp "$CASE_DIR/original" "$CASE_DIR/elsewhere"; chown "$A" "$CASE_DIR/elsewhere"; ln -s "$CASE_DIR/elsewhere" "$store";;
+    link) install -m 600 -o "$A" "$CASE_DIR/original" "$home/elsewhere"; ln -s "$home/elsewhere" "$store";;
     device-link) ln -s /dev/zero "$store";;
     directory) mkdir "$store";;
     large) truncate -s 10G "$store";;
