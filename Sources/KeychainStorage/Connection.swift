@@ -51,6 +51,14 @@ final class Connection: Sendable {
 
     /// Another connection to the same file and log, if both can still be found by name.
     private func openBeside(_ file: StoreFile) -> DatabaseQueue? {
+        // Held until the change of the owner is noted: otherwise a commit could take it for another program's change.
+        externalChanges.withLock { changes in
+            defer { changes.noteOwner() }
+            return connectBeside(file)
+        }
+    }
+
+    private func connectBeside(_ file: StoreFile) -> DatabaseQueue? {
         // SQLite looks for a journal at the first use of each connection.
         guard isInPlace, (try? file.neighbors.requirePlain()) != nil,
             let queue = try? Self.connect(file, .beside, prepare: { try Schema.verify($0) })

@@ -39,6 +39,19 @@ struct ExternalChanges: Sendable {
     /// The log was moved into the database.
     mutating func noteFile() { file = FileStamp(at: path) }
 
+    /// SQLite has opened the log for another connection. As root it sets the log's owner then (`unixOpen` in os_unix.c), which changes
+    /// the time of the inode, but not that of the last write.
+    mutating func noteOwner() {
+        guard let new = FileStamp(at: logPath) else { return }
+        let isAsWritten =
+            switch log {
+            case .unknown: false
+            case .seen(let old): (old.size, old.modified) == (new.size, new.modified)
+            case .written(let size, let end): new.size == size && new.modified <= end
+            }
+        if isAsWritten { log = .seen(new) }
+    }
+
     /// Whether another program has changed the database or its log since the last call or note.
     ///
     /// - Parameter isThorough: Looks at the times of the log even if that makes the next commit slower.

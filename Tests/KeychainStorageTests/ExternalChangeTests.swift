@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Glibc
 import SystemPackage
 import Testing
@@ -27,7 +28,7 @@ import Testing
         return isFound
     }
 
-    private func isFoundByLooking() throws -> Bool { try isFound(vault.keychain.watchStore) }
+    private func isFoundByLooking() throws -> Bool { try isFound { vault.keychain.watchStore() } }
 
     private func isFoundByCommit() throws -> Bool {
         try isFound { try vault.add("other \(UUID().uuidString)", [1]) }
@@ -124,11 +125,64 @@ import Testing
         #expect(try isFoundByCommit())
         try write(log, at: Int64(end) + 100_000, [0])
         #expect(try isFoundByCommit())
+        // Immediately after a commit the file's time may be one before the commit: then only the size shows the write. The log
+        // has room for further commits, and to ask for its size would make its time exact.
+        try vault.add("size", [1])
+        try write(log, at: 8 << 20, [0])
+        #expect(try isFoundByLooking())
         // Emptying the log does not hide a write to it.
         try vault.add("bob", [1])
         waitForClock()
         try write(log, at: 32, frame)
         #expect(try isFound(vault.store.checkpoint))
+        vault.close()
+    }
+
+    /// As root, SQLite sets the owner of the log when another connection opens it.
+    @Test(
+        "S2: opening the connection for reads beside a transaction is no change by another program",
+        arguments: [true, false])
+    func secondConnection(isLookedAt: Bool) throws {
+        if isLookedAt { #expect(try !isFoundByLooking()) }
+        waitForClock()
+        let count = try vault.store.current().snapshots.read { db throws(KeychainError) in
+            try KeychainError.mapping(db) { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") }
+        }
+        #expect(count == 1)
+        #expect(try !isFoundByLooking())
+        vault.close()
+    }
+
+    @Test("S2: a new owner of the log is no change of it, and hides none", arguments: [true, false])
+    func owner(isLookedAt: Bool) throws {
+        vault.close()
+        try Data(count: 100).write(to: URL(fileURLWithPath: log))
+        var changes = ExternalChanges(path: scratch.keychain, logPath: log)
+        func isChanged() -> Bool { changes.find(isThorough: true) }
+        func setOwner() {
+            waitForClock()
+            #expect(chown(log, geteuid(), getegid()) == 0)
+            changes.noteOwner()
+        }
+        changes.noteLog()
+        if isLookedAt { #expect(!isChanged()) }
+        setOwner()
+        #expect(!isChanged())
+        if !isLookedAt { changes.noteLog() }
+        waitForClock()
+        try write(log, at: 10, [1])
+        setOwner()
+        #expect(isChanged())
+    }
+
+    @Test("S2: a copy in place of the keychain is no change of it")
+    func replaced() throws {
+        let copy = scratch.keychain + ".copy"
+        try FileManager.default.copyItem(atPath: scratch.keychain, toPath: copy)
+        waitForClock()
+        try #require(rename(copy, scratch.keychain) == 0)
+        #expect(try !isFoundByLooking())
+        #expect(!vault.keychain.isInPlace)
         vault.close()
     }
 
@@ -146,6 +200,15 @@ import Testing
         try vault.store.checkpoint()
         let new = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)))
         #expect(try !isFoundByLooking())
+        let snapshots = try vault.store.current().snapshots
+        func versionInSnapshot() throws -> Int? {
+            try snapshots.read { db throws(KeychainError) in
+                try KeychainError.mapping(db) {
+                    try Int.fetchOne(db, sql: "SELECT version FROM item WHERE id = ?", arguments: [item.id.rawValue])
+                }
+            } ?? nil
+        }
+        let version = try #require(try versionInSnapshot())
         waitForClock()
         let tag = try vault.store.read { (reader) throws(KeychainError) in try reader.item(id: item.id)?.tag }
         // The leaf page of the table that contains the row (https://www.sqlite.org/fileformat2.html#b_tree_pages); the header of
@@ -156,6 +219,7 @@ import Testing
             try write(scratch.keychain, at: Int64(start), Array(page))
         }
         vault.keychain.watchStore()
+        #expect(try versionInSnapshot() == version - 1)
         #expect(vault.keychain.integrity == .damaged)
         #expect(try vault.keychain.verifyNow().rows != nil)
         #expect(vault.keychain.integrity == .damaged)

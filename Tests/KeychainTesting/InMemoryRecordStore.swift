@@ -11,6 +11,7 @@ package final class InMemoryRecordStore: RecordStore {
         var duringNextRead: (@Sendable () -> Void)?
         var writeCount = 0
         var isClosed = false
+        var onExternalChange: (@Sendable () -> Void)?
     }
 
     private let state: Mutex<State>
@@ -33,6 +34,9 @@ package final class InMemoryRecordStore: RecordStore {
         get { state.withLock { $0.records } }
         set { state.withLock { $0.records = newValue } }
     }
+
+    /// What a store in a file does when it has found a change by another program.
+    package func noteExternalChange() { state.withLock { $0.onExternalChange }?() }
 
     /// Writes that were committed.
     package var writeCount: Int { state.withLock { $0.writeCount } }
@@ -113,7 +117,10 @@ package final class InMemoryRecordStore: RecordStore {
     }
 
     package func eraseSoon() {}
-    package func watchExternalChanges(_ body: @escaping @Sendable () -> Void) {}
+    package func watchExternalChanges(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onExternalChange = body }
+    }
+
     package func findExternalChanges() {}
     package func emptyLog() {}
 

@@ -142,7 +142,7 @@ struct IntegrityPassTests {
         let day = Duration.seconds(86_400)
         verification.unlocked()
         #expect(verification.begin() == .verify)
-        verification.renew(after: .zero)
+        verification.renew(after: .zero, now: .now)
         #expect(verification.integrity == .verifying)
         verification.finish(isSound: true)
         verification.renew(after: day, now: .now + day - .seconds(60))
@@ -150,6 +150,42 @@ struct IntegrityPassTests {
         verification.renew(after: day, now: .now + day)
         #expect(verification.integrity == .unverified && !verification.isFinished)
         #expect(verification.begin() == .verify)
+    }
+
+    @Test("S2: the minute's look has a store verified again that was verified a day ago")
+    func dailyOfKeychain() throws {
+        let keychain = try Vault().keychain
+        _ = try keychain.verifyNow()
+        keychain.watchStore(now: .now + .seconds(86_000))
+        #expect(keychain.integrity == .verified)
+        keychain.watchStore(now: .now + .seconds(86_401))
+        #expect(keychain.integrity == .unverified)
+    }
+
+    @Test("S2: after a change by another program no cache hides what the store contains")
+    func cachesAfterExternalChange() throws {
+        let vault = try Vault()
+        var item = try vault.add("a")
+        let older = vault.bench.store.records
+        item.file.permissions = 0o640
+        _ = try vault.keychain.change { [item] change throws(KeychainError) in try change.save(item) }
+        let container = try #require(try vault.keychain.directory(id: vault.directory)).parent
+        func containerKey() throws -> ContainerKey? {
+            try vault.keychain.change { change throws(KeychainError) in
+                try vault.keychain.containerKey(container, change.writer)
+            }
+        }
+        #expect(try containerKey() != nil)
+        #expect(try vault.keychain.itemWithSecret(id: item.id)?.item.file.permissions == 0o640)
+        #expect(try vault.keychain.directory(id: vault.directory) != nil)
+        vault.bench.store.records = older
+        vault.bench.store.records.deleteDirectory(vault.directory)
+        vault.bench.store.records.deleteDirectory(container)
+        #expect(try vault.keychain.directory(id: vault.directory) != nil, "without a cache this test shows nothing")
+        vault.bench.store.noteExternalChange()
+        #expect(try vault.keychain.itemWithSecret(id: item.id)?.item.file.permissions == 0o600)
+        #expect(try vault.keychain.directory(id: vault.directory) == nil)
+        #expect(try containerKey() == nil)
     }
 
     @Test("S2: a change by another program is reported once, and the store is damaged until it was verified again")

@@ -108,9 +108,9 @@ extension Keychain {
     }
 
     /// Called once a minute: looks for changes by other programs, and has the store verified once a day.
-    package func watchStore() {
+    package func watchStore(now: ContinuousClock.Instant = .now) {
         try? store.findExternalChanges()
-        keys.verification.renew(after: Self.verificationInterval)
+        keys.verification.renew(after: Self.verificationInterval, now: now)
     }
 
     private static let verificationInterval = Duration.seconds(86_400)

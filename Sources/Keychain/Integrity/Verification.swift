@@ -97,7 +97,7 @@ package final class Verification: Sendable {
     }
 
     /// Verifies again if the last verification ended so long ago.
-    func renew(after age: Duration, now: ContinuousClock.Instant = .now) {
+    func renew(after age: Duration, now: ContinuousClock.Instant) {
         state.withLockAndSignal { state in
             guard case .finished(_, let end) = state.phase, now - end >= age else { return }
             state.phase = .wanted
