@@ -51,11 +51,8 @@ final class Connection: Sendable {
 
     /// Another connection to the same file and log, if both can still be found by name.
     private func openBeside(_ file: StoreFile) -> DatabaseQueue? {
-        // Held until the change of the owner is noted: otherwise a commit could take it for another program's change.
-        externalChanges.withLock { changes in
-            defer { changes.noteOwner() }
-            return connectBeside(file)
-        }
+        // Locked meanwhile: otherwise a commit could take what SQLite does then for another program's change.
+        externalChanges.withLock { $0.whileOpening { connectBeside(file) } }
     }
 
     private func connectBeside(_ file: StoreFile) -> DatabaseQueue? {

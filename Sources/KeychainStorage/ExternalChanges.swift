@@ -39,17 +39,16 @@ struct ExternalChanges: Sendable {
     /// The log was moved into the database.
     mutating func noteFile() { file = FileStamp(at: path) }
 
-    /// SQLite has opened the log for another connection. As root it sets the log's owner then (`unixOpen` in os_unix.c), which changes
-    /// the time of the inode, but not that of the last write.
-    mutating func noteOwner() {
-        guard let new = FileStamp(at: logPath) else { return }
-        let isAsWritten =
-            switch log {
-            case .unknown: false
-            case .seen(let old): (old.size, old.modified) == (new.size, new.modified)
-            case .written(let size, let end): new.size == size && new.modified <= end
-            }
-        if isAsWritten { log = .seen(new) }
+    /// Opens another connection. As root, SQLite sets the log's owner then (`unixOpen` in os_unix.c), which changes the time of the
+    /// inode, but not of the last write. Other changes before and meanwhile are left to ``find(isThorough:)``.
+    mutating func whileOpening<Result>(_ open: () -> Result) -> Result {
+        let old = FileStamp(at: logPath)
+        let isKnown = old.map { !isChanged($0) } ?? false
+        let result = open()
+        if isKnown, let old, let new = FileStamp(at: logPath), (old.size, old.modified) == (new.size, new.modified) {
+            log = .seen(new)
+        }
+        return result
     }
 
     /// Whether another program has changed the database or its log since the last call or note.
@@ -68,20 +67,22 @@ struct ExternalChanges: Sendable {
     }
 
     private mutating func findInLog(_ isThorough: Bool) -> Bool {
-        switch log {
-        case .unknown: return false
-        case .seen(let old):
-            guard let new = FileStamp(at: logPath) else { return false }
-            log = .seen(new)
-            return Self.differ(old, new)
-        case .written(let size, let end) where isThorough:
-            guard let new = FileStamp(at: logPath) else { return false }
-            log = .seen(new)
-            return new.size != size || hasLocalTimes && new.changed > end
-        case .written(let size, _):
+        if !isThorough, case .written(let size, _) = log {
             guard let new = UntimedStatus(at: logPath)?.size, new != size else { return false }
             noteLog()
             return true
+        }
+        guard let new = FileStamp(at: logPath) else { return false }
+        defer { log = .seen(new) }
+        return isChanged(new)
+    }
+
+    /// Whether another program has changed the log, which is `new` now.
+    private func isChanged(_ new: FileStamp) -> Bool {
+        switch log {
+        case .unknown: false
+        case .seen(let old): Self.differ(old, new)
+        case .written(let size, let end): new.size != size || hasLocalTimes && new.changed > end
         }
     }
 

@@ -152,7 +152,7 @@ struct IntegrityPassTests {
         #expect(verification.begin() == .verify)
     }
 
-    @Test("S2: the minute's look has a store verified again that was verified a day ago")
+    @Test("S2: the check once a minute requests a verification when the last one is a day old")
     func dailyOfKeychain() throws {
         let keychain = try Vault().keychain
         _ = try keychain.verifyNow()

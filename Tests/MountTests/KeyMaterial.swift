@@ -63,7 +63,7 @@ extension StoredKeys {
     }
 }
 
-/// The keychains and the state of a home, copied to files of the user who runs the tests: those of another user are refused.
+/// The keychains and the state of a home, copied to files of the user who runs the tests: files of another user are refused.
 private struct CopiedHome {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)").path
 
