@@ -1,6 +1,7 @@
 import FileSystemCore
 import FileSystemTesting
 import Foundation
+import Synchronization
 import SystemPackage
 import SystemServices
 import Testing
@@ -141,6 +142,35 @@ import Testing
         let late = GuardReply.bytes(nil)
         #expect(write(replies.writeEnd, late, late.count) == 1)
         #expect(try !connection.unmount(lazily: false))
+    }
+
+    @Test("L6: a signal during a request to the guard does not end the wait for the reply")
+    func interruptedRequest() throws {
+        var messages = try Fuse.Pipe()
+        var replies = try Fuse.Pipe()
+        let connection = GuardConnection(
+            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), guardID: getpid(), timeout: 10_000)
+        // Ignored by default; poll(2) is interrupted only by a signal with a handler.
+        let previous = signal(SIGWINCH) { _ in }
+        defer { signal(SIGWINCH, previous) }
+        let requester = Mutex<pthread_t?>(nil)
+        let isAnswered = Mutex<Bool?>(nil)
+        let thread = TestThread.started {
+            requester.withLock { $0 = pthread_self() }
+            let result = try? connection.unmount(lazily: false)
+            isAnswered.withLock { $0 = result }
+        }
+        var message = [UInt8](repeating: 0, count: GuardMessage.byteCount)
+        #expect(read(messages.readEnd, &message, message.count) == message.count)
+        let identifier = try #require(requester.withLock { $0 })
+        for _ in 0..<20 where isAnswered.withLock({ $0 == nil }) {
+            pthread_kill(identifier, SIGWINCH)
+            usleep(5000)
+        }
+        let reply = GuardReply.bytes(nil)
+        #expect(write(replies.writeEnd, reply, reply.count) == 1)
+        #expect(thread.join())
+        #expect(isAnswered.withLock { $0 } == true)
     }
 
     @Test("H4: the guard unmounts when the daemon is dead, and only then") func mountGuard() throws {
