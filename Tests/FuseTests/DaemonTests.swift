@@ -156,6 +156,11 @@ import Testing
         let requester = Mutex<pthread_t?>(nil)
         let isAnswered = Mutex<Bool?>(nil)
         let thread = TestThread.started {
+            // A thread inherits the mask of Dispatch's threads, which block signals.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGWINCH)
+            pthread_sigmask(SIG_UNBLOCK, &signals, nil)
             requester.withLock { $0 = pthread_self() }
             let result = try? connection.unmount(lazily: false)
             isAnswered.withLock { $0 = result }
