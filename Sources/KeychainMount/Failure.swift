@@ -1,6 +1,6 @@
 package import Keychain
 
-/// The exit codes of `keychainfs`: stable, listed in the README, never renumbered.
+/// The exit codes of `keychainfs`: stable, listed in docs/exit-codes.md, never renumbered.
 package enum ExitCode: Int32, CaseIterable, Sendable {
     case success = 0
     /// Anything that has no code of its own.

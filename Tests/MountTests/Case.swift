@@ -67,7 +67,7 @@ struct Case: CustomTestStringConvertible, Sendable {
     /// The files that are put into the directory of the case: the script, its helpers and what it needs.
     var resources: [URL] {
         // The table that L1-table compares with a mount.
-        let lockingPage = Self.repository("Sources/KeychainTree/Documentation.docc/Locking.md")
+        let lockingPage = Self.repository("docs/locking.md")
         return [file, Self.program, lockingPage] + Self.helpers.map(Self.folder.appendingPathComponent)
             + Self.optional.filter { needs.contains($0.key) }.flatMap(\.value)
     }
@@ -79,6 +79,10 @@ struct Case: CustomTestStringConvertible, Sendable {
         "PosixProbe": [repository("Tests/PosixProbe")],
         // What is installed besides the program.
         "share": [repository("share")],
+        // The pages whose commands a reader copies.
+        "pages": ["README.md", "docs/guide.md", "docs/recipes.md"].map(repository),
+        // The command that installs, builds and mounts.
+        "run": [repository("scripts/run")],
         "examples": ["TokenStorage", "Credentials", "QueryableStore", "NativeClient"].map(built),
         // A program that calls the SecItem functions.
         "SecItemProgram": [built("SecItemProgram")],

@@ -18,7 +18,7 @@ def answers(path):
 
 
 def entries(path):
-    """Patterns of questions, and the heading in Differences.md that each belongs to."""
+    """Patterns of questions, and the heading in docs/posix-differences.md that each belongs to."""
     heading = None
     for line in open(path, encoding="utf-8"):
         line = line.rstrip("\n")

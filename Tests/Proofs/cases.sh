@@ -6,7 +6,7 @@ run_case() {
     shift 2
     directory=$(mktemp -d "$WORK/case.XXXXXX")
     chmod 755 "$directory"
-    cp "$ROOT"/Tests/MountTests/Cases/* "$ROOT/Sources/KeychainTree/Documentation.docc/Locking.md" "$directory"
+    cp "$ROOT"/Tests/MountTests/Cases/* "$ROOT/docs/locking.md" "$directory"
     [ -e "$directory/${script##*/}" ] || cp "$script" "$directory"
     cp -r "$ROOT/Tests/StoreFormat" "$ROOT/share" "$BUILD/SecItemProgram" "$KEYCHAINFS" "$directory"
     if [ "$account" = user ] && [ "$(id -u)" = 0 ]; then

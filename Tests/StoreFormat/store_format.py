@@ -1,6 +1,6 @@
 """Store format 1 of keychainfs: primitives, codecs, names and digests.
 
-Written from StoreFormat.md alone; the section of that page is named at each part. Nothing here touches a file.
+Written from docs/store-format.md alone; the section of that page is named at each part. Nothing here touches a file.
 Whatever breaks a rule raises Refused with the rule's number; nothing else is raised for bad input.
 """
 import hashlib

@@ -1,4 +1,4 @@
-# Section 8: the exit codes of README's table, each from every command that it can come from; what fails says why on standard error
+# Section 8: the exit codes of docs/exit-codes.md, each from every command that it can come from; what fails says why on standard error
 # alone, in one message that begins with the program's name; usage errors are 64; help names every option.
 # seconds: 76
 . "${0%/*}/lib.sh"

@@ -9,6 +9,6 @@ wait_until 60 test -e "$CASE_DIR/table.unlocked"
 "$KEYCHAINFS" lock "$MNT"; touch "$CASE_DIR/table.locked"; wait "$pid"
 table print > "$CASE_DIR/printed"
 [ -z "${LOCK_TABLE_ONLY:-}" ] || { cat "$CASE_DIR/printed"; exit 0; }
-sed '1,/^<!-- scripts\/lock-table begins -->$/d; /^<!-- scripts\/lock-table ends -->$/,$d' "$here/Locking.md" > "$CASE_DIR/documented"
+sed '1,/^<!-- scripts\/lock-table begins -->$/d; /^<!-- scripts\/lock-table ends -->$/,$d' "$here/locking.md" > "$CASE_DIR/documented"
 [ -s "$CASE_DIR/documented" ] || fail "the documentation has no table"
 diff -u "$CASE_DIR/documented" "$CASE_DIR/printed" >&2 || fail "the table of the documentation is not what the mount does"

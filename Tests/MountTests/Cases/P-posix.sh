@@ -1,4 +1,4 @@
-# T4, T5, F2, F6, F8: a mount answers what a file system of the kernel answers, but for Differences.md.
+# T4, T5, F2, F6, F8: a mount answers what a file system of the kernel answers, but for docs/posix-differences.md.
 # needs: PosixProbe
 # `Tests/Proofs/posix` asks everything; these are the parts that the suites of ConformanceTests have least of.
 # seconds: 32

@@ -1,4 +1,4 @@
-"""A client of .keychainfs/rpc, written from Sources/KeychainRPC/Documentation.docc/Protocol.md alone."""
+"""A client of .keychainfs/rpc, written from docs/protocol.md alone."""
 import os
 import plistlib
 import struct

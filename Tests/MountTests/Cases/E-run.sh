@@ -1,0 +1,39 @@
+# scripts/run leaves a program that the shell finds, says how, and replaces no other program.
+# users: user
+# needs: run
+. "${0%/*}/lib.sh"
+MNT="$HOME/Keychain"
+mkdir -p "$CASE_DIR/checkout/scripts" "$CASE_DIR/bin" "$CASE_DIR/release"
+cp "$CASE_DIR/run" "$CASE_DIR/checkout/scripts/run"
+# Installation and build are replaced: they take minutes, and are run by a person in a fresh clone.
+printf '#!/bin/sh\n' > "$CASE_DIR/checkout/scripts/install"
+printf '#!/bin/sh\necho "%s"\n' "$CASE_DIR/release" > "$CASE_DIR/checkout/scripts/build-release"
+printf '#!/bin/sh\n' > "$CASE_DIR/bin/swift"
+# `mount --create` derives its key at full cost.
+printf '#!/bin/sh\n[ "$1" != mount ] || "%s" create --kdf test || exit\nexec "%s" "$@"\n' "$KEYCHAINFS" "$KEYCHAINFS" \
+    > "$CASE_DIR/release/keychainfs"
+chmod +x "$CASE_DIR"/checkout/scripts/* "$CASE_DIR"/bin/* "$CASE_DIR"/release/*
+export PATH="$CASE_DIR/bin:$PATH"
+link="$HOME/.local/bin/keychainfs"
+run() { bash "$CASE_DIR/checkout/scripts/run" > "$CASE_DIR/said" 2>&1 < /dev/null || fail "scripts/run: $(cat "$CASE_DIR/said")"; }
+says() { grep -qF -- "$1" "$CASE_DIR/said" || fail "no '$1' in: $(cat "$CASE_DIR/said")"; }
+run
+[ -L "$link" ] || fail "no program at $link: $(cat "$CASE_DIR/said")"
+says "does not find $link yet. For this shell:"
+says "export PATH=$HOME/.local/bin:\"\$PATH\""
+says '>> ~/.profile'
+# What it says for this shell works.
+eval "$(grep -m 1 '^  export PATH=' "$CASE_DIR/said")"
+keychainfs status "$MNT" | grep -q unlocked || fail "the program that the shell finds gives no status"
+keychainfs unmount "$MNT"; rm "$KEYCHAIN"; run
+says "Your shell finds the program: keychainfs is $link"
+keychainfs unmount "$MNT"; rm "$KEYCHAIN"
+# A profile that adds the directory already, as Debian's does.
+export PATH="${PATH#"$HOME/.local/bin:"}"
+printf 'PATH="$HOME/.local/bin:$PATH"\n' > "$HOME/.profile"; run
+says 'The next login finds it'
+# Another program of that name.
+"$link" unmount "$MNT"; rm "$KEYCHAIN" "$link"; printf 'other\n' > "$link"; run
+says "$link is another program, and was not replaced"
+expect other "$(cat "$link")" "the other program"
+says "$CASE_DIR/release"
