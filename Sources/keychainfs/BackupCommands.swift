@@ -94,7 +94,7 @@ struct Restore: ParsableCommand {
             let kept = try KeychainMount.Restore(Locations.absolute(backup), to: target, replaces: replace)
                 .run(unlocking: unlocking.source, say: Report.message)
             if let kept { Report.message("the replaced keychain is kept as \(kept).") }
-            Report.message("restored \(target.path). Mount it with 'keychainfs mount'.")
+            Report.message("restored \(target.path). Mount it with '\(keychain.mountCommand)'.")
         }
     }
 }

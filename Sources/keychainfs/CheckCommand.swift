@@ -19,7 +19,7 @@ struct Check: ParsableCommand {
             of a file of more than 4 MiB is free.
 
             Exit codes: 0 sound, repaired or compacted; 10 wrong passphrase; 11 no keychain; 12 too damaged; 14 mounted or in use; 19 no \
-            room; 21 damaged; 24 older than what this device has seen.
+            room; 21 damaged; 23 sound as far as it is unlocked; 24 older than what this device has seen.
             """)
 
     @OptionGroup var keychain: KeychainOption
@@ -48,6 +48,14 @@ struct Check: ParsableCommand {
             let answer = try check(file)
             try Report.result(json ? answer.jsonText : answer.text)
             if !answer.isSound { throw Failure(.damaged, "\(keychain.path) is damaged.") }
+            guard answer.unavailable == 0 else {
+                throw Failure(
+                    .locked,
+                    """
+                    \(keychain.path) is locked: \(answer.unavailable) rows were not examined. 'keychainfs unlock' it and \
+                    check again.
+                    """)
+            }
         }
     }
 

@@ -46,16 +46,40 @@ struct Unlock: ParsableCommand {
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the state of a mounted keychain.")
+        commandName: "status", abstract: "Show the state of a mounted keychain.",
+        discussion: """
+            Exit codes: 0 mounted, with --quiet also unlocked; 17 not mounted; 23 locked (only with --quiet); 30 the daemon \
+            does not respond.
+            """)
 
     @OptionGroup var mountPoint: MountPointArgument
     @Flag(help: "As JSON, for scripts.")
     var json = false
+    @Flag(name: .shortAndLong, help: "Print nothing: the exit code is the state.")
+    var quiet = false
+
+    func validate() throws {
+        if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
+    }
 
     func run() throws {
+        if quiet { return try runQuietly() }
         try reporting { () throws(Failure) in
             let status = try MountClient(mountPoint: mountPoint.path).status()
             try Report.result(json ? status.jsonText : status.text)
+        }
+    }
+}
+
+extension Status {
+    private func runQuietly() throws {
+        ProcessPreparation.run(hasSecrets: false)
+        do throws(Failure) {
+            guard try MountClient(mountPoint: mountPoint.path).status().isUnlocked else {
+                throw Failure(.locked, "")
+            }
+        } catch {
+            throw ArgumentParser.ExitCode(error.exitCode.rawValue)
         }
     }
 }
@@ -64,12 +88,15 @@ struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show all attributes of an item, never its secret.")
 
+    @Flag(help: "As JSON, for scripts.")
+    var json = false
     @Argument(help: "The item's file in a mount.")
     var file: String
 
     func run() throws {
         try reporting { () throws(Failure) in
-            for line in try ItemDescription(file: file).lines() { try Report.result(line) }
+            let description = try ItemDescription(file: file)
+            try Report.result(json ? description.jsonText : description.text)
         }
     }
 }

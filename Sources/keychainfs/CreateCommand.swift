@@ -18,7 +18,7 @@ struct Create: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let source = PassphraseSource(option: passphraseFile)
             try KeychainFile(path: keychain.path).create(passphrase: source, cost: kdf)
-            Report.message("made \(keychain.path). Mount it with 'keychainfs mount'.")
+            Report.message("made \(keychain.path). Mount it with '\(keychain.mountCommand)'.")
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DeviceState
+import Glibc
 import KeychainMount
 
 /// `keychainfs`: the commands of design section 8.
@@ -29,7 +30,34 @@ struct KeychainFS: ParsableCommand {
         ProgramMemory.prepare()
         let helper = HelperCommandLine(
             CommandLine.arguments, commands: configuration.subcommands.map { $0._commandName } + ["help"])
+        if helper.arguments == nil { checkCommand(Array(CommandLine.arguments.dropFirst())) }
         main(helper.arguments)
+    }
+
+    /// Without a command: the mounted keychains if standard output is a terminal, help otherwise.
+    func run() throws {
+        guard isatty(STDOUT_FILENO) == 1 else { throw CleanExit.helpRequest() }
+        try reporting { () throws(Failure) in
+            let overview = Overview(
+                keychain: KeychainFile(path: Locations().keychain), mountPoint: Locations().mountPoint)
+            try Report.result(overview.text)
+        }
+    }
+
+    /// Ends the process if the command does not exist.
+    private static func checkCommand(_ words: [String]) {
+        guard let unknown = UnknownCommand(words, of: CommandName(Self.self)) else { return }
+        Report.message(unknown.message(mountPoint: Locations().mountPoint))
+        exit(withError: ArgumentParser.ExitCode(KeychainMount.ExitCode.usage.rawValue))
+    }
+}
+
+extension CommandName {
+    fileprivate init(_ command: any ParsableCommand.Type) {
+        let configuration = command.configuration
+        self.init(
+            command._commandName, isShown: configuration.shouldDisplay,
+            subcommands: configuration.subcommands.map { CommandName($0) })
     }
 }
 
@@ -40,6 +68,12 @@ struct KeychainOption: ParsableArguments {
     var file: String?
 
     var path: String { Locations.absolute(file ?? Locations().keychain) }
+
+    /// The command that mounts this keychain.
+    var mountCommand: String {
+        path == Locations.absolute(Locations().keychain)
+            ? "keychainfs mount" : "keychainfs mount --keychain \(ShellWord.quoted(path))"
+    }
 
     func validate() throws {
         if file?.isEmpty == true { throw ValidationError("The name of the keychain file is empty.") }

@@ -5,10 +5,11 @@ import KeychainMount
 struct Mount: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mount", abstract: "Mount a keychain as a directory.",
+        usage: "keychainfs mount [OPTION …] [MOUNTPOINT]\n       keychainfs mount [OPTION …] KEYCHAIN MOUNTPOINT",
         discussion: "Goes to the background when the mount is ready. Only the mounting user can reach it.")
 
     @OptionGroup var keychain: KeychainOption
-    @OptionGroup var mountPoint: MountPointArgument
+    @OptionGroup var places: MountPlaces
     @OptionGroup var unlocking: UnlockOptions
     @Flag(name: .shortAndLong, help: "Stay in the foreground; log to standard error.")
     var foreground = false
@@ -53,6 +54,9 @@ struct Mount: ParsableCommand {
     var secretKind: String?
 
     func validate() throws {
+        if keychain.file != nil, places.second != nil {
+            throw ValidationError("The keychain is named twice: with --keychain and before the mount point.")
+        }
         if locked, unlocking.isNamed {
             throw ValidationError("--locked unlocks nothing: leave out --passphrase-file, --key-file and --recovery.")
         }
@@ -67,7 +71,7 @@ struct Mount: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let options = try MountOptionList(options + locks.mountOptions + flagOptions)
             let plan = MountPlan(
-                keychain: keychain.path, mountPoint: mountPoint.path, options: options,
+                keychain: places.keychain ?? keychain.path, mountPoint: places.mountPoint, options: options,
                 isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback,
                 inheritedKind: secretKind)
             if inBackground {
@@ -75,6 +79,27 @@ struct Mount: ParsableCommand {
             } else {
                 try plan.run(unlocking: options.unlockSource(else: unlocking.source), say: Report.message)
             }
+        }
+    }
+}
+
+/// The keychain and the mount point: `[MOUNTPOINT]`, or `KEYCHAIN MOUNTPOINT` as with mount(8).
+struct MountPlaces: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "The mount point, or the keychain file if a mount point follows. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
+            valueName: "keychain-or-mount-point"))
+    var first: String?
+    @Argument(help: ArgumentHelp("The mount point, after a keychain file.", valueName: "mount-point"))
+    var second: String?
+
+    /// Nil if the command line does not name it here.
+    var keychain: String? { second == nil ? nil : first.map(Locations.absolute) }
+    var mountPoint: String { Locations.absolute(second ?? first ?? Locations().mountPoint) }
+
+    func validate() throws {
+        if first?.isEmpty == true || second?.isEmpty == true {
+            throw ValidationError("The name of the mount point is empty.")
         }
     }
 }

@@ -5,11 +5,12 @@ import KeychainMount
 
 struct Search: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "search", abstract: "Find the items that have certain attributes, and print their paths.",
+        commandName: "search", abstract: "Find items by words or attributes, and print their paths.",
         discussion: """
-            Without a term: all items. ATTRIBUTE is a name as in 'getfattr -d', without 'user.': kSecAttrLabel, or its end \
-            in any case (label), or its four characters (labl). VALUE is what the extended attribute would be; bytes that \
-            are no text are 0x and digits. All terms have to hold. Items of all access groups are looked at.
+            A word is found in accounts, services, servers, labels and comments, in any case. ATTRIBUTE is a name as in \
+            'getfattr -d', without 'user.': kSecAttrLabel, or its end in any case (label), or its four characters (labl). \
+            VALUE is the value of the extended attribute; bytes that are not text are 0x and digits. All terms must match. \
+            Without a term: all items. All access groups are searched.
 
             Exit codes: 0 found; 26 nothing found; 23 an item that may be meant is locked; 17 nothing mounted there; \
             30 the daemon does not answer; 64 a term that makes no sense.
@@ -27,7 +28,7 @@ struct Search: ParsableCommand {
     var json = false
     @Flag(name: [.customShort("0"), .customLong("null")], help: "End each path with a NUL, for 'xargs -0'.")
     var null = false
-    @Argument(help: "What the items have.")
+    @Argument(help: ArgumentHelp("Words, or ATTRIBUTE=VALUE.", valueName: "term"))
     var terms: [String] = []
 
     /// As `user.kSecClass` has it, without `Password`.

@@ -105,6 +105,7 @@ import Testing
             "20 1 8:2 / / rw - ext4 /dev/sda2 rw\n"
                 + "30 20 0:55 / \(machine.root)/home/mnt rw - fuse.other keychainfs rw,allow_other\n")
         #expect(try machine.finding("updatedb").severity == .warning)
+        #expect(try machine.finding("updatedb").advice.hasSuffix("PRUNEFS=\"NFS fuse.keychainfs\""))
     }
 
     @Test("who may let others in")

@@ -4,35 +4,44 @@ import Fuse
 import Keychain
 import SystemPackage
 
-/// All attributes of an item in a mount, never its secret (X1).
+/// All attributes of an item or a service directory in a mount, never its secret (X1).
 package struct ItemDescription: Sendable {
     private let file: String
+    private let itemClass: ItemClass
+    /// Attributes that are set, in the order of the attribute table; then other `user.` names.
+    private let attributes: [(name: String, value: [UInt8])]
 
-    package init(file: String) {
-        self.file = file
-    }
-
-    /// One `name: value` per attribute that is set, in the order of the attribute table; then other `user.` names.
-    package func lines() throws(Failure) -> [String] {
-        try checkDaemon()
-        guard let code = try value("user.kSecClass"), let itemClass = Self.itemClass(code) else {
+    /// Reads the attributes from the file's extended attributes.
+    package init(file: String) throws(Failure) {
+        let reader = AttributeReader(file: file)
+        try Self.checkDaemon(file)
+        guard let code = try reader.value("user.kSecClass"), let itemClass = Self.itemClass(code) else {
             throw Failure(.failure, "\(file) is no item of a mounted keychain.")
         }
-        var lines = ["kSecClass: \(itemClass.suffix)"]
-        for key in AttributeKey.allCases where key.definition.classes.contains(itemClass) {
-            guard let bytes = try value("user." + key.definition.name) else { continue }
-            lines.append("\(key.definition.name): \(Self.printable(bytes))")
-        }
-        for name in try names() where !name.hasPrefix("user.kSecAttr") {
-            guard let bytes = try value(name) else { continue }
-            lines.append("\(name.dropFirst("user.".count)): \(Self.printable(bytes))")
-        }
-        return lines
+        self.file = file
+        self.itemClass = itemClass
+        attributes = try reader.attributes(of: itemClass)
+    }
+
+    /// One `name: value` per line.
+    package var text: String {
+        (["kSecClass: \(itemClass.suffix)"] + attributes.map { "\($0.name): \(Self.printable($0.value))" })
+            .joined(separator: "\n")
+    }
+
+    /// An object like those of `search --json`.
+    package var jsonText: String {
+        FoundItem(
+            path: file, itemClass: itemClass.suffix,
+            attributes: Dictionary(
+                attributes.map { ($0.name, String(validating: $0.value, as: UTF8.self) ?? Hexadecimal.text($0.value)) },
+                uniquingKeysWith: { first, _ in first })
+        ).jsonText
     }
 
     /// A daemon that does not answer would keep this process where no signal reaches it (contract, L4), and of one that has
     /// died the kernel's error says little.
-    private func checkDaemon() throws(Failure) {
+    private static func checkDaemon(_ file: String) throws(Failure) {
         guard let mountPoint = MountedKeychains.mountPoint(onTheWayTo: FilePath(file)) else { return }
         if let silence = MountClient(mountPoint: mountPoint).silence() { throw silence }
     }
@@ -46,14 +55,28 @@ package struct ItemDescription: Sendable {
         if let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains(where: \.isControl) {
             return text
         }
-        let digits = bytes.map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
+        return Hexadecimal.text(bytes)
+    }
+}
+
+/// Reads the extended attributes of one file.
+private struct AttributeReader {
+    let file: String
+
+    func attributes(of itemClass: ItemClass) throws(Failure) -> [(name: String, value: [UInt8])] {
+        var found: [(name: String, value: [UInt8])] = []
+        for key in AttributeKey.allCases where key.definition.classes.contains(itemClass) {
+            guard let bytes = try value("user." + key.definition.name) else { continue }
+            found.append((key.definition.name, bytes))
         }
-        return "0x" + digits.joined()
+        for name in try names() where !name.hasPrefix("user.kSecAttr") {
+            guard let bytes = try value(name) else { continue }
+            found.append((String(name.dropFirst("user.".count)), bytes))
+        }
+        return found
     }
 
-    private func value(_ name: String) throws(Failure) -> [UInt8]? {
+    func value(_ name: String) throws(Failure) -> [UInt8]? {
         do {
             return try ExtendedAttributes.get(name, of: file)
         } catch .noAttribute, .operationNotSupported {

@@ -8,6 +8,12 @@ import SystemServices
 enum MountedKeychains {
     static let type = MountOwner.fileSystemType
 
+    /// The mount points of the calling user's keychains, also of those whose daemon has ended.
+    static var ofCaller: [String] {
+        ((try? MountTable.current())?.entries ?? [])
+            .filter { $0.type == type && MountOwner.caller.requirement.accepts($0) }.map(\.path)
+    }
+
     /// Where a keychain's file is mounted; nil if it is not.
     static func mountPoint(of path: String) -> String? {
         mounts(of: path).last { $0.source == path }?.path

@@ -36,7 +36,7 @@ struct ControlCommandLine: ControlCommands {
             isReadOnly: tree.isReadOnly, items: items,
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
-            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).warnings + Self.warnings(of: tree.keychain)
+            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).unusual + Self.warnings(of: tree.keychain)
                 + [automaticLock.warning].compactMap(\.self),
             device: StatusReport.Device(tree.keychain), automaticLock: automaticLock,
             rekey: StatusReport.Rekey(tree.keychain.rekeyProgress),

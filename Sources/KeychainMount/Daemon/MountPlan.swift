@@ -1,3 +1,4 @@
+import DeviceState
 import Foundation
 import Fuse
 import Keychain
@@ -94,6 +95,7 @@ package struct MountPlan: Sendable {
     /// What can be told before the passphrase is asked for.
     private func checkPlace() throws(Failure) {
         try cleanStale()
+        createDefaultMountPoint()
         do throws(MountPointError) {
             _ = try MountPoint(at: mountPoint)
         } catch {
@@ -112,7 +114,13 @@ package struct MountPlan: Sendable {
         }
     }
 
-    /// Nil for a keychain that is to be mounted without unlocking.
+    /// The default mount point needs no 'mkdir'. If it cannot be created, the check that follows reports the reason.
+    private func createDefaultMountPoint() {
+        guard mountPoint == Locations.absolute(file.locations.home + "/Keychain") else { return }
+        try? FileManager.default.createDirectory(
+            atPath: mountPoint, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
     /// H4. Whether a daemon is dead is asked of the mount: not before it is known that something answers.
     private func cleanStale() throws(Failure) {
         guard MountedKeychains.isMounted(at: mountPoint) else { return }
@@ -194,8 +202,12 @@ extension Failure {
     init(_ error: MountPointError, mountPoint: String) {
         let advice =
             switch error {
-            case .missing: "\(mountPoint) does not exist. Make it with 'mkdir'."
-            case .notDirectory: "\(mountPoint) is not a directory. Name an empty one."
+            case .missing: "\(mountPoint) does not exist. Create it with 'mkdir \(ShellWord.quoted(mountPoint))'."
+            case .notDirectory:
+                """
+                \(mountPoint) is not a directory. Name an empty one; if this is the keychain, name its mount point too: \
+                'keychainfs mount \(ShellWord.quoted(mountPoint)) MOUNTPOINT'.
+                """
             case .notEmpty: "\(mountPoint) is not empty. Name an empty directory: a mount would hide what is in it."
             case .alreadyMounted(let type):
                 "Something is mounted at \(mountPoint) already (\(type)). Unmount it first, or name another directory."

@@ -14,6 +14,9 @@ package struct MountPointAdvice: Sendable {
         self.home = home
     }
 
+    /// The warnings for `status`. The default mount point causes none: `doctor` explains it.
+    package var unusual: [String] { mountPoint == home + "/Keychain" ? [] : warnings }
+
     /// One sentence each; none if there is nothing to say.
     package var warnings: [String] {
         guard home.count > 1, mountPoint.hasPrefix(home + "/") else { return [] }

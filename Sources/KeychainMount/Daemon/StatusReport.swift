@@ -62,6 +62,8 @@ package struct StatusReport: JSONText, Sendable {
         self.stagedMemory = stagedMemory
     }
 
+    package var isUnlocked: Bool { state == LockState.unlocked.text }
+
     /// For a person.
     package var text: String {
         let holds = hardening.measures.filter(\.holds).map(\.text)

@@ -90,10 +90,11 @@ extension Doctor {
             return .init("updatedb", .ok, "No updatedb goes through mounted keychains.")
         }
         let isOpen = host.mounts.mount(at: mountPoint)?.options.contains("allow_other") == true
-        let advice = "Add '\(MountedKeychains.type)' to PRUNEFS in /etc/updatedb.conf."
+        let types = (pruned + [MountedKeychains.type]).joined(separator: " ")
+        let advice = "The line for /etc/updatedb.conf: PRUNEFS=\"\(types)\""
         return isOpen
             ? .init(
                 "updatedb", .warning, "updatedb can enter \(mountPoint): all may search the names it finds.", advice)
-            : .init("updatedb", .ok, "updatedb cannot enter a mount that root is not let into.")
+            : .init("updatedb", .ok, "updatedb runs as root, which cannot enter the mount without allow_other.", advice)
     }
 }

@@ -54,12 +54,11 @@ package struct KeyFile: Sendable {
     private func tooShort(_ count: Int) -> Failure {
         Failure(
             .noPassphrase,
-            count == 0
-                ? "The key file \(path) is empty."
-                : """
-                The key file \(path) has \(count) bytes, and one of fewer than \(UnlockSecret.keyFileCounts.lowerBound) can be \
-                guessed.
-                """)
+            """
+            The key file \(path) is refused: it \(count == 0 ? "is empty" : "has \(count) bytes"), and one of fewer than \
+            \(UnlockSecret.keyFileCounts.lowerBound) can be guessed. For a new slot, name a file that does not exist: it is \
+            created with random bytes.
+            """)
     }
 
     private func failure(_ error: SecretFileError) -> Failure {

@@ -3,7 +3,7 @@ import KeychainRPC
 import KeychainTree
 
 /// An item that a search has found: its path in the mount, and its attributes, never its secret.
-package struct FoundItem: Codable, Hashable, Sendable {
+package struct FoundItem: JSONText, Hashable, Sendable {
     /// From the root.
     package let path: String
     /// `GenericPassword` or `InternetPassword`.
@@ -14,6 +14,12 @@ package struct FoundItem: Codable, Hashable, Sendable {
     private enum CodingKeys: String, CodingKey {
         case path, attributes
         case itemClass = "class"
+    }
+
+    init(path: String, itemClass: String, attributes: [String: String]) {
+        self.path = path
+        self.itemClass = itemClass
+        self.attributes = attributes
     }
 
     /// Nil for what is no item's dictionary.

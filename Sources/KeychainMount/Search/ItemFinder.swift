@@ -6,18 +6,21 @@ import KeychainRPC
 package struct ItemFinder: Sendable {
     private let mountPoint: String
     private let terms: [SearchTerm]
+    /// Words that the path, label or comment of an item must contain.
+    private let words: SearchWords
     private let classes: [ItemClass]
     private let ignoresCase: Bool
 
     /// - Parameters:
-    ///   - terms: each `ATTRIBUTE=VALUE`; see ``SearchTerm``.
+    ///   - terms: each `ATTRIBUTE=VALUE` (``SearchTerm``) or a word (``SearchWords``).
     ///   - itemClass: the only class that is looked at; nil: every class that has all these attributes.
     package init(
         mountPoint: String, terms: [String], itemClass: ItemClass? = nil, ignoresCase: Bool = false
     ) throws(Failure) {
         self.mountPoint = mountPoint
         self.ignoresCase = ignoresCase
-        let terms = try Self.parse(terms)
+        let (terms, words) = try Self.parse(terms)
+        self.words = SearchWords(words)
         classes = (itemClass.map { [$0] } ?? ItemClass.allCases).filter { itemClass in
             terms.allSatisfy { $0.belongs(to: itemClass) }
         }
@@ -35,7 +38,7 @@ package struct ItemFinder: Sendable {
         var items: [FoundItem] = []
         for itemClass in classes { items += try find(itemClass, over: connection) }
         guard !items.isEmpty else {
-            throw Failure(.notFound, "No item in the keychain at \(mountPoint) has these attributes.")
+            throw Failure(.notFound, "No item in the keychain at \(mountPoint) matches.")
         }
         return SearchAnswer(items: items)
     }
@@ -44,7 +47,8 @@ package struct ItemFinder: Sendable {
         let request = ItemRequest(.copyMatching, query: try query(itemClass), accessGroups: ["*"])
         var items: [FoundItem] = []
         let status = connection.perform(request, secret: RawSpan()) { frame in
-            items += frame.entries.compactMap { FoundItem($0, itemClass, mountPoint: mountPoint) }
+            let found = frame.entries.compactMap { FoundItem($0, itemClass, mountPoint: mountPoint) }
+            items += found.filter { words.match($0) }
         }
         switch status {
         case 0: return items
@@ -86,32 +90,37 @@ package struct ItemFinder: Sendable {
         }
     }
 
-    private static func parse(_ arguments: [String]) throws(Failure) -> [SearchTerm] {
+    private static func parse(_ arguments: [String]) throws(Failure) -> (terms: [SearchTerm], words: [String]) {
         var terms: [SearchTerm] = []
+        var words: [String] = []
         for argument in arguments {
-            let term = try parse(argument)
-            guard !terms.contains(where: { $0.key == term.key }) else {
-                throw Failure(.usage, "\(term.name) is given twice. An item has one value of it.")
+            do throws(SearchTerm.Mistake) {
+                let term = try SearchTerm(argument)
+                guard !terms.contains(where: { $0.key == term.key }) else { throw .repeated(term.name) }
+                terms.append(term)
+            } catch .noEqualsSign {
+                guard !argument.isEmpty else { throw Failure(.usage, "A word of the search is empty.") }
+                words.append(argument)
+            } catch {
+                throw Failure(error)
             }
-            terms.append(term)
         }
-        return terms
-    }
-
-    private static func parse(_ argument: String) throws(Failure) -> SearchTerm {
-        do throws(SearchTerm.Mistake) { return try SearchTerm(argument) } catch { throw Failure(error) }
+        return (terms, words)
     }
 }
 
 extension Failure {
     fileprivate init(_ mistake: SearchTerm.Mistake) {
         switch mistake {
-        case .noEqualsSign: self.init(.usage, "A search term is ATTRIBUTE=VALUE, for example account=me.")
+        case .noEqualsSign: self.init(.usage, "A search term is ATTRIBUTE=VALUE or a word.")
+        case .repeated(let name): self.init(.usage, "\(name) is given twice. An item has one value of it.")
         case .unknownAttribute(let name):
             self.init(
                 .usage,
-                "There is no attribute \(name) to search for. Names are those of the extended attributes: label, kSecAttrLabel."
-            )
+                """
+                There is no attribute '\(Printable.text(name))' to search for. There are: \
+                \(AttributeKey.searchNames.joined(separator: ", ")).
+                """)
         case .badValue(let name): self.init(.usage, "\(name) cannot have that value.")
         }
     }

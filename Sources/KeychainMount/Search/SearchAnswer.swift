@@ -3,20 +3,8 @@ package struct SearchAnswer: JSONText, Sendable {
     package let items: [FoundItem]
 
     /// A path a line. Control characters, and those that change the direction of what follows, are `\u{…}`.
-    package var text: String { items.map { Self.printable($0.path) }.joined(separator: "\n") }
+    package var text: String { items.map { Printable.text($0.path) }.joined(separator: "\n") }
 
     /// The paths as they are, each with a NUL behind it.
     package var nullTerminated: String { items.map { $0.path + "\0" }.joined() }
-
-    private static func printable(_ path: String) -> String {
-        var text = ""
-        for scalar in path.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                text += "\\u{" + String(scalar.value, radix: 16) + "}"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
-    }
 }

@@ -6,7 +6,9 @@ import KeychainTree
 package struct SearchTerm: Sendable {
     /// A term that makes no sense.
     enum Mistake: Error, Equatable {
+        /// The argument is a word (``SearchWords``).
         case noEqualsSign
+        case repeated(String)
         case unknownAttribute(String)
         case badValue(String)
     }
@@ -48,6 +50,14 @@ extension AttributeKey {
     /// Whether items can be found by it: not by what an item can have no value of here.
     fileprivate var isSearchable: Bool {
         ![.accessControl, .persistentReference, .uuid, .sha1, .tombstone].contains(self) && definition.role != .refused
+    }
+
+    /// The short names of all attributes by which items can be found.
+    static var searchNames: [String] {
+        allCases.filter(\.isSearchable).map { key in
+            let name = String(key.definition.name.dropFirst("kSecAttr".count))
+            return name.prefix(1).lowercased() + name.dropFirst()
+        }
     }
 
     fileprivate func isCalled(_ name: String) -> Bool {

@@ -43,7 +43,7 @@ code 64 mount ""; code 64 status ""; code 64 backup ""; code 64 create --keychai
 code 64 mount -o nonsense "$MNT"; code 64 mount --locked "${W[@]}" "$MNT"; code 64 mount --locked --accept-rollback "$MNT"
 code 64 unlock --key-file a --recovery; code 64 mount --lock-after never "$MNT"; code 64 mount --lock-on moon "$MNT"
 code 64 slot list --keychain a b; code 64 slot add --kind stone; code 64 search --json -0; code 64 backup --verify --keychain a b
-code 64 search nonsense; code 64 search color=blue
+code 64 search ""; code 64 search color=blue
 
 # 11: no keychain; 17: no mount; 18: no passphrase.
 for command in "mount $MNT" check "backup $CASE_DIR/b" "slot list" "slot add" "slot remove 1" "slot change 1"; do code 11 $command; done
@@ -101,7 +101,7 @@ code 23 show "$MNT/generic-passwords/s/a"; code 23 search --mount "$MNT"; code 2
 code 0 unlock "$MNT"; code 0 unmount "$MNT"; code 17 unmount "$MNT"
 # Before the first unlock.
 code 0 mount --locked "$MNT"
-code 0 check; code 23 backup "$CASE_DIR/b"; code 23 rekey "$MNT"; code 23 search --mount "$MNT"
+found 23 check; code 23 backup "$CASE_DIR/b"; code 23 rekey "$MNT"; code 23 search --mount "$MNT"
 code 23 slot add --new-passphrase-file "$CASE_DIR/new" "$MNT"; code 0 slot list "$MNT"; code 0 unmount "$MNT"
 # 22: read-only.
 code 0 mount -o ro "$MNT"
@@ -171,7 +171,7 @@ PY
 U=(--passphrase-file --key-file --recovery)
 help create --keychain --passphrase-file --kdf
 help mount --keychain "${U[@]}" --foreground --create --locked --accept-rollback --lock-after --lock-at-most --lock-on -o
-help unmount; help lock; help show; help unlock "${U[@]}" --owner --accept-rollback; help status --json
+help unmount; help lock; help show --json; help unlock "${U[@]}" --owner --accept-rollback; help status --json --quiet
 help search --mount --class --ignore-case --json --null; help check --keychain "${U[@]}" --json
 help backup --keychain "${U[@]}" --verify --json; help restore --keychain "${U[@]}" --replace
 help "slot list" --keychain --json; help "slot add" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --weak-key-file

@@ -27,6 +27,7 @@ SCHEMAS = {
     "slots": {"slots": [{"id": NUMBER, "kind": {"passphrase", "recovery", "keyfile"},
                          "kdf?": {"algorithm": {"argon2id"}, "memory": NUMBER, "passes": NUMBER}}]},
     "search": {"items": [{"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": TEXT}}]},
+    "show": {"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": TEXT}},
     "rekey": REKEY,
     "backup": {"backup": TEXT, "bytes": NUMBER, "commitNumber": NUMBER, "integrity": TEXT, "items": NUMBER, "leftOut": NUMBER},
     "doctor": {"findings": [{"name": TEXT, "severity": {"ok", "warning", "problem"}, "message": TEXT, "advice": TEXT}]},
@@ -66,6 +67,8 @@ json check 'value["items"] == 3' 'value["leftovers"] == ["generic-passwords/s/.a
 json slots 'len(value["slots"]) == 1' -- slot list --json "$MNT"
 json search 'len(value["items"]) == 3' 'any(i["attributes"].get("kSecAttrLabel") == "L" for i in value["items"])' \
     '"x" not in [a for i in value["items"] for a in i["attributes"].values()]' -- search --json --mount "$MNT"
+json show 'value["path"] == "'"$D/a"'"' 'value["attributes"]["kSecAttrLabel"] == "L"' 'value["attributes"]["kSecAttrAccount"] == "a"' \
+    '"x" not in value["attributes"].values()' -- show --json "$D/a"
 json rekey 'value["state"] == "finished"' 'value["left"] == 0' -- rekey --json "$MNT"
 json status 'value["rekey"]["state"] == "finished"' -- status --json "$MNT"
 json backup 'value["items"] == 3' -- backup --json "$CASE_DIR/backup"

@@ -35,6 +35,13 @@ expect "$MNT/synchronizable/generic-passwords/wifi/home" "$(search synchronizabl
 expect "$MNT/access-groups/team.x/generic-passwords/wifi/home" "$(search accessgroup=team.x)" "of a group"
 expect "$generic/mail/ä%2F%09b" "$(search "account=$(printf 'ä/\tb')")" "a name that is encoded"
 expect canary-6 "$(search -0 "account=$(printf 'ä/\tb')" | xargs -0 cat)" "for xargs"
+# Words: in the account, service, server, label or comment, in any case; all of them, and attributes too.
+expect "$generic/wifi/home
+$internet/example.com,protocol=https,port=8443/home" "$(search wi-fi)" "a word of a label"
+expect "$generic/wifi/home" "$(search WI-FI service=wifi)" "a word and an attribute"
+expect "$generic/mail/home" "$(search mail home)" "two words"
+expect "$internet/example.com,protocol=https,port=8443/home" "$(search example)" "a part of a server"
+expect_code 26 search canary-1 > /dev/null
 
 # JSON: all attributes, no secret.
 search --json service=wifi label='Home Wi-Fi' > "$CASE_DIR/json"
@@ -53,7 +60,7 @@ PYTHON
 search --json generic=0xff0041 | grep -q '"kSecAttrGeneric" : "0xff0041"' || fail "data in the JSON"
 
 # What makes no sense, and what is not there.
-for term in label '=x' colour=red port=x accessible=Sometimes isinvisible=2; do expect_code 64 search "$term" > /dev/null; done
+for term in '' '=x' colour=red port=x accessible=Sometimes isinvisible=2; do expect_code 64 search "$term" > /dev/null; done
 expect_code 64 search label=a labl=b > /dev/null
 expect_code 64 search service=a server=b > /dev/null
 expect_code 64 search --class generic server=b > /dev/null

@@ -36,6 +36,7 @@ done
 (cd "$CASE_DIR/dir"; bounded "$KEYCHAINFS" show ../dir/deep/../s/a) & jobs+=($!)
 (expect_code 1 timeout -s KILL 40 "$KEYCHAINFS" doctor "$MNT" | grep -q "does not answer") & jobs+=($!)
 bounded "$KEYCHAINFS" slot list "$MNT" & jobs+=($!)
+(code=0; said=$("$KEYCHAINFS" status --quiet "$MNT" 2>&1) || code=$?; expect 30 "$code" "status --quiet"; expect '' "$said" "its output") & jobs+=($!)
 bounded "$KEYCHAINFS" mount --keychain "$CASE_DIR/other" --create "$MNT" & jobs+=($!)
 for job in "${jobs[@]}"; do wait "$job" || fail "one of them is not bounded"; done
 [ ! -e "$CASE_DIR/other" ] || fail "a keychain was made"

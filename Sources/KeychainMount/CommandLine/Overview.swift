@@ -1,0 +1,87 @@
+internal import Keychain
+
+/// The keychains that the calling user has mounted, their states, and the most likely next commands.
+package struct Overview: Sendable {
+    private struct Mounted {
+        let mountPoint: String
+        /// ``StatusReport/state``, or the reason why there is none.
+        let state: String
+        let items: Int?
+    }
+
+    private let mounted: [Mounted]
+    private let keychainExists: Bool
+    private let defaultMountPoint: String
+
+    /// Asks each daemon for its status. A daemon that does not respond delays this by some seconds.
+    package init(keychain: KeychainFile, mountPoint: String) {
+        keychainExists = keychain.exists
+        defaultMountPoint = mountPoint
+        mounted = MountedKeychains.ofCaller.map { Self.mounted(at: $0) }
+    }
+
+    private static func mounted(at mountPoint: String) -> Mounted {
+        do throws(Failure) {
+            let status = try MountClient(mountPoint: mountPoint).status()
+            return Mounted(mountPoint: mountPoint, state: status.state, items: status.items)
+        } catch {
+            let state = error.exitCode == .noAnswer ? "does not respond" : "its daemon has ended"
+            return Mounted(mountPoint: mountPoint, state: state, items: nil)
+        }
+    }
+
+    package var text: String {
+        var lines = mounted.isEmpty ? ["No keychain is mounted."] : ["Mounted keychains:"]
+        let width = mounted.map(\.mountPoint.count).max() ?? 0
+        for mount in mounted {
+            let place = Printable.text(mount.mountPoint)
+            let count = mount.items.map { ", \($0) \($0 == 1 ? "item" : "items")" } ?? ""
+            lines.append("  \(Self.padded(place, to: width))  \(mount.state)\(count)")
+        }
+        lines += ["", "Next:"]
+        let commandWidth = suggestions.map(\.command.count).max() ?? 0
+        for (command, purpose) in suggestions {
+            lines.append("  \(Self.padded(command, to: commandWidth))  \(purpose)")
+        }
+        return (lines + ["", "All commands: keychainfs --help"]).joined(separator: "\n")
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    /// Three commands for the first keychain that needs one.
+    private var suggestions: [(command: String, purpose: String)] {
+        guard let mount = mounted.first(where: { $0.state != LockState.unlocked.text }) ?? mounted.first else {
+            return keychainExists
+                ? [
+                    ("keychainfs mount", "mount your keychain at \(defaultMountPoint)"),
+                    ("keychainfs doctor", "examine what a mount needs"), ("keychainfs check", "verify your keychain"),
+                ]
+                : [
+                    ("keychainfs create", "create a keychain"),
+                    ("keychainfs mount --create", "create a keychain and mount it at \(defaultMountPoint)"),
+                    ("keychainfs doctor", "examine what a mount needs"),
+                ]
+        }
+        let place = mount.mountPoint == defaultMountPoint ? "" : " " + ShellWord.quoted(mount.mountPoint)
+        switch mount.state {
+        case LockState.unlocked.text:
+            return [
+                ("ls \(ShellWord.quoted(mount.mountPoint))", "list it"), ("keychainfs lock" + place, "lock it"),
+                ("keychainfs search WORD", "find items"),
+            ]
+        case LockState.locked.text, LockState.beforeFirstUnlock.text:
+            return [
+                ("keychainfs unlock" + place, "unlock it"), ("keychainfs status" + place, "show its state"),
+                ("keychainfs unmount" + place, "unmount it"),
+            ]
+        default:
+            return [
+                ("keychainfs mount" + place, "clean up and mount again"),
+                ("keychainfs status" + place, "show why it does not respond"),
+                ("keychainfs unmount" + place, "unmount it"),
+            ]
+        }
+    }
+}
