@@ -53,11 +53,13 @@ unmount_keychain
 GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.perturb=90 "$KEYCHAINFS" doctor "$MNT" > "$CASE_DIR/doctor"
 grep -q '^warning .*freed.*NOT in force' "$CASE_DIR/doctor" || fail "doctor claims that freed memory is wiped"
 
-# A mount in the home directory is copied by its backups.
-mkdir "$HOME/Keychain" "$HOME/Dropbox" "$HOME/Dropbox/k"
-"$KEYCHAINFS" mount "$HOME/Keychain"
-"$KEYCHAINFS" status "$HOME/Keychain" | grep -q 'warning:.*backup' || { "$KEYCHAINFS" unmount "$HOME/Keychain"; fail "no warning about backups"; }
-"$KEYCHAINFS" unmount "$HOME/Keychain"
+# A mount in the home directory is copied by its backups; of the default mount point only doctor says so.
+mkdir "$HOME/Keychain" "$HOME/Secrets" "$HOME/Dropbox" "$HOME/Dropbox/k"
+for name in Keychain Secrets; do
+    "$KEYCHAINFS" mount "$HOME/$name"; "$KEYCHAINFS" status "$HOME/$name" > "$CASE_DIR/status"; "$KEYCHAINFS" unmount "$HOME/$name"
+    expect "$([ "$name" = Keychain ] || echo 1)" "$(grep -m 1 -o 'warning:.*backup' "$CASE_DIR/status" | wc -l | grep -v 0)" "warnings about $name"
+done
+"$KEYCHAINFS" doctor "$HOME/Keychain" | grep -q '^warning .*backup' || fail "doctor does not warn of backups"
 "$KEYCHAINFS" doctor "$HOME/Dropbox/k" | grep -q 'Dropbox' || fail "no warning about a synchronized directory"
 
 # What is broken is told, each with advice, and fails.
