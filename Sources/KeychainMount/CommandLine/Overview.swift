@@ -2,7 +2,7 @@ internal import Keychain
 
 /// The keychains that the calling user has mounted, their states, and the most likely next commands.
 package struct Overview: Sendable {
-    private struct Mounted {
+    struct Mounted {
         let mountPoint: String
         /// ``StatusReport/state``, or the reason why there is none.
         let state: String
@@ -15,9 +15,15 @@ package struct Overview: Sendable {
 
     /// Asks each daemon for its status. A daemon that does not respond delays this by some seconds.
     package init(keychain: KeychainFile, mountPoint: String) {
-        keychainExists = keychain.exists
-        defaultMountPoint = mountPoint
-        mounted = MountedKeychains.ofCaller.map { Self.mounted(at: $0) }
+        self.init(
+            mounted: MountedKeychains.ofCaller.map { Self.mounted(at: $0) }, keychainExists: keychain.exists,
+            defaultMountPoint: mountPoint)
+    }
+
+    init(mounted: [Mounted], keychainExists: Bool, defaultMountPoint: String) {
+        self.mounted = mounted
+        self.keychainExists = keychainExists
+        self.defaultMountPoint = defaultMountPoint
     }
 
     private static func mounted(at mountPoint: String) -> Mounted {

@@ -103,13 +103,11 @@ expect_code 23 "$KEYCHAINFS" check | grep -q '1 rows were not examined' || fail 
 # Without a command: help for scripts; on a terminal the mounted keychains and the next commands.
 expect_code 0 "$KEYCHAINFS" | grep -q '^USAGE: keychainfs' || fail "no help without a terminal"
 overview() { script -qec "$KEYCHAINFS" /dev/null < /dev/null | tr -d '\r' > "$CASE_DIR/err"; }
-overview; says "$MNT  locked"; says "keychainfs unlock"; says "keychainfs status"; says "keychainfs unmount"
-"$KEYCHAINFS" unlock "$MNT"; overview; says "$MNT  unlocked, 1 item"; says "ls $MNT"; says "keychainfs lock"; says "keychainfs search"
-unmount_keychain; unset KEYCHAINFS_MOUNT
-overview; says "No keychain is mounted."; says "keychainfs mount"
-rm "$KEYCHAIN"; overview; says "keychainfs create"; says "keychainfs doctor"
+overview; says "$MNT  locked"; says "Next:"
+"$KEYCHAINFS" unlock "$MNT"; overview; says "$MNT  unlocked, 1 item"
+unmount_keychain; unset KEYCHAINFS_MOUNT; overview; ! grep -qF "$MNT" "$CASE_DIR/err" || fail "an unmounted keychain is shown"
 
 # The default mount point needs no mkdir.
-"$KEYCHAINFS" create --kdf test 2> /dev/null; "$KEYCHAINFS" mount
+"$KEYCHAINFS" mount
 expect 700 "$(stat -c %a "$HOME/Keychain")" "mode of the mount's root"
 "$KEYCHAINFS" unmount
