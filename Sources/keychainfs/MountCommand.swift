@@ -46,7 +46,7 @@ struct Mount: ParsableCommand {
                 staged_limit=MIB: how much memory values that are being written, and long ones that are open, may take \
                 together; 64 unless given. Another user gets a quarter of it. noexec. \
                 Options that are for mount(8) and systemd (defaults, nofail, x-...) are passed over.
-                """))
+                """, valueName: "options"))
     var options: [String] = []
     @Flag(name: .customLong("in-background"), help: .private)
     var inBackground = false
