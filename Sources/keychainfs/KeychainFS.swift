@@ -22,7 +22,7 @@ struct KeychainFS: ParsableCommand {
             Create.self, Mount.self, Unmount.self, Lock.self, Unlock.self, Status.self, Show.self, Search.self,
             Check.self,
             Backup.self, Restore.self, Slot.self, Rekey.self, DoctorCommand.self,
-            Guard.self, MountHelperCommand.self,
+            Guard.self, MountHelperCommand.self, CompleteCommand.self,
         ])
 
     /// mount(8) does not name a command.

@@ -20,7 +20,9 @@ struct Case: CustomTestStringConvertible, Sendable {
     var testDescription: String { "\(name) \(account.testDescription)" }
 
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")
-    private static let helpers = ["lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py"]
+    private static let helpers = [
+        "lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py", "complete.py",
+    ]
 
     /// The program that was built with the tests.
     static let program = built("keychainfs")

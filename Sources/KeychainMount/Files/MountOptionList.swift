@@ -152,13 +152,19 @@ package struct MountOptionList: Hashable, Sendable {
         return Set(events)
     }
 
+    /// All options, with placeholders for values.
+    static let names = [
+        "ro", "rw", "allow_other", "allow_root", "fsname=NAME", "passphrase_file=FILE", "key_file=FILE", "locked",
+        "noexec", "lock_after=DURATION", "lock_at_most=DURATION", "lock_on=EVENT", "no_spin", "staged_limit=MIB",
+    ]
+
     private static func unknown(_ name: String) -> Failure {
         Failure(
             .usage,
-            "The mount option '\(name)' is not known. There are: ro, rw, allow_other, allow_root, fsname=NAME, "
-                + "passphrase_file=FILE, key_file=FILE, locked, noexec, lock_after=DURATION, "
-                + "lock_at_most=DURATION, lock_on=EVENT, no_spin, staged_limit=MIB, "
-                + "and what fstab(5) has for every file system.")
+            """
+            The mount option '\(Printable.text(name))' is not known. There are: \(names.joined(separator: ", ")), and what \
+            fstab(5) has for every file system.
+            """)
     }
 
     // MARK: Options for others

@@ -32,6 +32,9 @@ package struct SearchTerm: Sendable {
         _ = try value()
     }
 
+    /// The short names of all attributes by which items can be found.
+    static var names: [String] { AttributeKey.searchNames }
+
     func belongs(to itemClass: ItemClass) -> Bool { key.definition.classes.contains(itemClass) }
 
     /// The value as a query has it.

@@ -1,0 +1,52 @@
+import CFuse3
+import Glibc
+import SystemPackage
+
+/// The output of this program, started again with other arguments, within a time limit.
+///
+/// A process that waits for a file system whose daemon hangs may not end even when it is killed. It must therefore not be the
+/// process that a user waits for.
+public enum BoundedOutput {
+    /// - Parameter milliseconds: After this time the child process is killed, and not waited for.
+    /// - Returns: Standard output, or nil if the child did not finish in time or could not be started.
+    public static func ofThisProgram(arguments: [String], milliseconds: Int) -> [UInt8]? {
+        // The child gets no descriptor but the one that is placed.
+        var descriptors: [Int32] = [-1, -1]
+        guard unsafe pipe(&descriptors) == 0 else { return nil }
+        let ends = (read: descriptors[0], write: descriptors[1])
+        defer { close(ends.read) }
+        let plan = ChildProcess.Plan(
+            executable: ChildProcess.ownProgram, arguments: arguments, descriptors: [1: ends.write])
+        let child = try? ChildProcess(plan)
+        close(ends.write)
+        guard let child else { return nil }
+        guard let output = read(ends.read, until: now() + Int64(milliseconds)) else {
+            kill(child.identifier, SIGKILL)
+            return nil
+        }
+        child.wait()
+        return output
+    }
+
+    /// Reads to the end of the pipe; nil at the time limit.
+    private static func read(_ descriptor: Int32, until end: Int64) -> [UInt8]? {
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let rest = end - now()
+            guard rest > 0, unsafe Glibc.poll(&poll, 1, Int32(clamping: rest)) != 0 else { return nil }
+            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? output : nil }
+            output += buffer.prefix(count)
+        }
+    }
+
+    /// CLOCK_MONOTONIC, in milliseconds.
+    private static func now() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import KeychainMount
+
+/// Called by the completion scripts in share/completions; prints nothing on any failure.
+struct CompleteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "complete", shouldDisplay: false)
+
+    @Argument(parsing: .captureForPassthrough, help: "A shell and its words, or 'list' and a query.")
+    var words: [String] = []
+
+    func run() throws {
+        ProcessPreparation.run(hasSecrets: false)
+        let rest = Array(words.dropFirst())
+        let output: String
+        if words.first == "list" {
+            output = CompletionAnswer.list(rest)
+        } else {
+            guard let shell = words.first.flatMap(CompletionAnswer.Shell.init(rawValue:)),
+                let tree = CommandTree(description: KeychainFS._dumpHelp())
+            else { return }
+            output = CompletionAnswer(shell, rest, tree: tree)?.output ?? ""
+        }
+        // Without output there is nothing to report the failure to.
+        try? Report.result(output, terminator: "")
+    }
+}

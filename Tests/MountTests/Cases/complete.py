@@ -1,0 +1,68 @@
+"""Types a line and a tab into a real shell on a terminal, presses Return, and prints the arguments that the command received.
+
+complete.py SHELL SCRIPTS PATH LOG DIRECTORY TEXT: the shell loads its script from SCRIPTS and works in DIRECTORY; PATH begins with the
+directory of a `keychainfs` that writes its arguments to LOG.
+"""
+import os
+import pty
+import select
+import sys
+import time
+
+shell, scripts, path, log, directory, text = sys.argv[1:]
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], f"source {scripts}/keychainfs.bash; bind 'set bell-style none'"),
+    "zsh": (["zsh", "-f", "-i"], f"fpath=({scripts} $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep"),
+    "fish": (["fish", "--no-config", "-i"], f"function fish_prompt; echo 'R''EADY> '; end; source {scripts}/keychainfs.fish"),
+}
+PROMPT = b"READY> "
+
+
+def read(descriptor, until, seconds):
+    """Reads until the text appears; None: until nothing has come for half a second."""
+    shown, end = b"", time.monotonic() + seconds
+    while time.monotonic() < end:
+        if select.select([descriptor], [], [], 0.5 if until is None else 0.1)[0]:
+            try:
+                shown += os.read(descriptor, 65536)
+            except OSError:
+                # The shell has ended (EIO, pty(7)).
+                return shown
+        elif until is None:
+            return shown
+        if until is not None and until in shown:
+            return shown
+    if until is None:
+        return shown
+    raise SystemExit(f"{shell} does not print {until!r}: {shown!r}")
+
+
+arguments, setup = SHELLS[shell]
+process, terminal = pty.fork()
+if process == 0:
+    os.chdir(directory)
+    environment = dict(os.environ, PATH=path, TERM="dumb" if shell != "fish" else "xterm", PS1="", PROMPT="", INPUTRC="/dev/null")
+    environment["fish_greeting"] = ""
+    os.execvpe(arguments[0], arguments, environment)
+os.write(terminal, setup.encode() + b"\n")
+if shell != "fish":
+    os.write(terminal, b"PS1='READY''> '\n")
+read(terminal, PROMPT, 30)
+read(terminal, None, 5)
+os.write(terminal, text.encode() + b"\t")
+# A completion has a second; a busy machine some more.
+shown = read(terminal, None, 5)
+for _ in range(6):
+    if text.encode().rstrip(b"'\"")[-4:] in shown and not shown.endswith(text.encode()):
+        break
+    shown += read(terminal, None, 1)
+os.write(terminal, b"\n")
+end = time.monotonic() + 10
+while not os.path.exists(log) and time.monotonic() < end:
+    read(terminal, None, 1)
+os.close(terminal)
+os.kill(process, 9)
+os.waitpid(process, 0)
+if not os.path.exists(log):
+    raise SystemExit(f"{shell} ran no command: {shown!r}")
+sys.stdout.write(open(log, encoding="utf-8", newline="").read())
