@@ -18,7 +18,7 @@ if CommandLine.arguments.contains("--use") {
     print("status \(status), secret \(String(decoding: result as? Data ?? Data(), as: UTF8.self))")
 }
 #if canImport(Security)
-    print("the program can import Security")
+print("the program can import Security")
 #endif
 print("an unrelated package can import Security: \(Unrelated.canImportSecurity)")
 print("certificates: \(try DistinguishedName { CommonName("keychainfs") })")

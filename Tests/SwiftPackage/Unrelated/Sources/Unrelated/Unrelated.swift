@@ -1,5 +1,5 @@
 #if canImport(Security)
-    public let canImportSecurity = true
+public let canImportSecurity = true
 #else
-    public let canImportSecurity = false
+public let canImportSecurity = false
 #endif
