@@ -1,5 +1,6 @@
 import FileSystemCore
 import FileSystemTesting
+import KeychainTesting
 import SystemPackage
 import Testing
 
@@ -91,12 +92,16 @@ struct AwaitIndexesTests: OneService {
     ///
     /// - Returns: Whether it waited, and its error.
     private func run(
-        _ operation: Operation, while trust: IndexTrust = .unknown, until result: IndexTrust
+        _ operation: Operation, while trust: IndexTrust = .unknown, duringRead: IndexTrust? = nil,
+        until result: IndexTrust
     ) throws -> (waited: Bool, error: Errno?) {
         let file = try operation.flags.map { try client.open(path(operation.file), $0) }
         if let file, !file.flags.isSynchronous { try client.write(file, "x") }
         fixture.keychain.expectVerification()
         verification.finishIndexes(trust)
+        if let duringRead {
+            fixture.store.duringNextRead { [verification] in verification.finishIndexes(duringRead) }
+        }
         let (fixture, verification, error) = (fixture, verification, Locked<Errno?>(nil))
         let thread = TestThread.started {
             do { try operation.run(TreeProcess(fixture, 1), file) } catch let caught {
@@ -144,6 +149,20 @@ struct AwaitIndexesTests: OneService {
     func rebuild() throws {
         for operation in Self.others.prefix(4) {
             let (waited, error) = try run(operation, while: .rebuilding, until: .consistent)
+            #expect(waited, "\(operation)")
+            #expect(error == nil, "\(operation)")
+        }
+    }
+
+    @Test(
+        "L1: a rebuild that begins during a look-up, a creation or a removal is waited for, and the name is looked up again"
+    )
+    func rebuildDuringRequest() throws {
+        let absent = Operation("removal of an absent name") { client, _ in
+            #expect(throws: Errno.noSuchFileOrDirectory) { try client.unlink("\(Self.service)/never") }
+        }
+        for operation in [Self.others[0], Self.others[3], absent] {
+            let (waited, error) = try run(operation, duringRead: .rebuilding, until: .consistent)
             #expect(waited, "\(operation)")
             #expect(error == nil, "\(operation)")
         }

@@ -7,7 +7,10 @@ extension KeychainTree {
     package func lookup(
         _ request: inout Request, parent: NodeID, name: EntryName
     ) throws(Errno) -> LookupResult {
-        awaitRebuild(request)
+        try lookingUp(request) { () throws(Errno) in try lookup(name, in: parent) }
+    }
+
+    private func lookup(_ name: EntryName, in parent: NodeID) throws(Errno) -> LookupResult {
         switch try node(parent).content {
         case .folder(let folder): return try lookup(name, in: folder)
         case .service(let directory): return try lookupItem(name, in: directory)

@@ -36,6 +36,23 @@ extension KeychainTree {
         if keychain.missesRows { awaitIndexes(request) }
     }
 
+    /// Looks up a name. If a rebuild of the indexes begins in the meantime, waits for its end and looks it up once more.
+    ///
+    /// - Parameter body: The look-up. It changes nothing if it throws EBADMSG.
+    func lookingUp<Result>(
+        _ request: borrowing Request, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        awaitRebuild(request)
+        let mayBeRebuilt = keychain.areIndexesAwaited
+        do throws(Errno) {
+            return try body()
+        } catch {
+            guard error == .corrupt, mayBeRebuilt else { throw error }
+            awaitIndexes(request)
+            return try body()
+        }
+    }
+
     private func makeService(
         _ name: CanonicalName, in place: ClassDirectory, _ facts: FileFacts
     ) throws(Errno) -> Entry {
@@ -66,14 +83,16 @@ extension KeychainTree {
         case .folder: throw .isDirectory
         case .service(let directory):
             try checkWritable()
-            awaitRebuild(request)
             let name = CanonicalName(typed: name.bytes)
-            try names.withLock { (_) throws(Errno) in
-                if let file = try uncommitted(name, in: directory) {
-                    giveBack(file.state.withLock { detachPending(&$0) })
-                } else {
-                    let item = try unlinkCommitted(name, in: directory, by: request.caller.userID)
-                    if let item { freed(name, of: item, by: process(of: request.caller)) }
+            let caller = request.caller
+            try lookingUp(request) { () throws(Errno) in
+                try names.withLock { (_) throws(Errno) in
+                    if let file = try uncommitted(name, in: directory) {
+                        giveBack(file.state.withLock { detachPending(&$0) })
+                    } else {
+                        let item = try unlinkCommitted(name, in: directory, by: caller.userID)
+                        if let item { freed(name, of: item, by: process(of: caller)) }
+                    }
                 }
             }
         default: throw .notPermitted

@@ -84,7 +84,6 @@ extension KeychainTree {
         _ request: borrowing Request, _ name: EntryName, in directory: ServiceDirectory, permissions: UInt32
     ) throws(Errno) -> (file: ItemFile, draft: Item) {
         try checkWritable()
-        awaitRebuild(request)
         let name = CanonicalName(typed: name.bytes)
         let account = try whole(account(name))
         let record = try record(of: directory)
@@ -104,10 +103,12 @@ extension KeychainTree {
                 throw error
             }
         }
-        if let made = try names.withLockIfAvailable({ (_) throws(Errno) in try make() }) { return made }
-        // Somebody is committing under it.
-        request.handOn()
-        return try names.withLock { (_) throws(Errno) in try make() }
+        return try lookingUp(request) { () throws(Errno) in
+            if let made = try names.withLockIfAvailable({ (_) throws(Errno) in try make() }) { return made }
+            // Another thread holds the lock during a commit.
+            request.handOn()
+            return try names.withLock { (_) throws(Errno) in try make() }
+        }
     }
 
     private func addPending(
