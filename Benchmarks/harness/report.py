@@ -1,4 +1,4 @@
-"""Tables: of everything for the terminal, and a short one in Markdown for the README."""
+"""Tables: of everything for the terminal, and a short one in Markdown for docs/performance.md."""
 from .goals import goals
 from .machine import PLACES
 from .results import LIMIT

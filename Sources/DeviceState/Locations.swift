@@ -15,8 +15,13 @@ package struct Locations: Sendable {
 
     /// What `KEYCHAINFS_MOUNT` names, as for programs that use the library; else `~/Keychain`.
     package var mountPoint: String {
-        environment["KEYCHAINFS_MOUNT"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/Keychain"
+        environment["KEYCHAINFS_MOUNT"].flatMap { $0.isEmpty ? nil : $0 } ?? defaultMountPoint
     }
+
+    /// `~/Keychain`
+    package var defaultMountPoint: String { home + "/" + Self.mountPointName }
+
+    package static let mountPointName = "Keychain"
 
     /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs/device.key`, or the credential that stands for it.
     package var deviceKey: String { deviceKeyCredential ?? stateDirectory + "/device.key" }

@@ -3,7 +3,7 @@ package import Keychain
 package import SystemPackage
 
 extension KeychainError {
-    /// The errno of a keychain status: design section 7, one row per case.
+    /// The errno of a keychain status: contract, section 7, one row per case.
     package var errno: Errno {
         switch self {
         case .itemNotFound: .noSuchFileOrDirectory

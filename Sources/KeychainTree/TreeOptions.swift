@@ -52,7 +52,7 @@ package struct ProcessIdentity: Hashable, Sendable {
     }
 }
 
-/// What the control files do (design section 9).
+/// What the control files do (contract, section 9).
 package protocol ControlCommands: Sendable {
     /// The contents of `.keychainfs/status`.
     func status(of tree: KeychainTree) -> [UInt8]

@@ -26,7 +26,7 @@ struct Backup: ParsableCommand {
     var verify = false
     @Flag(help: "As JSON, for scripts.")
     var json = false
-    @Argument(help: "The copy.")
+    @Argument(help: "The copy.", completion: .file())
     var backup: String
 
     func validate() throws {
@@ -81,7 +81,7 @@ struct Restore: ParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
     @Flag(help: "Replace a keychain that is there; it is kept aside.")
     var replace = false
-    @Argument(help: "What 'keychainfs backup' has made.")
+    @Argument(help: "A copy that 'keychainfs backup' has made.", completion: .file())
     var backup: String
 
     func validate() throws {

@@ -74,13 +74,13 @@ struct Status: ParsableCommand {
 extension Status {
     private func runQuietly() throws {
         ProcessPreparation.run(hasSecrets: false)
+        let code: KeychainMount.ExitCode
         do throws(Failure) {
-            guard try MountClient(mountPoint: mountPoint.path).status().isUnlocked else {
-                throw Failure(.locked, "")
-            }
+            code = try MountClient(mountPoint: mountPoint.path).status().isUnlocked ? .success : .locked
         } catch {
-            throw ArgumentParser.ExitCode(error.exitCode.rawValue)
+            code = error.exitCode
         }
+        throw ArgumentParser.ExitCode(code.rawValue)
     }
 }
 
@@ -90,7 +90,7 @@ struct Show: ParsableCommand {
 
     @Flag(help: "As JSON, for scripts.")
     var json = false
-    @Argument(help: "The item's file in a mount.")
+    @Argument(help: "The item's file in a mount.", completion: .file())
     var file: String
 
     func run() throws {

@@ -9,7 +9,7 @@ struct Create: ParsableCommand {
     )
 
     @OptionGroup var keychain: KeychainOption
-    @Option(name: .customLong("passphrase-file"), help: passphraseFileHelp)
+    @Option(name: .customLong("passphrase-file"), help: passphraseFileHelp, completion: .file())
     var passphraseFile: String?
     @Option(help: "The cost of a guess: \(CostChoice.names).")
     var kdf: CostChoice = .moderate

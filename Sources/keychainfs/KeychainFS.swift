@@ -3,7 +3,7 @@ import DeviceState
 import Glibc
 import KeychainMount
 
-/// `keychainfs`: the commands of design section 8.
+/// `keychainfs`: the commands of the contract, section 8.
 @main
 struct KeychainFS: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -64,7 +64,8 @@ extension CommandName {
 /// Where the keychain is.
 struct KeychainOption: ParsableArguments {
     @Option(
-        name: .customLong("keychain"), help: "The keychain file. (default: ~/.local/share/keychainfs/login.keychain)")
+        name: .customLong("keychain"), help: "The keychain file. (default: ~/.local/share/keychainfs/login.keychain)",
+        completion: .file())
     var file: String?
 
     var path: String { Locations.absolute(file ?? Locations().keychain) }
@@ -82,7 +83,9 @@ struct KeychainOption: ParsableArguments {
 
 /// Where the keychain is mounted.
 struct MountPointArgument: ParsableArguments {
-    @Argument(help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)")
+    @Argument(
+        help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
+        completion: .directory)
     var mountPoint: String?
 
     var path: String { Locations.absolute(mountPoint ?? Locations().mountPoint) }
@@ -96,10 +99,11 @@ struct MountPointArgument: ParsableArguments {
 struct UnlockOptions: ParsableArguments {
     // No option groups here: a debug build of ArgumentParser validates a group within a group so often that commands took nearly
     // twice as long to start.
-    @Option(name: .customLong("passphrase-file"), help: passphraseFileHelp)
+    @Option(name: .customLong("passphrase-file"), help: passphraseFileHelp, completion: .file())
     var passphraseFile: String?
     @Option(
-        name: .customLong("key-file"), help: "Unlock with the contents of this file instead of a passphrase.")
+        name: .customLong("key-file"), help: "Unlock with the contents of this file instead of a passphrase.",
+        completion: .file())
     var keyFile: String?
     @Flag(help: "Unlock with the recovery key: asked for, or read from --passphrase-file.")
     var recovery = false

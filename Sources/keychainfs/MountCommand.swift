@@ -88,9 +88,10 @@ struct MountPlaces: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "The mount point, or the keychain file if a mount point follows. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
-            valueName: "keychain-or-mount-point"))
+            valueName: "keychain-or-mount-point"), completion: .file())
     var first: String?
-    @Argument(help: ArgumentHelp("The mount point, after a keychain file.", valueName: "mount-point"))
+    @Argument(help: ArgumentHelp("The mount point, after a keychain file.", valueName: "mount-point"),
+        completion: .directory)
     var second: String?
 
     /// Nil if the command line does not name it here.
@@ -98,9 +99,8 @@ struct MountPlaces: ParsableArguments {
     var mountPoint: String { Locations.absolute(second ?? first ?? Locations().mountPoint) }
 
     func validate() throws {
-        if first?.isEmpty == true || second?.isEmpty == true {
-            throw ValidationError("The name of the mount point is empty.")
-        }
+        if second != nil, first?.isEmpty == true { throw ValidationError("The name of the keychain file is empty.") }
+        if (second ?? first)?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
     }
 }
 
@@ -113,8 +113,8 @@ struct LockOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Lock so long after each unlock, in use or not.", valueName: "duration"))
     var lockAtMost: String?
     @Option(
-        help: ArgumentHelp("Lock on 'suspend', 'screen' (when it is locked), or 'suspend,screen'.", valueName: "events")
-    )
+        help: ArgumentHelp("Lock on 'suspend', 'screen' (when it is locked), or 'suspend,screen'.", valueName: "events"),
+        completion: .list(["suspend", "screen", "suspend,screen"]))
     var lockOn: String?
 
     /// The same as mount options, over those that are given so.

@@ -18,7 +18,8 @@ struct Search: ParsableCommand {
 
     @Option(
         name: .customLong("mount"),
-        help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)")
+        help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
+        completion: .directory)
     var mountPoint: String?
     @Option(name: .customLong("class"), help: "One class alone: generic or internet.")
     var itemClass: ClassName?
@@ -28,7 +29,9 @@ struct Search: ParsableCommand {
     var json = false
     @Flag(name: [.customShort("0"), .customLong("null")], help: "End each path with a NUL, for 'xargs -0'.")
     var null = false
-    @Argument(help: ArgumentHelp("Words, or ATTRIBUTE=VALUE.", valueName: "term"))
+    @Argument(
+        help: ArgumentHelp("Words, or ATTRIBUTE=VALUE.", valueName: "term"),
+        completion: .list(SearchTerm.names.map { $0 + "=" }))
     var terms: [String] = []
 
     /// As `user.kSecClass` has it, without `Password`.

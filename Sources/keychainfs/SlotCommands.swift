@@ -20,7 +20,7 @@ struct Slot: ParsableCommand {
 /// Whose slots: a mount's, or a keychain file's, mounted or not.
 struct SlotPlace: ParsableArguments {
     @OptionGroup var keychain: KeychainOption
-    @Argument(help: "Where the keychain is mounted, if it is not named with --keychain.")
+    @Argument(help: "Where the keychain is mounted, if it is not named with --keychain.", completion: .directory)
     var mountPoint: String?
     @Option(help: mountOwnerHelp)
     var owner: String?
@@ -42,19 +42,25 @@ struct SlotPlace: ParsableArguments {
 /// What unlocks the keychain now, and what is to.
 struct SlotSecretOptions: ParsableArguments {
     @Option(
-        name: .customLong("passphrase-file"), help: "Unlock with the passphrase in this file; '-' is standard input.")
+        name: .customLong("passphrase-file"), help: "Unlock with the passphrase in this file; '-' is standard input.",
+        completion: .file())
     var passphraseFile: String?
     @Option(
         name: .customLong("key-file"),
-        help: "Unlock with this key file; with --kind keyfile and no --new-key-file: the new one.")
+        help: "Unlock with this key file; with --kind keyfile and no --new-key-file: the new one.",
+        completion: .file())
     var keyFile: String?
     @Flag(help: "Unlock with the recovery key: asked for, or read from --passphrase-file.")
     var recovery = false
     @Option(help: "The kind of slot: \(SlotKindChoice.names).")
     var kind: SlotKindChoice?
-    @Option(name: .customLong("new-passphrase-file"), help: "The file of the new passphrase; '-' is standard input.")
+    @Option(
+        name: .customLong("new-passphrase-file"), help: "The file of the new passphrase; '-' is standard input.",
+        completion: .file())
     var newPassphraseFile: String?
-    @Option(name: .customLong("new-key-file"), help: "The new key file; made if there is none, never overwritten.")
+    @Option(
+        name: .customLong("new-key-file"), help: "The new key file; created if it does not exist, never overwritten.",
+        completion: .file())
     var newKeyFile: String?
     @Flag(name: .customLong("weak-key-file"), help: "Accept a new key file of printable text, which may be guessed.")
     var weakKeyFile = false

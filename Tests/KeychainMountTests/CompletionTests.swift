@@ -8,19 +8,19 @@ struct CompletionTests {
     private static let description = """
         {"command": {"commandName": "keychainfs", "shouldDisplay": true, "subcommands": [
           {"commandName": "mount", "abstract": "Mount.", "shouldDisplay": true, "arguments": [
-            {"kind": "option", "names": [{"kind": "long", "name": "keychain"}], "valueName": "keychain", "isRepeating": false, "shouldDisplay": true},
+            {"kind": "option", "names": [{"kind": "long", "name": "keychain"}], "valueName": "keychain", "completionKind": {"file": {"extensions": []}}, "isRepeating": false, "shouldDisplay": true},
             {"kind": "option", "names": [{"kind": "short", "name": "o"}], "valueName": "options", "isRepeating": true, "shouldDisplay": true},
             {"kind": "flag", "names": [{"kind": "short", "name": "f"}, {"kind": "long", "name": "foreground"}], "isRepeating": false, "shouldDisplay": true},
             {"kind": "flag", "names": [{"kind": "long", "name": "hidden"}], "isRepeating": false, "shouldDisplay": false},
-            {"kind": "positional", "valueName": "mount-point", "isRepeating": false, "shouldDisplay": true}]},
+            {"kind": "positional", "valueName": "mount-point", "completionKind": {"directory": {}}, "isRepeating": false, "shouldDisplay": true}]},
           {"commandName": "guard", "shouldDisplay": false},
           {"commandName": "search", "shouldDisplay": true, "arguments": [
-            {"kind": "positional", "valueName": "term", "isRepeating": true, "shouldDisplay": true}]},
+            {"kind": "positional", "valueName": "term", "completionKind": {"list": {"values": ["label=", "service="]}}, "isRepeating": true, "shouldDisplay": true}]},
           {"commandName": "slot", "shouldDisplay": true, "subcommands": [
             {"commandName": "remove", "shouldDisplay": true, "arguments": [
-              {"kind": "option", "names": [{"kind": "long", "name": "keychain"}], "valueName": "keychain", "isRepeating": false, "shouldDisplay": true},
+              {"kind": "option", "names": [{"kind": "long", "name": "keychain"}], "valueName": "keychain", "completionKind": {"file": {"extensions": []}}, "isRepeating": false, "shouldDisplay": true},
               {"kind": "positional", "valueName": "id", "isRepeating": false, "shouldDisplay": true},
-              {"kind": "positional", "valueName": "mount-point", "isRepeating": false, "shouldDisplay": true}]}]}]}}
+              {"kind": "positional", "valueName": "mount-point", "completionKind": {"directory": {}}, "isRepeating": false, "shouldDisplay": true}]}]}]}}
         """
     private let tree: CommandTree
 
@@ -51,9 +51,9 @@ struct CompletionTests {
             ("mount --keychain ", CompletionQuery.path), ("mount --keychain=/x", .path),
             ("mount --foreground ", .mountPoint),
             ("mount ", .mountPoint), ("mount -- -x", .mountPoint),
-            ("slot remove ", .slot(keychain: nil, mountPoint: nil)),
-            ("slot remove --keychain 'a b' ", .slot(keychain: "a b", mountPoint: nil)),
-            ("slot remove --keychain=c ", .slot(keychain: "c", mountPoint: nil)), ("slot remove 1 ", .mountPoint),
+            ("slot remove ", .slot(keychain: nil)),
+            ("slot remove --keychain 'a b' ", .slot(keychain: "a b")),
+            ("slot remove --keychain=c ", .slot(keychain: "c")), ("slot remove 1 ", .mountPoint),
         ])
     func values(line: String, expected: CompletionQuery) throws {
         #expect(try query(line) == expected)

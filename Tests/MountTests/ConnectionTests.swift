@@ -5,7 +5,7 @@ import SecretCrypto
 import Synchronization
 import Testing
 
-/// A client's way to a real mount: what it survives, and that it never waits for ever (contract, L4; design section 9).
+/// A client's way to a real mount: what it survives, and that it never waits for ever (contract, L4 and section 9).
 @Suite(.serialized) struct ConnectionTests {
     /// In milliseconds.
     private static let patience = 1_500

@@ -1,4 +1,3 @@
-import CFuse3
 import Glibc
 import SystemPackage
 
@@ -20,7 +19,7 @@ public enum BoundedOutput {
         let child = try? ChildProcess(plan)
         close(ends.write)
         guard let child else { return nil }
-        guard let output = read(ends.read, until: now() + Int64(milliseconds)) else {
+        guard let output = read(ends.read, until: SuspendingClock.now + .milliseconds(milliseconds)) else {
             kill(child.identifier, SIGKILL)
             return nil
         }
@@ -29,24 +28,18 @@ public enum BoundedOutput {
     }
 
     /// Reads to the end of the pipe; nil at the time limit.
-    private static func read(_ descriptor: Int32, until end: Int64) -> [UInt8]? {
+    private static func read(_ descriptor: Int32, until deadline: SuspendingClock.Instant) -> [UInt8]? {
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let rest = end - now()
-            guard rest > 0, unsafe Glibc.poll(&poll, 1, Int32(clamping: rest)) != 0 else { return nil }
-            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            let rest = max(.zero, deadline - .now) / .milliseconds(1)
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = unsafe poll(&waiting, 1, Int32(rest))
+            if ready == 0 { return nil }
+            let count = ready < 0 ? -1 : unsafe Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 ? output : nil }
             output += buffer.prefix(count)
         }
-    }
-
-    /// CLOCK_MONOTONIC, in milliseconds.
-    private static func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }

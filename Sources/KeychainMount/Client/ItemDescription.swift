@@ -31,8 +31,9 @@ package struct ItemDescription: Sendable {
 
     /// An object like those of `search --json`.
     package var jsonText: String {
-        FoundItem(
-            path: file, itemClass: itemClass.suffix,
+        let path = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
+        return FoundItem(
+            path: path, itemClass: itemClass.suffix,
             attributes: Dictionary(
                 attributes.map { ($0.name, String(validating: $0.value, as: UTF8.self) ?? Hexadecimal.text($0.value)) },
                 uniquingKeysWith: { first, _ in first })

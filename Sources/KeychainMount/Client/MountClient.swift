@@ -4,7 +4,7 @@ import SecretCrypto
 import SystemPackage
 import SystemServices
 
-/// A mounted keychain, through its control files (design section 9).
+/// A mounted keychain, through its control files (contract, section 9).
 package struct MountClient: Sendable {
     private let mountPoint: String
     /// Whose mount it must be to get a secret.

@@ -15,9 +15,30 @@ package struct CommandTree: Decodable, Sendable {
         let names: [Name]?
         let valueName: String?
         let abstract: String?
-        let allValues: [String]?
+        let completionKind: CompletionKind?
         let isRepeating: Bool
         let shouldDisplay: Bool
+
+        /// The `completion:` of the option's declaration.
+        enum CompletionKind: Decodable, Sendable {
+            case file, directory
+            case list([String])
+            case other
+
+            private enum CodingKeys: String, CodingKey { case file, directory, list }
+            private struct List: Decodable { let values: [String] }
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                if let list = try container.decodeIfPresent(List.self, forKey: .list) {
+                    self = .list(list.values)
+                } else if container.contains(.file) {
+                    self = .file
+                } else {
+                    self = container.contains(.directory) ? .directory : .other
+                }
+            }
+        }
 
         var takesValue: Bool { kind == "option" }
         func isCalled(_ text: String) -> Bool { (names ?? []).contains { $0.text == text } }

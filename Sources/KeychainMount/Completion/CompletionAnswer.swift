@@ -90,8 +90,8 @@ package struct CompletionAnswer: Sendable {
             let mounted = MountedKeychains.ofCaller
             let directories = list(["directories", typed]).filter { !mounted.contains(String($0.dropLast())) }
             return (mounted + directories).map { Completion(option + $0) }
-        case .slot(let keychain, let mountPoint):
-            return list(["slots", keychain ?? "", mountPoint ?? ""]).map { line in
+        case .slot(let keychain):
+            return list(["slots", keychain ?? ""]).map { line in
                 let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
                 return Completion(option + parts[0], parts.count > 1 ? parts[1] : "")
             }
@@ -114,20 +114,18 @@ package struct CompletionAnswer: Sendable {
         case ("paths", 2): found = PathCompletion.candidates(for: arguments[1], home: home)
         case ("directories", 2):
             found = PathCompletion.candidates(for: arguments[1], home: home, onlyDirectories: true)
-        case ("slots", 3): found = slots(keychain: arguments[1], mountPoint: arguments[2], home: home)
+        case ("slots", 2): found = slots(keychain: arguments[1], home: home)
         default: found = []
         }
         return found.map { $0 + "\0" }.joined()
     }
 
-    private static func slots(keychain: String, mountPoint: String, home: String) -> [String] {
-        func path(_ text: String, else other: String) -> String {
-            let expanded = text.hasPrefix("~/") ? home + text.dropFirst() : text
-            return Locations.absolute(expanded.isEmpty ? other : expanded)
-        }
+    /// - Parameter keychain: The file, which may start with `~/`; empty for the default one.
+    private static func slots(keychain: String, home: String) -> [String] {
+        let path = keychain.hasPrefix("~/") ? home + keychain.dropFirst() : keychain
         let slots = SlotEditing(
-            keychain: path(keychain, else: Locations().keychain),
-            mountPoint: mountPoint.isEmpty ? nil : path(mountPoint, else: ""), owner: .caller, say: { _ in })
+            keychain: Locations.absolute(path.isEmpty ? Locations().keychain : path), mountPoint: nil, owner: .caller,
+            say: { _ in })
         guard let list = try? slots.list() else { return [] }
         return list.slots.map { "\($0.id) \($0.kind)" }
     }

@@ -6,8 +6,8 @@ enum CompletionQuery: Hashable, Sendable {
     case path
     /// A directory, or the mount point of a keychain.
     case mountPoint
-    /// The number of a key slot; nil: the default keychain, or the default mount.
-    case slot(keychain: String?, mountPoint: String?)
+    /// The number of a key slot of this keychain; nil: the default one.
+    case slot(keychain: String?)
     case nothing
 }
 
@@ -120,17 +120,16 @@ private struct CommandLineState {
     }
 
     private func value(of argument: CommandTree.Argument, _ current: String) -> CompletionQuery {
-        if let values = argument.allValues { return .words(values.map { Completion($0) }) }
         switch argument.valueName {
-        case "keychain", "passphrase-file", "key-file", "new-passphrase-file", "new-key-file", "backup", "file":
-            return .path
-        case "mount-point", "mount": return .mountPoint
-        case "keychain-or-mount-point": return .path
-        case "id": return .slot(keychain: keychain, mountPoint: positionals.dropFirst().first)
-        case "term": return .words(SearchTerm.names.map { Completion($0 + "=") })
-        case "events": return .words(["suspend", "screen", "suspend,screen"].map { Completion($0) })
+        case "id": return .slot(keychain: keychain)
         case "options": return .words(Self.mountOptions(after: current).map { Completion($0) })
-        default: return .nothing
+        default: break
+        }
+        switch argument.completionKind {
+        case .file: return .path
+        case .directory: return .mountPoint
+        case .list(let values): return .words(values.map { Completion($0) })
+        case .other, nil: return .nothing
         }
     }
 

@@ -116,7 +116,9 @@ package struct MountPlan: Sendable {
 
     /// The default mount point needs no 'mkdir'. If it cannot be created, the check that follows reports the reason.
     private func createDefaultMountPoint() {
-        guard mountPoint == Locations.absolute(file.locations.home + "/Keychain") else { return }
+        guard file.exists || makesKeychain, mountPoint == Locations.absolute(file.locations.defaultMountPoint) else {
+            return
+        }
         try? FileManager.default.createDirectory(
             atPath: mountPoint, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }

@@ -1,3 +1,5 @@
+import DeviceState
+
 /// Where a mount lies badly: what copies a home directory copies decrypted items too (contract H6).
 package struct MountPointAdvice: Sendable {
     /// Directories that programs keep in step with other machines, in lower case.
@@ -15,7 +17,7 @@ package struct MountPointAdvice: Sendable {
     }
 
     /// The warnings for `status`. The default mount point causes none: `doctor` explains it.
-    package var unusual: [String] { mountPoint == home + "/Keychain" ? [] : warnings }
+    package var unusual: [String] { mountPoint == home + "/" + Locations.mountPointName ? [] : warnings }
 
     /// One sentence each; none if there is nothing to say.
     package var warnings: [String] {

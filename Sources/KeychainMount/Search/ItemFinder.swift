@@ -94,32 +94,33 @@ package struct ItemFinder: Sendable {
         var terms: [SearchTerm] = []
         var words: [String] = []
         for argument in arguments {
-            do throws(SearchTerm.Mistake) {
-                let term = try SearchTerm(argument)
-                guard !terms.contains(where: { $0.key == term.key }) else { throw .repeated(term.name) }
-                terms.append(term)
-            } catch .noEqualsSign {
+            guard let term = try parse(argument) else {
                 guard !argument.isEmpty else { throw Failure(.usage, "A word of the search is empty.") }
                 words.append(argument)
-            } catch {
-                throw Failure(error)
+                continue
             }
+            guard !terms.contains(where: { $0.key == term.key }) else {
+                throw Failure(.usage, "\(term.name) is given twice. An item has one value of it.")
+            }
+            terms.append(term)
         }
         return (terms, words)
+    }
+
+    private static func parse(_ argument: String) throws(Failure) -> SearchTerm? {
+        do throws(SearchTerm.Mistake) { return try SearchTerm(argument) } catch { throw Failure(error) }
     }
 }
 
 extension Failure {
     fileprivate init(_ mistake: SearchTerm.Mistake) {
         switch mistake {
-        case .noEqualsSign: self.init(.usage, "A search term is ATTRIBUTE=VALUE or a word.")
-        case .repeated(let name): self.init(.usage, "\(name) is given twice. An item has one value of it.")
         case .unknownAttribute(let name):
             self.init(
                 .usage,
                 """
                 There is no attribute '\(Printable.text(name))' to search for. There are: \
-                \(AttributeKey.searchNames.joined(separator: ", ")).
+                \(SearchTerm.names.joined(separator: ", ")).
                 """)
         case .badValue(let name): self.init(.usage, "\(name) cannot have that value.")
         }

@@ -6,9 +6,6 @@ import KeychainTree
 package struct SearchTerm: Sendable {
     /// A term that makes no sense.
     enum Mistake: Error, Equatable {
-        /// The argument is a word (``SearchWords``).
-        case noEqualsSign
-        case repeated(String)
         case unknownAttribute(String)
         case badValue(String)
     }
@@ -20,8 +17,10 @@ package struct SearchTerm: Sendable {
 
     /// `ATTRIBUTE` is a constant's name (`kSecAttrLabel`), its end in any case (`label`), or its value (`labl`); `VALUE` is
     /// what the extended attribute would be (contract, X2), or `0x` and the digits of bytes.
-    init(_ argument: String) throws(Mistake) {
-        guard let sign = argument.firstIndex(of: "=") else { throw .noEqualsSign }
+    ///
+    /// Returns nil without an equals sign: the argument is a word (``SearchWords``).
+    init?(_ argument: String) throws(Mistake) {
+        guard let sign = argument.firstIndex(of: "=") else { return nil }
         let name = String(argument[..<sign])
         self.name = name
         text = String(argument[argument.index(after: sign)...])
@@ -33,7 +32,12 @@ package struct SearchTerm: Sendable {
     }
 
     /// The short names of all attributes by which items can be found.
-    static var names: [String] { AttributeKey.searchNames }
+    package static var names: [String] {
+        AttributeKey.allCases.filter(\.isSearchable).map { key in
+            let name = String(key.definition.name.dropFirst("kSecAttr".count))
+            return name.prefix(1).lowercased() + name.dropFirst()
+        }
+    }
 
     func belongs(to itemClass: ItemClass) -> Bool { key.definition.classes.contains(itemClass) }
 
@@ -53,14 +57,6 @@ extension AttributeKey {
     /// Whether items can be found by it: not by what an item can have no value of here.
     fileprivate var isSearchable: Bool {
         ![.accessControl, .persistentReference, .uuid, .sha1, .tombstone].contains(self) && definition.role != .refused
-    }
-
-    /// The short names of all attributes by which items can be found.
-    static var searchNames: [String] {
-        allCases.filter(\.isSearchable).map { key in
-            let name = String(key.definition.name.dropFirst("kSecAttr".count))
-            return name.prefix(1).lowercased() + name.dropFirst()
-        }
     }
 
     fileprivate func isCalled(_ name: String) -> Bool {

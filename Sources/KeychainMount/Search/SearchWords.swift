@@ -11,7 +11,7 @@ struct SearchWords: Sendable {
     func match(_ item: FoundItem) -> Bool {
         let texts = [item.name] + ["kSecAttrLabel", "kSecAttrComment"].compactMap { item.attributes[$0] }
         return words.allSatisfy { word in
-            texts.contains { $0.range(of: word, options: [.caseInsensitive, .diacriticInsensitive]) != nil }
+            texts.contains { $0.range(of: word, options: .caseInsensitive) != nil }
         }
     }
 }

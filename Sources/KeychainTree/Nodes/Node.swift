@@ -52,7 +52,7 @@ final class Node: Sendable {
     }
 }
 
-/// The control files of a mount (design section 9).
+/// The control files of a mount (contract, section 9).
 enum ControlFile: String, CaseIterable, Sendable {
     /// Read: what `keychainfs status` shows, as JSON.
     case status

@@ -48,7 +48,8 @@ extension KeychainTree {
             return try body()
         } catch {
             guard error == .corrupt, mayBeRebuilt else { throw error }
-            awaitIndexes(request)
+            // Does not wait for a comparison that is under way: then the item itself is damaged.
+            awaitRebuild(request)
             return try body()
         }
     }

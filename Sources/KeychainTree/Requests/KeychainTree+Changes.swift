@@ -3,7 +3,7 @@ import Keychain
 import Synchronization
 import SystemPackage
 
-/// What Keychain Services has changed is seen in the mount at once (contract, F10); the rules are in <doc:Requests>.
+/// What Keychain Services has changed is seen in the mount at once (contract, F10); docs/protocol.md states the rules.
 extension KeychainTree {
     /// Follows changes that have been committed, and has the kernel told before the answer.
     func show(_ changes: [ItemChange], _ request: inout Request) {

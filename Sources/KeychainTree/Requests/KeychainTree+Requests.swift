@@ -4,7 +4,7 @@ import SecretCrypto
 import Synchronization
 import SystemPackage
 
-/// The control file `rpc` (design section 9): how it behaves is in <doc:Requests>.
+/// The control file `rpc` (contract, section 9): docs/protocol.md describes it.
 extension KeychainTree {
     /// EINVAL for who could not read an answer: what he writes would never be carried out.
     func openExchange(_ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenedFile {

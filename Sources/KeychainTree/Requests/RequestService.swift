@@ -3,7 +3,7 @@ package import Keychain
 package import SecretCrypto
 package import SystemPackage
 
-/// Who carries out what is asked through `.keychainfs/rpc` (design section 9): the tree collects requests and gives answers,
+/// Who carries out what is asked through `.keychainfs/rpc` (contract, section 9): the tree collects requests and gives answers,
 /// and knows nothing of what they say.
 package protocol RequestService: Sendable {
     /// The length of a whole request in bytes, as its first ones say; nil if they are too few to tell.

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// The control file `rpc` (design section 9): what a descriptor answers in each state, without a kernel.
+/// The control file `rpc` (contract, section 9): what a descriptor answers in each state, without a kernel.
 @Suite struct ExchangeTests {
     private let service = FakeService()
     private let fixture: TreeFixture

@@ -69,6 +69,7 @@ json search 'len(value["items"]) == 3' 'any(i["attributes"].get("kSecAttrLabel")
     '"x" not in [a for i in value["items"] for a in i["attributes"].values()]' -- search --json --mount "$MNT"
 json show 'value["path"] == "'"$D/a"'"' 'value["attributes"]["kSecAttrLabel"] == "L"' 'value["attributes"]["kSecAttrAccount"] == "a"' \
     '"x" not in value["attributes"].values()' -- show --json "$D/a"
+(cd "$D"; json show 'value["path"] == "'"$D/a"'"' -- show --json a)
 json rekey 'value["state"] == "finished"' 'value["left"] == 0' -- rekey --json "$MNT"
 json status 'value["rekey"]["state"] == "finished"' -- status --json "$MNT"
 json backup 'value["items"] == 3' -- backup --json "$CASE_DIR/backup"

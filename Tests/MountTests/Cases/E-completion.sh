@@ -8,7 +8,7 @@ create_keychain 2> /dev/null; mount_keychain
 mkdir "$CASE_DIR/bin" "$CASE_DIR/work"
 cat > "$CASE_DIR/bin/keychainfs" << 'WRAPPER'
 #!/bin/bash
-[ "$1" != complete ] || exec "$KEYCHAINFS" "$@"
+if [ "$1" = complete ]; then "$KEYCHAINFS" "$@"; code=$?; printf x >> "$LOG.asked"; exit $code; fi
 printf '[%s]' "$@" > "$LOG.new"; mv "$LOG.new" "$LOG"
 WRAPPER
 chmod +x "$CASE_DIR/bin/keychainfs"
@@ -39,6 +39,7 @@ completes '[unmount]' 'keychainfs unm'
 completes '[slot][remove]' 'keychainfs slot rem'
 completes '[show][--json]' 'keychainfs show --js'
 completes '[create][--kdf][sensitive]' 'keychainfs create --kdf sen'
+completes '[search][label=x]' $'keychainfs search la\tx'
 completes '[slot][remove][1]' 'keychainfs slot remove '
 # bash appends a slash to the name of a directory.
 complete bash "[lock][$MNT/]" "keychainfs lock ${MNT%nt}"

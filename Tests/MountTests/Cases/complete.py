@@ -1,7 +1,7 @@
 """Types a line and a tab into a real shell on a terminal, presses Return, and prints the arguments that the command received.
 
 complete.py SHELL SCRIPTS PATH LOG DIRECTORY TEXT: the shell loads its script from SCRIPTS and works in DIRECTORY; PATH begins with the
-directory of a `keychainfs` that writes its arguments to LOG.
+directory of a `keychainfs` that writes its arguments to LOG, and a byte to LOG.asked after each completion.
 """
 import os
 import pty
@@ -19,7 +19,7 @@ PROMPT = b"READY> "
 
 
 def read(descriptor, until, seconds):
-    """Reads until the text appears; None: until nothing has come for half a second."""
+    """Reads until the text appears, at most so long; None: until nothing has come for half a second."""
     shown, end = b"", time.monotonic() + seconds
     while time.monotonic() < end:
         if select.select([descriptor], [], [], 0.5 if until is None else 0.1)[0]:
@@ -32,9 +32,7 @@ def read(descriptor, until, seconds):
             return shown
         if until is not None and until in shown:
             return shown
-    if until is None:
-        return shown
-    raise SystemExit(f"{shell} does not print {until!r}: {shown!r}")
+    return shown
 
 
 arguments, setup = SHELLS[shell]
@@ -47,15 +45,17 @@ if process == 0:
 os.write(terminal, setup.encode() + b"\n")
 if shell != "fish":
     os.write(terminal, b"PS1='READY''> '\n")
-read(terminal, PROMPT, 30)
+if PROMPT not in read(terminal, PROMPT, 30):
+    raise SystemExit(f"{shell} does not start")
 read(terminal, None, 5)
 os.write(terminal, text.encode() + b"\t")
-# A completion has a second; a busy machine some more.
-shown = read(terminal, None, 5)
-for _ in range(6):
-    if text.encode().rstrip(b"'\"")[-4:] in shown and not shown.endswith(text.encode()):
-        break
-    shown += read(terminal, None, 1)
+# Each tab asks the program once; then the shell shows the result.
+shown, end = b"", time.monotonic() + 30
+while not os.path.exists(log + ".asked") or os.path.getsize(log + ".asked") < text.count("\t") + 1:
+    if time.monotonic() > end:
+        raise SystemExit(f"{shell} does not ask the program: {shown!r}")
+    shown += read(terminal, b"\0", 0.1)
+shown += read(terminal, None, 5)
 os.write(terminal, b"\n")
 end = time.monotonic() + 10
 while not os.path.exists(log) and time.monotonic() < end:
