@@ -90,7 +90,8 @@ struct MountPlaces: ParsableArguments {
             "The mount point, or the keychain file if a mount point follows. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
             valueName: "keychain-or-mount-point"), completion: .file())
     var first: String?
-    @Argument(help: ArgumentHelp("The mount point, after a keychain file.", valueName: "mount-point"),
+    @Argument(
+        help: ArgumentHelp("The mount point, after a keychain file.", valueName: "mount-point"),
         completion: .directory)
     var second: String?
 
@@ -113,7 +114,8 @@ struct LockOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Lock so long after each unlock, in use or not.", valueName: "duration"))
     var lockAtMost: String?
     @Option(
-        help: ArgumentHelp("Lock on 'suspend', 'screen' (when it is locked), or 'suspend,screen'.", valueName: "events"),
+        help: ArgumentHelp(
+            "Lock on 'suspend', 'screen' (when it is locked), or 'suspend,screen'.", valueName: "events"),
         completion: .list(["suspend", "screen", "suspend,screen"]))
     var lockOn: String?
 

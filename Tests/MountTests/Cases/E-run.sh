@@ -3,16 +3,16 @@
 # needs: run
 . "${0%/*}/lib.sh"
 MNT="$HOME/Keychain"
-mkdir -p "$CASE_DIR/checkout/scripts" "$CASE_DIR/bin" "$CASE_DIR/release"
+mkdir -p "$CASE_DIR/checkout/scripts" "$CASE_DIR/bin" "$CASE_DIR/.build/release"
 cp "$CASE_DIR/run" "$CASE_DIR/checkout/scripts/run"
 # Installation and build are replaced: they take minutes, and are run by a person in a fresh clone.
 printf '#!/bin/sh\n' > "$CASE_DIR/checkout/scripts/install"
-printf '#!/bin/sh\necho "%s"\n' "$CASE_DIR/release" > "$CASE_DIR/checkout/scripts/build-release"
+printf '#!/bin/sh\necho "%s"\n' "$CASE_DIR/.build/release" > "$CASE_DIR/checkout/scripts/build-release"
 printf '#!/bin/sh\n' > "$CASE_DIR/bin/swift"
 # `mount --create` derives its key at full cost.
 printf '#!/bin/sh\n[ "$1" != mount ] || "%s" create --kdf test || exit\nexec "%s" "$@"\n' "$KEYCHAINFS" "$KEYCHAINFS" \
-    > "$CASE_DIR/release/keychainfs"
-chmod +x "$CASE_DIR"/checkout/scripts/* "$CASE_DIR"/bin/* "$CASE_DIR"/release/*
+    > "$CASE_DIR/.build/release/keychainfs"
+chmod +x "$CASE_DIR"/checkout/scripts/* "$CASE_DIR"/bin/* "$CASE_DIR"/.build/release/*
 export PATH="$CASE_DIR/bin:$PATH"
 link="$HOME/.local/bin/keychainfs"
 run() { bash "$CASE_DIR/checkout/scripts/run" > "$CASE_DIR/said" 2>&1 < /dev/null || fail "scripts/run: $(cat "$CASE_DIR/said")"; }
@@ -32,8 +32,11 @@ keychainfs unmount "$MNT"; rm "$KEYCHAIN"
 export PATH="${PATH#"$HOME/.local/bin:"}"
 printf 'PATH="$HOME/.local/bin:$PATH"\n' > "$HOME/.profile"; run
 says 'The next login finds it'
-# Another program of that name.
-"$link" unmount "$MNT"; rm "$KEYCHAIN" "$link"; printf 'other\n' > "$link"; run
+# Another program of that name, and a link to one.
+"$link" unmount "$MNT"; rm "$KEYCHAIN" "$link"; printf 'other\n' > "$CASE_DIR/other"; cp "$CASE_DIR/other" "$link"; run
 says "$link is another program, and was not replaced"
 expect other "$(cat "$link")" "the other program"
-says "$CASE_DIR/release"
+says "$CASE_DIR/.build/release"
+"$KEYCHAINFS" unmount "$MNT"; rm "$KEYCHAIN"; ln -sf "$CASE_DIR/other" "$link"; run
+says "$link is another program, and was not replaced"
+expect "$CASE_DIR/other" "$(readlink "$link")" "the link to another program"
