@@ -34,7 +34,8 @@ done
 
 # The unit, with this program in the place of the installed one.
 if [ "$(id -u)" = 0 ]; then exit 0; fi
-mkdir -p "$HOME/units"; sed "s|/usr/local/bin/keychainfs|$KEYCHAINFS|" "$CASE_DIR/share/systemd/user/keychainfs@.service" \
+# Without its manual page, which is installed only with it.
+mkdir -p "$HOME/units"; sed "s|^ExecStart=keychainfs|ExecStart=$KEYCHAINFS|; /^Documentation=/d" "$CASE_DIR/share/systemd/user/keychainfs@.service" \
     > "$HOME/units/keychainfs@login.service"
 export XDG_RUNTIME_DIR="$CASE_DIR/run"; mkdir -m 700 "$XDG_RUNTIME_DIR"
 said=$(systemd-analyze --user verify "$HOME/units/keychainfs@login.service" 2>&1) || fail "systemd-analyze: $said"

@@ -1,7 +1,8 @@
 """Types a line and a tab into a real shell on a terminal, presses Return, and prints the arguments that the command received.
 
-complete.py SHELL SCRIPTS PATH LOG DIRECTORY TEXT: the shell loads its script from SCRIPTS and works in DIRECTORY; PATH begins with the
-directory of a `keychainfs` that writes its arguments to LOG, and a byte to LOG.asked after each completion.
+complete.py SHELL SCRIPTS PATH LOG DIRECTORY TEXT: the shell loads its script from SCRIPTS, or finds it where a package installs it
+if SCRIPTS is empty, and works in DIRECTORY; PATH begins with the directory of a `keychainfs` that writes its arguments to LOG, and a
+byte to LOG.asked after each completion.
 """
 import os
 import pty
@@ -16,6 +17,12 @@ SHELLS = {
     "fish": (["fish", "--no-config", "-i"], f"function fish_prompt; echo 'R''EADY> '; end; source {scripts}/keychainfs.fish"),
 }
 PROMPT = b"READY> "
+
+INSTALLED = {
+    "bash": (SHELLS["bash"][0], "source /usr/share/bash-completion/bash_completion; bind 'set bell-style none'"),
+    "zsh": (SHELLS["zsh"][0], "autoload -Uz compinit; compinit -u -D; unsetopt beep"),
+    "fish": (["fish", "-i"], "function fish_prompt; echo 'R''EADY> '; end"),
+}
 
 
 def read(descriptor, until, seconds):
@@ -35,7 +42,7 @@ def read(descriptor, until, seconds):
     return shown
 
 
-arguments, setup = SHELLS[shell]
+arguments, setup = (SHELLS if scripts else INSTALLED)[shell]
 process, terminal = pty.fork()
 if process == 0:
     os.chdir(directory)

@@ -1,0 +1,240 @@
+#!/bin/bash
+# A boot of the proof `package`, as root inside the container. Its argument is the boot, first or second; /proof holds the packages,
+# README.md and the scripts, and takes the report.
+set -uo pipefail
+export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
+held=0
+
+ok() { held=$((held + 1)); printf 'ok: %s\n' "$*"; }
+bad() { printf 'FAIL: %s\n' "$*"; exit 1; }
+# must TITLE COMMAND…: a case that holds if the command succeeds.
+must() {
+    local title=$1
+    shift
+    "$@" > /tmp/said 2>&1 || { tail -n 30 /tmp/said; bad "$title: $*"; }
+    ok "$title"
+}
+# must_not TITLE COMMAND…
+must_not() {
+    local title=$1
+    shift
+    ! "$@" > /tmp/said 2>&1 || { tail -n 30 /tmp/said; bad "$title: $*"; }
+    ok "$title"
+}
+# equal TITLE WANTED SEEN
+equal() { [ "$2" = "$3" ] || bad "$1: wanted '$2', got '$3'"; ok "$1"; }
+# await SECONDS COMMAND…: until it succeeds.
+await() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" > /dev/null 2>&1; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.2
+    done
+}
+apt_get() { apt-get install -y -q --allow-downgrades "$@" < /dev/null; }
+# as_alice COMMAND…: in the session of the ordinary user.
+as_alice() {
+    runuser -u alice -- env -i HOME=/home/alice USER=alice PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C.UTF-8 \
+        XDG_RUNTIME_DIR="/run/user/$(id -u alice)" KEYCHAINFS_PASSPHRASE_FILE=/home/alice/passphrase "$@"
+}
+K=/home/alice/Keychain
+# typed SHELL TEXT: what the program receives after a tab (complete.py).
+typed() {
+    local log=/tmp/typed
+    rm -rf "$log"; install -d -o alice "$log" "$log/bin"
+    printf '%s\n' '#!/bin/bash' \
+        'if [ "$1" = complete ]; then /usr/bin/keychainfs "$@"; printf x >> "$LOG.asked"; exit; fi' \
+        'printf "[%s]" "$@" > "$LOG.new"; mv "$LOG.new" "$LOG"' > "$log/bin/keychainfs"
+    chmod 755 "$log/bin/keychainfs"
+    as_alice LOG="$log/log" python3 -I /proof/complete.py "$1" "" "$log/bin:/usr/bin:/bin" "$log/log" /home/alice "$2"
+}
+mounted() { grep -q " $1 fuse\.keychainfs " /proc/self/mounts; }
+not_mounted() { ! mounted "$1"; }
+pid_of() { keychainfs_status "$1" | sed -n 's/.*"pid" *: *\([0-9]*\).*/\1/p'; }
+keychainfs_status() { as_alice keychainfs status --json "$1" | tr ',' '\n'; }
+keychains() { sha256sum /home/alice/.local/share/keychainfs/*.keychain /home/alice/.local/state/keychainfs/* /etc/keychainfs/* \
+    /var/lib/keychainfs/*; }
+pages() { as_alice man -P cat "$1" "$2"; }
+
+install_it() {
+    must "installs with what it depends on" apt_get /proof/keychainfs.deb
+    must_not "the login script is disabled" grep -r keychainfs /etc/pam.d
+    must_not "no unit is enabled" sh -c 'find /etc/systemd -name "keychainfs*" | grep .'
+    equal "the mode of the program" 711 "$(stat -c %a /usr/bin/keychainfs)"
+    must_not "an ordinary user cannot read the program" as_alice cat /usr/bin/keychainfs
+    local page
+    for page in 1 5; do must "man $page keychainfs" pages "$page" keychainfs; done
+    must "man 8 mount.keychainfs" pages 8 mount.keychainfs
+    must "the manual page names every command" sh -c 'man -P cat keychainfs | grep -q "slot remove"'
+    local shell
+    equal "units are valid" "" "$(systemd-analyze verify /lib/systemd/system/keychainfs@.service 2>&1 | grep keychainfs)"
+    equal "user units are valid" "" \
+        "$(systemd-analyze --user verify /usr/lib/systemd/user/keychainfs@.service 2>&1 | grep keychainfs)"
+    for shell in bash zsh fish; do
+        equal "$shell completes a command" '[unmount]' "$(typed "$shell" 'keychainfs unm')"
+    done
+}
+
+tour() {
+    must "an ordinary user creates a keychain" as_alice keychainfs create
+    must "an ordinary user mounts it" as_alice keychainfs mount
+    awk '/^```sh$/ { inside = 1; next } /^```$/ && inside { exit } inside' /proof/README.md > /proof/tour.sh
+    equal "lines of the tour" 10 "$(wc -l < /proof/tour.sh)"
+    must "the tour of the README" as_alice sh -c 'bash -euo pipefail /proof/tour.sh > /tmp/shown 2>&1'
+    must "it shows the lock" grep -q 'Required key not available' /tmp/shown
+    for shell in bash zsh fish; do
+        equal "$shell completes an item" "[show][$K/generic-passwords/example.com/alice]" \
+            "$(typed "$shell" "keychainfs show $K/generic-passwords/example.com/a")"
+    done
+    must "doctor finds a way to mount" as_alice keychainfs doctor
+}
+
+upgrade() {
+    local pid secret
+    secret=$(as_alice cat "$K/generic-passwords/example.com/alice")
+    pid=$(pid_of "$K")
+    # Opened before the upgrade, read after it.
+    as_alice sh -c "exec 3< '$K/generic-passwords/example.com/alice'; touch /home/alice/opened
+        while [ ! -e /home/alice/upgraded ]; do sleep 0.1; done; cat <&3 > /home/alice/read" &
+    must "a reader has the item open" await 10 test -e /home/alice/opened
+    must "an upgrade while it is mounted" apt_get /proof/keychainfs-upgrade.deb
+    must "the daemon runs the replaced program" sh -c "readlink /proc/$pid/exe | grep -q deleted"
+    touch /home/alice/upgraded; wait
+    equal "an item that was open" "$secret" "$(cat /home/alice/read)"
+    equal "an item opened later" "$secret" "$(as_alice cat "$K/generic-passwords/example.com/alice")"
+    equal "the same daemon" "$pid" "$(pid_of "$K")"
+    must "a write" as_alice sh -c "echo new > $K/generic-passwords/example.com/bob"
+    must "the new program locks" as_alice keychainfs lock
+    must_not "what is locked" as_alice cat "$K/generic-passwords/example.com/bob"
+    must "the new program unlocks" as_alice keychainfs unlock
+    equal "after it" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
+    must "the new program unmounts" as_alice keychainfs unmount
+    must "the replaced daemon ends" await 10 sh -c "! kill -0 $pid"
+    must "check finds no fault" as_alice keychainfs check
+}
+
+user_unit() {
+    loginctl enable-linger alice
+    must "the session of the user" await 30 test -S "/run/user/$(id -u alice)/bus"
+    must "the user unit starts" as_alice systemctl --user enable --now keychainfs@login
+    must "it is mounted, locked" sh -c "runuser -u alice -- keychainfs status --quiet $K; [ \$? = 23 ]"
+    must "unlock" as_alice keychainfs unlock
+    equal "an item" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
+    must "a downgrade while the unit runs" apt_get /proof/keychainfs.deb
+    equal "an item after it" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
+    must "the unit restarts with the new program" as_alice systemctl --user restart keychainfs@login
+    must_not "locked again" as_alice cat "$K/generic-passwords/example.com/bob"
+    must "the unit stops" as_alice systemctl --user stop keychainfs@login
+    must "and leaves no mount" not_mounted "$K"
+}
+
+system_unit() {
+    install -d -m 700 /etc/keychainfs /var/lib/keychainfs
+    (umask 077; head -c 18 /dev/urandom | base64 > /etc/keychainfs/app.passphrase)
+    must "a keychain for a service" env XDG_STATE_HOME=/var/lib keychainfs create --keychain /var/lib/keychainfs/app.keychain \
+        --passphrase-file /etc/keychainfs/app.passphrase
+    must_not "without a passphrase the unit fails" systemctl start keychainfs@absent
+    must_not "and mounts nothing" mounted /run/keychainfs/absent
+    must "the system unit starts" systemctl enable --now keychainfs@app
+    mkdir /run/keychainfs/app/generic-passwords/web
+    printf secret > /run/keychainfs/app/generic-passwords/web/key
+    must_not "other users cannot read it" as_alice cat /run/keychainfs/app/generic-passwords/web/key
+    chmod 0711 /run/keychainfs/app/generic-passwords/web
+    must_not "nor in a directory that they may enter" as_alice cat /run/keychainfs/app/generic-passwords/web/key
+    chown www-data /run/keychainfs/app/generic-passwords/web/key
+    equal "a service of another user" secret \
+        "$(systemd-run --quiet --pipe --wait --uid=www-data cat /run/keychainfs/app/generic-passwords/web/key)"
+    must "its daemon ends with an error if it is killed" systemctl kill --signal=KILL keychainfs@app
+    must "systemd starts it again" await 30 sh -c 'cat /run/keychainfs/app/generic-passwords/web/key | grep -qx secret'
+    must "credentials are not in the keychain directory" sh -c '! ls /var/lib/keychainfs | grep -i passphrase'
+    systemctl show keychainfs@app -p ActiveState -p SubState
+}
+
+pam() {
+    must "the login script can be enabled" pam-auth-update --package --enable keychainfs
+    must "it is in common-auth" grep -q keychainfs-login /etc/pam.d/common-auth
+    must "an upgrade keeps it enabled" apt_get /proof/keychainfs-upgrade.deb
+    must "still" grep -q keychainfs-login /etc/pam.d/common-auth
+    must "a login mounts the keychain" sh -c 'printf "correct horse\n" | pamtester login alice authenticate'
+    equal "unlocked" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
+    must_not "a wrong password is refused" sh -c 'printf "wrong\n" | pamtester login alice authenticate'
+    must "unmounts" as_alice keychainfs unmount
+}
+
+helper() {
+    local type keychain=/srv/app.keychain
+    mkdir -p /srv/app
+    must "a keychain of root" keychainfs create --keychain "$keychain" --passphrase-file /etc/keychainfs/app.passphrase
+    for type in keychainfs fuse.keychainfs; do
+        printf '%s /srv/app %s nofail,passphrase_file=/etc/keychainfs/app.passphrase 0 0\n' "$keychain" "$type" > /etc/fstab
+        must "fstab, type $type" mount /srv/app
+        must "mounted" mounted /srv/app
+        must "umount" umount /srv/app
+    done
+}
+
+removal() {
+    local before
+    must "a mount while the package is removed" as_alice keychainfs mount
+    must "removal" apt-get remove -y -q keychainfs
+    equal "the mount serves on" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
+    must_not "nothing of it is in a login" grep -r keychainfs /etc/pam.d
+    must "a login works" sh -c 'printf "correct horse\n" | pamtester login alice authenticate'
+    must "fusermount3 unmounts" as_alice fusermount3 -u "$K"
+    must "the daemon ends" await 10 sh -c '! pgrep -u alice keychainfs'
+    must "the system unit's daemon stops" systemctl stop keychainfs@app
+    must_not "removal leaves nothing to purge" dpkg-query --status keychainfs
+    must "installs again" apt_get /proof/keychainfs.deb
+    must "mounts again" as_alice keychainfs mount
+    equal "the item is there" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
+    must "unmounts" as_alice keychainfs unmount
+    before=$(keychains)
+    must "purge" apt-get purge -y -q keychainfs
+    equal "purge changes no keychain" "$before" "$(keychains)"
+    must_not "no file is left" sh -c 'find /usr /etc/pam.d /lib /var/lib/pam /var/lib/dpkg/info -name "*keychainfs*" | grep .'
+}
+
+archive() {
+    local before
+    tar -C /tmp -xf /proof/keychainfs.tar.xz
+    before=$(find / -xdev -path /tmp -prune -o -path /var/log -prune -o -path /proc -prune -o -print | sort)
+    must "the archive installs" sh -c '/tmp/keychainfs-*/install'
+    equal "into /usr/local" /usr/local/bin/keychainfs "$(as_alice sh -c 'command -v keychainfs')"
+    must "it mounts" as_alice keychainfs mount
+    must "over a running mount" sh -c '/tmp/keychainfs-*/install'
+    equal "an item" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
+    must "it unmounts" as_alice keychainfs unmount
+    must "the user unit finds the program" as_alice systemctl --user daemon-reload
+    must "and starts" as_alice systemctl --user start keychainfs@login
+    must "and stops" as_alice systemctl --user stop keychainfs@login
+    must "the archive uninstalls" sh -c '/tmp/keychainfs-*/install --uninstall'
+    must_not "no file is left" sh -c 'find /usr/local /etc -type f -name "*keychainfs*" | grep -v "^/etc/keychainfs/" | grep .'
+    must_not "another argument is refused" sh -c '/tmp/keychainfs-*/install --prefix'
+}
+
+case $1 in
+first)
+    useradd --create-home --shell /bin/bash alice
+    printf 'alice:correct horse\n' | chpasswd
+    install -m 600 -o alice /dev/null /home/alice/passphrase
+    printf 'correct horse\n' > /home/alice/passphrase
+    install_it
+    tour
+    upgrade
+    user_unit
+    system_unit
+    ;;
+second)
+    must "the system unit is mounted at boot" await 30 mounted /run/keychainfs/app
+    equal "and unlocked" secret "$(cat /run/keychainfs/app/generic-passwords/web/key)"
+    must "the user unit is mounted at boot" await 30 mounted "$K"
+    as_alice systemctl --user disable --now keychainfs@login > /dev/null 2>&1
+    must "and stops" await 10 not_mounted "$K"
+    pam
+    helper
+    removal
+    archive
+    ;;
+esac
+printf 'cases: %s\n' "$held" > /proof/result
