@@ -63,6 +63,8 @@ install_it() {
     must_not "no unit is enabled" sh -c 'find /etc/systemd -name "keychainfs*" | grep .'
     equal "the mode of the program" 711 "$(stat -c %a /usr/bin/keychainfs)"
     must_not "an ordinary user cannot read the program" as_alice cat /usr/bin/keychainfs
+    equal "a traced start of another program" readable "$(as_alice python3 -I /proof/traced_start.py /usr/bin/true)"
+    equal "a traced start of the program" refused "$(as_alice python3 -I /proof/traced_start.py /usr/bin/keychainfs --version)"
     local page
     for page in 1 5; do must "man $page keychainfs" pages "$page" keychainfs; done
     must "man 8 mount.keychainfs" pages 8 mount.keychainfs
