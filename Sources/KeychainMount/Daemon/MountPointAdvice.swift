@@ -1,8 +1,8 @@
 import DeviceState
 
-/// Where a mount lies badly: what copies a home directory copies decrypted items too (contract H6).
+/// Warns of a mount point from which programs that copy a home directory copy decrypted items too (contract H6).
 package struct MountPointAdvice: Sendable {
-    /// Directories that programs keep in step with other machines, in lower case.
+    /// Names of directories that programs synchronize with other machines, in lower case.
     private static let synchronized = [
         "dropbox", "nextcloud", "owncloud", "onedrive", "google drive", "syncthing",
         "sync",
@@ -16,21 +16,27 @@ package struct MountPointAdvice: Sendable {
         self.home = home
     }
 
-    /// The warnings for `status`. The default mount point causes none: `doctor` explains it.
-    package var unusual: [String] { mountPoint == home + "/" + Locations.mountPointName ? [] : warnings }
+    package struct Warning: Sendable {
+        package let message: String
+        package let remedy: String
+    }
 
-    /// One sentence each; none if there is nothing to say.
-    package var warnings: [String] {
+    /// The sentences for `status`. The default mount point causes none: `doctor` explains it.
+    package var unusual: [String] {
+        mountPoint == home + "/" + Locations.mountPointName ? [] : warnings.map { $0.message + " " + $0.remedy }
+    }
+
+    package var warnings: [Warning] {
         guard home.count > 1, mountPoint.hasPrefix(home + "/") else { return [] }
         let directories = mountPoint.dropFirst(home.count + 1).split(separator: "/").dropLast()
         if let name = directories.first(where: { Self.synchronized.contains($0.lowercased()) }) {
-            return [
-                "The mount point lies in \(name): what synchronizes that directory copies decrypted items. Move it."
-            ]
+            let message = "The mount point is in \(name): what synchronizes that directory copies decrypted items."
+            return [Warning(message: message, remedy: "Move it.")]
         }
         return [
-            "The mount point lies in the home directory: a backup of it that crosses file systems copies decrypted items."
-                + " Exclude \(mountPoint), or back up with --one-file-system, and back up the keychain file instead."
+            Warning(
+                message: "The mount point is in the home directory: a backup that enters it copies decrypted items.",
+                remedy: "Exclude it, or use --one-file-system; 'keychainfs backup' writes an encrypted copy.")
         ]
     }
 }

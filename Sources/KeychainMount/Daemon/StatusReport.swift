@@ -72,13 +72,29 @@ package struct StatusReport: JSONText, Sendable {
             "keychain:    \(keychain)", "mounted at:  \(mountpoint)\(readOnly ? " (read-only)" : "")",
             "state:       \(state)", "items:       \(items)", "daemon:      process \(pid)",
             "format:      \(format)", "integrity:   \(integrity)",
-            "protection:  \(holds.joined(separator: ", "))",
+            "protection:  \(Self.folded(holds))",
         ]
         if let locks = automaticLock.text { lines.append("locks:       \(locks)") }
         lines += device.lines + rekey.lines + stagedMemory.lines
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         lines += warnings.map { "warning:     \($0)" }
         return lines.joined(separator: "\n")
+    }
+
+    /// A list in lines of at most 80 columns, below each other behind a label of 13 columns.
+    private static func folded(_ parts: [String]) -> String {
+        var lines = [""]
+        for (index, part) in parts.enumerated() {
+            let text = part + (index < parts.count - 1 ? "," : "")
+            if lines[lines.count - 1].isEmpty {
+                lines[lines.count - 1] = text
+            } else if lines[lines.count - 1].count + text.count < 67 {
+                lines[lines.count - 1] += " " + text
+            } else {
+                lines.append(text)
+            }
+        }
+        return lines.joined(separator: "\n" + String(repeating: " ", count: 13))
     }
 }
 

@@ -93,7 +93,7 @@ extension Doctor {
 
     var mountPointWarnings: [Diagnosis.Finding] {
         MountPointAdvice(mountPoint: mountPoint, home: locations.home).warnings.map { warning in
-            .init("backups", .warning, warning)
+            .init("backups", .warning, warning.message, warning.remedy)
         }
     }
 }

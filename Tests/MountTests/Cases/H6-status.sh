@@ -22,6 +22,7 @@ assert locked <= 8192, locked
 assert status["warnings"] == [], status["warnings"]
 PY
 "$KEYCHAINFS" status "$MNT" | grep -q 'freed memory wiped' || fail "the text does not tell of the allocator"
+long=$("$KEYCHAINFS" status "$MNT" | grep -v / | grep -E '.{81}') && fail "a line of more than 80 columns: $long"
 expect_code 0 "$KEYCHAINFS" doctor "$MNT" > /dev/null
 unmount_keychain
 
