@@ -1,4 +1,4 @@
-// An empty table of ICU data, which scripts/build-release links in the place of the one of the Swift runtime: 34 MB of locales,
+// An empty table of ICU data, which scripts/build-release links instead of that of the Swift runtime: 34 MB of locales,
 // calendars and converters that nothing in the program reads. A look-up in an empty table finds nothing and reports so.
 // The layout is that of ICU_Data_Header in stubdata.h of ICU, which ICU builds its own tools with.
 #include <stdint.h>

@@ -174,7 +174,9 @@ import Testing
                 "old-copies", "device-key", "state-directory", "disk", "disk-space", "clock", "session", "updatedb",
                 "backups",
             ])
-        for finding in diagnosis.findings where finding.severity != .ok { #expect(!finding.advice.isEmpty, "\(finding)") }
+        for finding in diagnosis.findings where finding.severity != .ok {
+            #expect(!finding.advice.isEmpty, "\(finding)")
+        }
     }
 }
 

@@ -108,7 +108,7 @@ upgrade() {
     equal "the same daemon" "$pid" "$(pid_of "$K")"
     must "a write" as_alice sh -c "echo new > $K/generic-passwords/example.com/bob"
     must "the new program locks" as_alice keychainfs lock
-    must_not "what is locked" as_alice cat "$K/generic-passwords/example.com/bob"
+    must_not "a locked item" as_alice cat "$K/generic-passwords/example.com/bob"
     must "the new program unlocks" as_alice keychainfs unlock
     equal "after it" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
     must "the new program unmounts" as_alice keychainfs unmount
