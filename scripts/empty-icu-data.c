@@ -1,5 +1,5 @@
 // An empty table of ICU data, which scripts/build-release links instead of that of the Swift runtime: 34 MB of locales,
-// calendars and converters that nothing in the program reads. A look-up in an empty table finds nothing and reports so.
+// calendars and converters that the program does not read. A look-up in an empty table finds nothing and reports so.
 // The layout is that of ICU_Data_Header in stubdata.h of ICU, which ICU builds its own tools with.
 #include <stdint.h>
 

@@ -1,9 +1,12 @@
 import Foundation
+import Fuse
+import Keychain
+import KeychainTree
 import SystemServices
 
-/// Dates in the names of files that are kept aside: `20261121T054408Z`.
+/// Dates in the names of preserved files, in UTC: `20261121T054408Z`.
 enum FileNameDate {
-    /// Now; with a number behind it if something is called `prefix` and that already.
+    /// The current time, with a number appended if a file with `prefix` and that time exists already.
     static func free(after prefix: String) -> String {
         let date = now
         let names = [date] + (2...999).map { "\(date)-\($0)" }
@@ -14,5 +17,10 @@ enum FileNameDate {
         } ?? date
     }
 
-    private static var now: String { String(Date().formatted(.iso8601).filter { !"-:".contains($0) }) }
+    private static var now: String { text(of: KeychainDate(SystemClock.now())) }
+
+    /// Without Foundation's formatter, which looks up the time zone in the data of ICU.
+    static func text(of date: KeychainDate) -> String {
+        DateText.encode(KeychainDate(seconds: date.seconds)).filter { !"-:".contains($0) }
+    }
 }

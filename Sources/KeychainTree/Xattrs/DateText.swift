@@ -1,10 +1,10 @@
-import Keychain
+package import Keychain
 
 /// Dates as text: RFC 3339 in UTC, with as many digits of the second as it takes.
-enum DateText {
+package enum DateText {
     private static let secondsPerDay: Int64 = 86_400
 
-    static func encode(_ date: KeychainDate) -> String {
+    package static func encode(_ date: KeychainDate) -> String {
         let days = date.seconds.dividing(by: secondsPerDay)
         let (year, month, day) = civil(fromDays: days.quotient)
         let time = days.remainder

@@ -32,11 +32,14 @@ for place in "$CASE_DIR/none" nonsense "" "$(printf '/%.0s' {1..200})"; do
     wait_until 30 is_mounted; wait_until 30 "$KEYCHAINFS" status "$MNT" > /dev/null; kill "$pid"; wait "$pid" || fail "'$place'"
 done
 
-# The unit, with this program in the place of the installed one.
+# The units, with this program instead of the installed one, and without its manual page.
+# unit KIND FILE: writes the unit of share/systemd.
+unit() { sed "s|^ExecStart=keychainfs|ExecStart=$KEYCHAINFS|; /^Documentation=/d" "$CASE_DIR/share/systemd/$1/keychainfs@.service" > "$2"; }
+mkdir "$CASE_DIR/units"; unit system "$CASE_DIR/units/keychainfs@app.service"
+said=$(systemd-analyze --system verify "$CASE_DIR/units/keychainfs@app.service" 2>&1) || fail "systemd-analyze: $said"
+[[ $said != *keychainfs@* ]] || fail "systemd-analyze: $said"
 if [ "$(id -u)" = 0 ]; then exit 0; fi
-# Without its manual page, which is installed only with it.
-mkdir -p "$HOME/units"; sed "s|^ExecStart=keychainfs|ExecStart=$KEYCHAINFS|; /^Documentation=/d" "$CASE_DIR/share/systemd/user/keychainfs@.service" \
-    > "$HOME/units/keychainfs@login.service"
+mkdir -p "$HOME/units"; unit user "$HOME/units/keychainfs@login.service"
 export XDG_RUNTIME_DIR="$CASE_DIR/run"; mkdir -m 700 "$XDG_RUNTIME_DIR"
 said=$(systemd-analyze --user verify "$HOME/units/keychainfs@login.service" 2>&1) || fail "systemd-analyze: $said"
 [[ $said != *keychainfs@* ]] || fail "systemd-analyze: $said"
