@@ -24,8 +24,10 @@ struct Case: CustomTestStringConvertible, Sendable {
         "lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py", "complete.py",
     ]
 
-    /// The program that was built with the tests.
-    static let program = built("keychainfs")
+    /// The program that was built with the tests, or the one that KEYCHAINFS_CASE_PROGRAM names (Tests/Proofs/packaged-program).
+    static let program =
+        ProcessInfo.processInfo.environment["KEYCHAINFS_CASE_PROGRAM"].map { URL(fileURLWithPath: $0) }
+        ?? built("keychainfs")
 
     private static func built(_ name: String) -> URL {
         URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(name)

@@ -21,6 +21,13 @@ must_not() {
     ! "$@" > /tmp/said 2>&1 || { tail -n 30 /tmp/said; bad "$title: $*"; }
     ok "$title"
 }
+# refused TITLE MESSAGE COMMAND…: fails with that message, and for no other reason.
+refused() {
+    local title=$1 message=$2
+    shift 2
+    ! "$@" > /tmp/said 2>&1 && grep -q "$message" /tmp/said || { tail -n 30 /tmp/said; bad "$title: $*"; }
+    ok "$title"
+}
 # equal TITLE WANTED SEEN
 equal() { [ "$2" = "$3" ] || bad "$1: wanted '$2', got '$3'"; ok "$1"; }
 # await SECONDS COMMAND…: until it succeeds.
@@ -62,7 +69,7 @@ install_it() {
     must_not "the login script is disabled" grep -r keychainfs /etc/pam.d
     must_not "no unit is enabled" sh -c 'find /etc/systemd -name "keychainfs*" | grep .'
     equal "the mode of the program" 711 "$(stat -c %a /usr/bin/keychainfs)"
-    must_not "an ordinary user cannot read the program" as_alice cat /usr/bin/keychainfs
+    refused "an ordinary user cannot read the program" 'Permission denied' as_alice cat /usr/bin/keychainfs
     equal "a traced start of another program" readable "$(as_alice python3 -I /proof/traced_start.py /usr/bin/true)"
     equal "a traced start of the program" refused "$(as_alice python3 -I /proof/traced_start.py /usr/bin/keychainfs --version)"
     local page
@@ -108,12 +115,33 @@ upgrade() {
     equal "the same daemon" "$pid" "$(pid_of "$K")"
     must "a write" as_alice sh -c "echo new > $K/generic-passwords/example.com/bob"
     must "the new program locks" as_alice keychainfs lock
-    must_not "a locked item" as_alice cat "$K/generic-passwords/example.com/bob"
+    refused "a locked item" 'Required key not available' as_alice cat "$K/generic-passwords/example.com/bob"
     must "the new program unlocks" as_alice keychainfs unlock
     equal "after it" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
     must "the new program unmounts" as_alice keychainfs unmount
     must "the replaced daemon ends" await 10 sh -c "! kill -0 $pid"
     must "check finds no fault" as_alice keychainfs check
+}
+
+# protected COMMAND…: every measure is in force in the daemon whose status that prints.
+protected() {
+    "$@" > /tmp/status
+    must "the daemon is protected" python3 -I -c '
+import json
+measures = json.load(open("/tmp/status"))["hardening"]
+missing = [name for name, holds in measures.items() if holds is False and name != "swapActive"]
+assert measures["memoryLocked"] and not missing, missing'
+}
+
+# dead_mount OWNER PLACE: kills the daemon and its guard at the same moment, which leaves their mount; systemd starts the unit again.
+dead_mount() {
+    local pids
+    mapfile -t pids < <(pgrep -u "$1" -x keychainfs)
+    # Stopped first, so that the guard does not act between the two signals.
+    kill -STOP "${pids[@]}"
+    kill -KILL "${pids[@]}"
+    refused "the mount is dead" 'Transport endpoint is not connected' runuser -u "$1" -- ls "$2/."
+    must "systemd replaces a dead mount" await 30 runuser -u "$1" -- ls "$2/."
 }
 
 user_unit() {
@@ -126,42 +154,71 @@ user_unit() {
     must "a downgrade while the unit runs" apt_get /proof/keychainfs.deb
     equal "an item after it" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
     must "the unit restarts with the new program" as_alice systemctl --user restart keychainfs@login
-    must_not "locked again" as_alice cat "$K/generic-passwords/example.com/bob"
+    refused "locked again" 'Required key not available' as_alice cat "$K/generic-passwords/example.com/bob"
+    protected as_alice keychainfs status --json
+    dead_mount alice "$K"
     must "the unit stops" as_alice systemctl --user stop keychainfs@login
     must "and leaves no mount" not_mounted "$K"
 }
 
 system_unit() {
-    install -d -m 700 /etc/keychainfs /var/lib/keychainfs
-    (umask 077; head -c 18 /dev/urandom | base64 > /etc/keychainfs/app.passphrase)
-    must "a keychain for a service" env XDG_STATE_HOME=/var/lib keychainfs create --keychain /var/lib/keychainfs/app.keychain \
-        --passphrase-file /etc/keychainfs/app.passphrase
+    # The commands of the page.
+    awk '/^## A keychain for services/ { here = 1 } here && /^```$/ && inside { exit } inside; here && /^```console$/ { inside = 1 }' \
+        /proof/services-and-login.md > /proof/services.sh
+    equal "lines of the page" 4 "$(wc -l < /proof/services.sh)"
+    must "the commands of the page" bash -euo pipefail /proof/services.sh
     must_not "without a passphrase the unit fails" systemctl start keychainfs@absent
     must_not "and mounts nothing" mounted /run/keychainfs/absent
-    must "the system unit starts" systemctl enable --now keychainfs@app
-    mkdir /run/keychainfs/app/generic-passwords/web
-    printf secret > /run/keychainfs/app/generic-passwords/web/key
-    must_not "other users cannot read it" as_alice cat /run/keychainfs/app/generic-passwords/web/key
-    chmod 0711 /run/keychainfs/app/generic-passwords/web
-    must_not "nor in a directory that they may enter" as_alice cat /run/keychainfs/app/generic-passwords/web/key
-    chown www-data /run/keychainfs/app/generic-passwords/web/key
-    equal "a service of another user" secret \
-        "$(systemd-run --quiet --pipe --wait --uid=www-data cat /run/keychainfs/app/generic-passwords/web/key)"
-    must "its daemon ends with an error if it is killed" systemctl kill --signal=KILL keychainfs@app
-    must "systemd starts it again" await 30 sh -c 'cat /run/keychainfs/app/generic-passwords/web/key | grep -qx secret'
-    must "credentials are not in the keychain directory" sh -c '! ls /var/lib/keychainfs | grep -i passphrase'
-    systemctl show keychainfs@app -p ActiveState -p SubState
+    local item=/run/keychainfs/app/generic-passwords/web/key pid
+    mkdir "${item%/*}"
+    printf secret > "$item"
+    refused "other users cannot read it" 'Permission denied' as_alice cat "$item"
+    chmod 0711 "${item%/*}"
+    refused "nor in a directory that they may enter" 'Permission denied' as_alice cat "$item"
+    chown www-data "$item"
+    equal "a service of another user" secret "$(systemd-run --quiet --pipe --wait --uid=www-data cat "$item")"
+    protected keychainfs status --json /run/keychainfs/app
+    pid=$(systemctl show --property MainPID --value keychainfs@app)
+    kill -KILL "$pid"
+    must "systemd starts a killed daemon again" await 30 sh -c "grep -qx secret '$item'"
+    must_not "as another process" test "$pid" = "$(systemctl show --property MainPID --value keychainfs@app)"
+    dead_mount root /run/keychainfs/app
+    must "and serves" await 10 cat "$item"
+    equal "an item after it" secret "$(cat "$item")"
+    encrypted_credential "$item"
+}
+
+# The passphrase as an encrypted credential, as the page says; here with the key of the host, for there is no TPM.
+encrypted_credential() {
+    systemd-creds encrypt --with-key=host --name=passphrase /etc/keychainfs/app.passphrase /etc/keychainfs/app.cred
+    mv /etc/keychainfs/app.passphrase /etc/keychainfs/away
+    mkdir -p /etc/systemd/system/keychainfs@app.service.d
+    awk '/^```ini$/ { inside = 1; next } /^```$/ { inside = 0 } inside' /proof/services-and-login.md \
+        > /etc/systemd/system/keychainfs@app.service.d/override.conf
+    systemctl daemon-reload
+    must "the unit starts with an encrypted credential" systemctl restart keychainfs@app
+    equal "an item" secret "$(cat "$1")"
+    mv /etc/keychainfs/away /etc/keychainfs/app.passphrase
+    rm -r /etc/systemd/system/keychainfs@app.service.d
+    systemctl daemon-reload
+    must "and without it" systemctl restart keychainfs@app
 }
 
 pam() {
-    must "the login script can be enabled" pam-auth-update --package --enable keychainfs
+    must "the login script can be enabled" pam-auth-update --enable keychainfs
     must "it is in common-auth" grep -q keychainfs-login /etc/pam.d/common-auth
-    must "an upgrade keeps it enabled" apt_get /proof/keychainfs-upgrade.deb
-    must "still" grep -q keychainfs-login /etc/pam.d/common-auth
+    must "an upgrade" apt_get /proof/keychainfs-upgrade.deb
+    must "keeps it enabled" grep -q keychainfs-login /etc/pam.d/common-auth
+    equal "the manager has read the changed unit" no "$(systemctl show --property NeedDaemonReload --value keychainfs@app)"
     must "a login mounts the keychain" sh -c 'printf "correct horse\n" | pamtester login alice authenticate'
     equal "unlocked" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
     must_not "a wrong password is refused" sh -c 'printf "wrong\n" | pamtester login alice authenticate'
     must "unmounts" as_alice keychainfs unmount
+    must "the login script can be disabled" pam-auth-update --disable keychainfs
+    must_not "it is not in common-auth" grep -q keychainfs-login /etc/pam.d/common-auth
+    must "a login without it" sh -c 'printf "correct horse\n" | pamtester login alice authenticate'
+    must "mounts nothing" not_mounted "$K"
+    must "enabled again" pam-auth-update --enable keychainfs
 }
 
 helper() {
@@ -181,7 +238,7 @@ removal() {
     must "a mount while the package is removed" as_alice keychainfs mount
     must "removal" apt-get remove -y -q keychainfs
     equal "the mount serves on" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"
-    must_not "nothing of it is in a login" grep -r keychainfs /etc/pam.d
+    must_not "removal takes it from the logins" grep -r keychainfs /etc/pam.d
     must "a login works" sh -c 'printf "correct horse\n" | pamtester login alice authenticate'
     must "fusermount3 unmounts" as_alice fusermount3 -u "$K"
     must "the daemon ends" await 10 sh -c '! pgrep -u alice keychainfs'
@@ -197,10 +254,12 @@ removal() {
     must_not "no file is left" sh -c 'find /usr /etc/pam.d /lib /var/lib/pam /var/lib/dpkg/info -name "*keychainfs*" | grep .'
 }
 
+installed_files() { find /usr /etc ! -type d | sort; }
+
 archive() {
     local before
     tar -C /tmp -xf /proof/keychainfs.tar.xz
-    before=$(find / -xdev -path /tmp -prune -o -path /var/log -prune -o -path /proc -prune -o -print | sort)
+    before=$(installed_files)
     must "the archive installs" sh -c '/tmp/keychainfs-*/install'
     equal "into /usr/local" /usr/local/bin/keychainfs "$(as_alice sh -c 'command -v keychainfs')"
     must "it mounts" as_alice keychainfs mount
@@ -211,7 +270,7 @@ archive() {
     must "and starts" as_alice systemctl --user start keychainfs@login
     must "and stops" as_alice systemctl --user stop keychainfs@login
     must "the archive uninstalls" sh -c '/tmp/keychainfs-*/install --uninstall'
-    must_not "no file is left" sh -c 'find /usr/local /etc -type f -name "*keychainfs*" | grep -v "^/etc/keychainfs/" | grep .'
+    equal "no file is left" "$before" "$(installed_files)"
     must_not "another argument is refused" sh -c '/tmp/keychainfs-*/install --prefix'
 }
 

@@ -81,20 +81,19 @@ package struct StatusReport: JSONText, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// A list in lines of at most 80 columns, below each other behind a label of 13 columns.
+    /// A list in lines of at most 80 columns, aligned behind the label of the first.
     private static func folded(_ parts: [String]) -> String {
-        var lines = [""]
-        for (index, part) in parts.enumerated() {
-            let text = part + (index < parts.count - 1 ? "," : "")
-            if lines[lines.count - 1].isEmpty {
-                lines[lines.count - 1] = text
-            } else if lines[lines.count - 1].count + text.count < 67 {
-                lines[lines.count - 1] += " " + text
+        let label = 13
+        var lines: [String] = []
+        for part in parts {
+            // With a comma at the end of the line.
+            if let last = lines.last, label + last.count + ", ".count + part.count < 80 {
+                lines[lines.count - 1] = last + ", " + part
             } else {
-                lines.append(text)
+                lines.append(part)
             }
         }
-        return lines.joined(separator: "\n" + String(repeating: " ", count: 13))
+        return lines.joined(separator: ",\n" + String(repeating: " ", count: label))
     }
 }
 
