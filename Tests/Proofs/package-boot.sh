@@ -133,16 +133,22 @@ missing = [name for name, holds in measures.items() if holds is False and name !
 assert measures["memoryLocked"] and not missing, missing'
 }
 
-# dead_mount OWNER PLACE: kills the daemon and its guard at the same moment, which leaves their mount; systemd starts the unit again.
+# dead_mount OWNER PLACE SYSTEMCTL: kills the daemon and its guard at the same moment, which leaves their mount; systemd starts the
+# unit again. Freshly mounted, because the kernel would answer questions about a directory that it knows.
 dead_mount() {
-    local pids
-    mapfile -t pids < <(pgrep -u "$1" -x keychainfs)
+    local owner=$1 place=$2 pids
+    shift 2
+    must "a fresh mount" "$@" restart
+    mapfile -t pids < <(pgrep -u "$owner" '^keychainfs')
     # Stopped first, so that the guard does not act between the two signals.
     kill -STOP "${pids[@]}"
     kill -KILL "${pids[@]}"
-    refused "the mount is dead" 'Transport endpoint is not connected' runuser -u "$1" -- ls "$2/."
-    must "systemd replaces a dead mount" await 30 runuser -u "$1" -- ls "$2/."
+    refused "its mount is dead" 'Transport endpoint is not connected' runuser -u "$owner" -- stat --file-system "$place"
+    must "systemd replaces it" await 30 runuser -u "$owner" -- stat --file-system "$place"
 }
+
+user_login() { as_alice systemctl --user "$1" keychainfs@login; }
+system_app() { systemctl "$1" keychainfs@app; }
 
 user_unit() {
     loginctl enable-linger alice
@@ -156,7 +162,7 @@ user_unit() {
     must "the unit restarts with the new program" as_alice systemctl --user restart keychainfs@login
     refused "locked again" 'Required key not available' as_alice cat "$K/generic-passwords/example.com/bob"
     protected as_alice keychainfs status --json
-    dead_mount alice "$K"
+    dead_mount alice "$K" user_login
     must "the unit stops" as_alice systemctl --user stop keychainfs@login
     must "and leaves no mount" not_mounted "$K"
 }
@@ -182,7 +188,7 @@ system_unit() {
     kill -KILL "$pid"
     must "systemd starts a killed daemon again" await 30 sh -c "grep -qx secret '$item'"
     must_not "as another process" test "$pid" = "$(systemctl show --property MainPID --value keychainfs@app)"
-    dead_mount root /run/keychainfs/app
+    dead_mount root /run/keychainfs/app system_app
     must "and serves" await 10 cat "$item"
     equal "an item after it" secret "$(cat "$item")"
     encrypted_credential "$item"
