@@ -305,7 +305,7 @@ let package = Package(
                 "KeychainTesting", "KeychainRPC", "SecretCrypto", "TokenStorage", "Credentials", "QueryableStore",
                 "NativeClient", "SecItemProgram", "TestSupport",
             ],
-            exclude: ["Cases"], swiftSettings: testing),
+            exclude: ["Cases", "SlowDisk"], swiftSettings: testing),
     ]
 )
 

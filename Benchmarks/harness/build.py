@@ -19,6 +19,8 @@ class Programs:
     limit: str
     meter: str
     stopwatch: str
+    # The library that makes synchronization slow.
+    slow_disk: str
 
 
 def build(scratch, skip_release=False):
@@ -30,7 +32,8 @@ def build(scratch, skip_release=False):
         keychainfs=os.path.join(binaries, "keychainfs"), filler=os.path.join(binaries, "QueryBenchmark"),
         limit=_compile(scratch, "limitfs", "Limit", ["limitfs", "loops", "requests", "table"], _fuse_flags()),
         meter=_compile(scratch, "meter", "Meter", ["meter", "run", "operations", "samples"], ["-pthread"]),
-        stopwatch=_compile(scratch, "stopwatch", "Meter", ["stopwatch", "samples"], []))
+        stopwatch=_compile(scratch, "stopwatch", "Meter", ["stopwatch", "samples"], []),
+        slow_disk=_compile(scratch, "slow_disk.so", "../Tests/MountTests/SlowDisk", ["slow_disk"], ["-shared", "-fPIC"]))
     for program in (programs.keychainfs, programs.filler):
         if not os.access(program, os.X_OK):
             raise BenchmarkError(f"there is no release build: {program}")

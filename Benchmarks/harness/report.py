@@ -2,7 +2,7 @@
 from .goals import goals
 from .machine import PLACES
 from .results import LIMIT
-
+from .waits import ACCEPTED, OPERATIONS, known_cause
 
 COLD = {"names": "cold names", "all": "cold"}
 
@@ -45,6 +45,7 @@ def text_tables(results):
         lines.append(f"  {'':22}{'median':>11}{'p99':>11}{'a second':>11}{'daemon a call':>15}{'median':>9}{'p99':>8}")
         for subject in results.subjects(case):
             lines.append(_line(results, case, subject))
+    lines += wait_lines(results)
     lines += ["", *figure_lines(results), "", *failure_lines(results)]
     return "\n".join(lines).strip() + "\n"
 
@@ -56,6 +57,36 @@ def _line(results, case, subject):
     ratios = [times(results.ratio(case, subject, value)) for value in ("p50", "p99")]
     return (f"  {subject:22}{duration(summary.p50):>11}{duration(summary.p99):>11}{rate:>11}"
             f"{processor:>15}{ratios[0]:>9}{ratios[1]:>8}")
+
+
+def wait_lines(results):
+    """A table of median and 95th percentile, in milliseconds, and what takes longer than is accepted."""
+    if not results.loads():
+        return []
+    lines = ["", f"  {'load; ms: median p95 longest':42}" + "".join(f"{name:>22}" for name in OPERATIONS)]
+    for load in results.loads():
+        lines.append(f"  {load:42}" + "".join(f"{_wait(results.wait(name, load)):>22}" for name in OPERATIONS))
+    return lines + _long_waits(results)
+
+
+def _wait(wait):
+    return " ".join(number(value / 1000) for value in (wait.median, wait.p95, wait.longest)) if wait else ""
+
+
+def _wait_cell(wait):
+    return " / ".join(number(value / 1000) for value in (wait.median, wait.p95)) if wait else ""
+
+
+def _long_waits(results):
+    lines = []
+    for load in results.loads():
+        for operation in OPERATIONS:
+            wait, idle = results.wait(operation, load), results.wait(operation, "idle")
+            if wait and idle and wait.median > ACCEPTED * idle.median:
+                cause = known_cause(operation, load)
+                note = f"known: {cause}" if cause else "NOT ACCEPTED"
+                lines.append(f"  {operation} while {load}: {wait.median / idle.median:.1f} times idle; {note}")
+    return lines
 
 
 def figure_lines(results):
@@ -87,6 +118,12 @@ def markdown(results, description):
         lines += ["### Figures", "", "| figure | items | value |", "|---|--:|--:|"]
         lines += [f"| {name} | {f'{items:,}' if items else ''} | {number(value)} |"
                   for (name, items), value in results.figures.items()]
+        lines.append("")
+    if results.loads():
+        lines += ["### Waits", "", "Median and 95th percentile during a load on a slow disk, ms.", "",
+                  f"| | {' | '.join(OPERATIONS)} |", "|---" + "|--:" * len(OPERATIONS) + "|"]
+        lines += [f"| {load} | {' | '.join(_wait_cell(results.wait(name, load)) for name in OPERATIONS)} |"
+                  for load in results.loads()]
         lines.append("")
     found = goals(results)
     if found:

@@ -17,8 +17,24 @@ class Summary:
     repetitions: int
 
 
+@dataclass(frozen=True)
+class Wait:
+    """How long calls of one operation took during a load, in microseconds."""
+    median: float
+    p95: float
+    longest: float
+    count: int
+
+    @staticmethod
+    def of(durations):
+        ordered = sorted(durations)
+        return Wait(median(ordered), ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))], ordered[-1], len(ordered))
+
+
 class Results:
     def __init__(self):
+        # (load, operation) → one for each repetition.
+        self._waits = defaultdict(list)
         self._samples = defaultdict(lambda: defaultdict(list))
         self._failures = {}
         # Figures of one kind each: (name, items) → values, with a unit in the name.
@@ -33,6 +49,20 @@ class Results:
 
     def add_figure(self, name, items, value):
         self._figures[name, items].append(value)
+
+    def add_wait(self, operation, load, wait):
+        self._waits[load, operation].append(wait)
+
+    def wait(self, operation, load):
+        """Medians over the repetitions, and the longest of all; None if it was not measured."""
+        found = self._waits.get((load, operation))
+        if not found:
+            return None
+        return Wait(median(wait.median for wait in found), median(wait.p95 for wait in found),
+                    max(wait.longest for wait in found), sum(wait.count for wait in found))
+
+    def loads(self):
+        return list(dict.fromkeys(load for load, _ in self._waits))
 
     @property
     def figures(self):
@@ -68,7 +98,9 @@ class Results:
                                                for subject in self.subjects(case)}} for case in self.cases()]
         figures = [{"figure": name, "items": items, "value": value} for (name, items), value in self.figures.items()]
         failures = [{**asdict(case), "subject": subject, "error": error} for case, subject, error in self.failures()]
-        return {"unit": "microseconds", "cases": cases, "figures": figures, "failures": failures}
+        waits = [{"load": load, "operation": operation, **asdict(self.wait(operation, load))}
+                 for load, operation in self._waits]
+        return {"unit": "microseconds", "cases": cases, "waits": waits, "figures": figures, "failures": failures}
 
     def _subject_json(self, case, subject):
         summary = asdict(self.summary(case, subject))

@@ -5,7 +5,7 @@ import xml.dom.minidom
 from harness import pictures, plot, report
 from harness.goals import goals
 from harness.meter import Case, Sample
-from harness.results import Results
+from harness.results import Results, Wait
 
 READ = Case("reads", "read", 1000, "other")
 
@@ -99,6 +99,26 @@ class ReportTests(unittest.TestCase):
     def test_the_terminal_is_told_all(self):
         text = report.text_tables(results_of(READ, keychainfs=[30], limit=[100]))
         self.assertRegex(text, r"keychainfs +30\.0 µs +60\.0 µs +1,000 +1\.00 µs +0\.30× +0\.30×")
+
+
+class WaitTests(unittest.TestCase):
+    def results(self):
+        results = Results()
+        for load, factor in (("idle", 1), ("60 items are written", 4), ("one item is truncated", 4)):
+            results.add_wait("read", load, Wait.of([100 * factor] * 95 + [1000 * factor] * 5))
+        return results
+
+    def test_of_each_load_median_percentile_and_longest_are_told(self):
+        self.assertEqual(Wait.of([3, 1, 2]), Wait(2, 3, 3, 3))
+        text = report.text_tables(self.results())
+        self.assertRegex(text, r"idle +0\.10 1\.00 1\.00")
+        self.assertEqual(self.results().as_json()["waits"][1]["median"], 400)
+
+    def test_beyond_three_times_idle_a_known_cause_is_named(self):
+        text = report.text_tables(self.results())
+        self.assertIn("read while 60 items are written: 4.0 times idle; NOT ACCEPTED", text)
+        self.assertIn("read while one item is truncated: 4.0 times idle; known: ", text)
+        self.assertNotIn("while idle", text)
 
 
 class PlotTests(unittest.TestCase):

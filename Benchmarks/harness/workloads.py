@@ -8,6 +8,7 @@ from .machine import output, processor_seconds
 from .meter import Case, announce
 from .stores import installed_stores
 from .subject import Subject
+from .waits import waits
 
 READS = ("read", "cat")
 NAMES = ("stat", "miss", "getxattr", "listxattr")
@@ -224,4 +225,4 @@ def lines_of_store(store, items):
             ("a hundred, one by one", store.name, loop(command, secrets), store.environment)]
 
 
-GROUPS = {group.__name__: group for group in (reads, names, writes, start, growth, commands)}
+GROUPS = {group.__name__: group for group in (reads, names, writes, start, growth, commands, waits)}

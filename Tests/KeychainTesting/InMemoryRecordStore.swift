@@ -6,6 +6,7 @@ package final class InMemoryRecordStore: RecordStore {
     private struct State: Sendable {
         var records: InMemoryRecords
         var nextFailure: KeychainError?
+        var beforeNextCommit: (@Sendable () -> Void)?
         var afterNextWrite: (@Sendable () -> Void)?
         var beforeNextRead: (@Sendable () -> Void)?
         var duringNextRead: (@Sendable () -> Void)?
@@ -14,6 +15,8 @@ package final class InMemoryRecordStore: RecordStore {
         var onExternalChange: (@Sendable () -> Void)?
     }
 
+    /// Held by the one writer: a commit that takes long does not keep readers waiting, as in a store in a file.
+    private let writing = Mutex<Void>(())
     private let state: Mutex<State>
     private let secrets = SecretReads()
     package let isReadOnly: Bool
@@ -49,6 +52,12 @@ package final class InMemoryRecordStore: RecordStore {
         state.withLock { $0.nextFailure = error }
     }
 
+    /// Runs `body` once, when the next transaction is complete but not yet visible: a slow disk. Readers continue, other writers
+    /// wait.
+    package func beforeNextCommit(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.beforeNextCommit = body }
+    }
+
     /// What happens right after the next commit, before whoever asked for it goes on; once.
     package func afterNextWrite(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.afterNextWrite = body }
@@ -81,31 +90,45 @@ package final class InMemoryRecordStore: RecordStore {
         try read(body)
     }
 
-    /// One at a time: the mutex is held while `body` runs, so `body` must not come back to the store itself.
+    /// One at a time: `body` must not write to the store itself.
     package func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         guard !isReadOnly else { throw .readOnly }
-        // The result stays outside: what a mutex gives back would have to be sendable.
+        // The result stays outside: what a mutex returns has to be sendable.
         var result: Result?
+        try writing.withLock { (_) throws(KeychainError) in
+            let (records, isClosed) = state.withLock { ($0.records, $0.isClosed) }
+            guard !isClosed else { throw .notAvailable }
+            let transaction = InMemoryTransaction(records, secrets)
+            do throws(KeychainError) {
+                result = try body(transaction)
+                try ending?.willCommit(transaction)
+                take(\.beforeNextCommit)?()
+                try commit(transaction, ending)
+            } catch {
+                ending?.didEnd(isCommitted: false)
+                throw error
+            }
+        }
+        take(\.afterNextWrite)?()
+        guard let result else { throw .io(0) }
+        return result
+    }
+
+    /// Shows a transaction to readers and ends it, as one step.
+    private func commit(
+        _ transaction: InMemoryTransaction, _ ending: (any TransactionEnding)?
+    ) throws(KeychainError) {
         try state.withLock { (state) throws(KeychainError) in
-            guard !state.isClosed else { throw .notAvailable }
-            let transaction = InMemoryTransaction(state.records, secrets)
-            var isCommitted = false
-            defer { ending?.didEnd(isCommitted: isCommitted) }
-            result = try body(transaction)
-            try ending?.willCommit(transaction)
             if let failure = state.nextFailure {
                 state.nextFailure = nil
                 throw failure
             }
             state.records = transaction.records
             state.writeCount += 1
-            isCommitted = true
+            ending?.didEnd(isCommitted: true)
         }
-        take(\.afterNextWrite)?()
-        guard let result else { throw .io(0) }
-        return result
     }
 
     /// What is to happen once.

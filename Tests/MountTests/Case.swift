@@ -79,6 +79,8 @@ struct Case: CustomTestStringConvertible, Sendable {
     private static let optional: [String: [URL]] = [
         // Fixtures and vectors of the store format.
         "StoreFormat": [repository("Tests/StoreFormat")],
+        // A library that makes synchronization slow.
+        "SlowDisk": [folder.appendingPathComponent("../SlowDisk/slow_disk.c").standardizedFileURL],
         // The questions that a kernel's file system is asked too.
         "PosixProbe": [repository("Tests/PosixProbe")],
         // What is installed besides the program.

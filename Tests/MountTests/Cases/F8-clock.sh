@@ -21,8 +21,7 @@ int clock_gettime(clockid_t id, struct timespec *time) {
     return result;
 }
 C
-compiler=$(command -v cc || command -v clang || command -v gcc) || fail "no C compiler"
-"$compiler" -D_GNU_SOURCE -shared -fPIC -o "$CASE_DIR/skew.so" "$CASE_DIR/skew.c"
+compile_library skew
 set_days() { printf '%s\n' $(($1 * 86400)) > "$CASE_DIR/offset"; }
 mount_skewed() { env LD_PRELOAD="$CASE_DIR/skew.so" CLOCK_OFFSET="$CASE_DIR/offset" "$KEYCHAINFS" mount "$@" "$MNT"; }
 changed() { stat -c %.9Z "$D/a"; }

@@ -50,6 +50,18 @@ create_keychain() { "$KEYCHAINFS" create --kdf test "$@"; }
 mount_keychain() { "$KEYCHAINFS" mount "$MNT" "$@"; }
 unmount_keychain() { "$KEYCHAINFS" unmount "$MNT"; }
 
+# compile_library NAME: compiles $CASE_DIR/NAME.c into NAME.so, a library to preload.
+compile_library() {
+    local compiler
+    compiler=$(command -v cc || command -v clang || command -v gcc) || fail "no C compiler"
+    "$compiler" -D_GNU_SOURCE -shared -fPIC -o "$CASE_DIR/$1.so" "$CASE_DIR/$1.c"
+}
+
+# slow_disk: for a case that needs SlowDisk. While $SLOW_DISK exists, each synchronization by the daemon of mount_slow takes as many
+# milliseconds longer as the file says.
+slow_disk() { compile_library slow_disk; SLOW_DISK="$CASE_DIR/slow"; }
+mount_slow() { env LD_PRELOAD="$CASE_DIR/slow_disk.so" SLOW_DISK="$SLOW_DISK" "$KEYCHAINFS" mount "$MNT" "$@"; }
+
 # status KEY: a number or text at the top of what `status --json` prints. Without another process: cases call it a thousand times.
 status() {
     local line value=
