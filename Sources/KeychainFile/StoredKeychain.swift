@@ -69,7 +69,11 @@ struct StoredKeychain: Sendable {
         }
     }
 
-    func lock() { keychain.lock() }
+    func lock() {
+        keychain.lock()
+        // The keeper reports a failure; the keychain is locked in any case.
+        try? keychain.keys.keepCommitNumber()
+    }
 
     func close() { keychain.close() }
 

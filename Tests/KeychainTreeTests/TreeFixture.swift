@@ -18,11 +18,12 @@ struct TreeFixture: Sendable {
     static let passphrase = Array("correct horse".utf8)
 
     init(
-        valueLimit: Int = 1 << 20, stagedLimit: Int = 64 << 20, requests: (any RequestService)? = nil
+        valueLimit: Int = 1 << 20, stagedLimit: Int = 64 << 20, requests: (any RequestService)? = nil,
+        keeper: (any CommitNumberKeeper)? = nil
     ) throws {
         store = InMemoryRecordStore()
         try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
-        (keychain, clock) = try Self.keychain(in: store, device: 1)
+        (keychain, clock) = try Self.keychain(in: store, device: 1, keeper: keeper)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         (options.valueLimit, options.stagedLimit) = (valueLimit, stagedLimit)
         tree = KeychainTree(
@@ -44,9 +45,10 @@ struct TreeFixture: Sendable {
     }
 
     private static func keychain(
-        in store: InMemoryRecordStore, device number: UInt8, isUnlocked: Bool = true
+        in store: InMemoryRecordStore, device number: UInt8, isUnlocked: Bool = true,
+        keeper: (any CommitNumberKeeper)? = nil
     ) throws -> (Keychain, FakeClock) {
-        let keys = try KeyRing(store: store, device: try device(number))
+        let keys = try KeyRing(store: store, device: try device(number), keeper: keeper)
         if isUnlocked { try keys.unlock(passphrase: try secret()) }
         let clock = FakeClock()
         return (try Keychain(store: store, keys: keys) { clock.tick() }, clock)

@@ -38,6 +38,8 @@ package final class KeyRing: Sendable {
     /// Who keeps commit numbers outside the store; nil for a store that may be older than what was seen: a backup.
     let keeper: (any CommitNumberKeeper)?
     let numbers = Mutex(Numbers())
+    /// Held while a commit number is written: an older number must not replace a newer one.
+    let numberWriting = Mutex<Void>(())
     let watchers = Mutex<[@Sendable (LockState) -> Void]>([])
 
     /// Opens a store's keys as far as the device key goes: Always, AlwaysThisDeviceOnly, Always look-up.
@@ -73,10 +75,10 @@ package final class KeyRing: Sendable {
 
     package var state: LockState { current.withLock { $0.lock } }
 
-    /// Takes away the keys of every class that is usable only while unlocked; UnlessOpen keeps its public key.
+    /// Wipes the keys of every class that is usable only while unlocked; UnlessOpen keeps its public key.
     ///
-    /// Returns when all their users are done and the keys are wiped, whoever locked first. What was deleted or
-    /// overwritten leaves the store's files soon after.
+    /// Returns when all users of these keys are done and the keys are wiped, also after a concurrent lock. Waits for no disk:
+    /// the log is erased soon after by its own thread, and the caller calls ``keepCommitNumber()`` when its own work is done.
     package func lock() {
         transition.withLock { _ in
             let (keys, retired) = current.withLock { state in
@@ -91,8 +93,6 @@ package final class KeyRing: Sendable {
             for secret in retired { secret.revoke() }
             tellWatchers()
         }
-        // Who keeps it says if it cannot; a lock is done all the same.
-        try? keepCommitNumber()
         store.eraseSoon()
     }
 

@@ -49,26 +49,30 @@ extension KeyRing {
     /// Keeps the number of the last commit that is durable, if it is another than the one that is kept.
     ///
     /// Does nothing before the first unlock, of a store that takes no changes, and without anybody to keep it. To be
-    /// called after the unlock, on lock, at the end, and in between at most once a minute (contract, S2). Never within
-    /// a transaction of the store.
+    /// called after an unlock, after a lock, at the end, and in between at most once a minute (contract, S2). Waits for the
+    /// disk: never within a transaction of the store, nor before a lock is complete.
     package func keepCommitNumber() throws(KeychainError) {
         guard let keeper, !store.isReadOnly, let master = current.withLock({ $0.master }) else { return }
-        // The mutex goes on over the write: an older number must not come to lie over a newer one.
-        try numbers.withLock { (numbers) throws(KeychainError) in
+        try numberWriting.withLock { (_) throws(KeychainError) in
+            let known = numbers.withLock { $0 }
             let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
             let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
-            guard numbers.kept != number else { return }
+            guard known.kept != number else { return }
             let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
             // Somebody else may have kept a greater one, for another copy of the store: only who accepts lowers it.
-            if numbers.check != .accepted || numbers.kept != nil, let others = keeper.kept(for: storeID),
+            if known.check != .accepted || known.kept != nil, let others = keeper.kept(for: storeID),
                 let kept = try sealed.number(in: others), kept > number
             {
                 return
             }
             let bytes = try sealed.bytes(of: number)
-            numbers.hasFailed = true
-            try keeper.keep(bytes, for: storeID)
-            (numbers.kept, numbers.hasFailed) = (number, false)
+            do throws(KeychainError) {
+                try keeper.keep(bytes, for: storeID)
+            } catch {
+                numbers.withLock { $0.hasFailed = true }
+                throw error
+            }
+            numbers.withLock { ($0.kept, $0.hasFailed) = (number, false) }
         }
     }
 }
@@ -99,8 +103,7 @@ extension KeyRing {
         try keeper.keep(try sealed.bytes(of: number), for: storeID)
     }
 
-    /// What is known of commit numbers; guarded by a mutex of its own, which is taken before the store and never within
-    /// the key ring's.
+    /// The known commit numbers. Their mutex is held for no access to store or disk: `status` reads them.
     struct Numbers {
         var check = RollbackCheck.none
         /// What lies with the keeper, as far as this process knows.

@@ -113,12 +113,15 @@ struct MountDaemon {
         }
     }
 
+    /// Saves the commit number once a minute, and after each lock: a lock does not wait for the disk.
     private func keepNumbers(_ keychain: Keychain) throws(Failure) -> Periodically {
         do throws(Errno) {
-            return try Periodically(seconds: 60) {
+            let numbers = try Periodically(seconds: 60) {
                 keychain.watchStore()
                 try? keychain.keys.keepCommitNumber()
             }
+            keychain.keys.watch { if $0 == .locked { numbers.runSoon() } }
+            return numbers
         } catch {
             throw Failure(noThread: error)
         }

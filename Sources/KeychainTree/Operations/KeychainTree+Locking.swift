@@ -5,15 +5,16 @@ import Synchronization
 import SystemPackage
 
 extension KeychainTree {
-    /// Locks: keys and staged values wiped, descriptors answer ENOKEY, the kernel is to forget what it knows (L2).
+    /// Locks: wipes keys and staged values, descriptors fail with ENOKEY, the kernel's caches become invalid (L2).
     ///
-    /// Done when the returned notifications have been sent.
+    /// Everything that can be read in memory is wiped first. Only then files are visited, some of which may be waiting for a
+    /// disk. The lock is complete when the returned notifications have been sent.
     package func lock() -> [Notification] {
         keychain.lock()
-        listings.drop()
         stagingKeys.revoke(.unlocked)
         for exchange in table.withLock({ $0.allExchanges() }) { exchange.lose() }
         freedNames.withLock { $0.removeAll() }
+        listings.drop()
         return forgetUnavailable()
     }
 
