@@ -243,8 +243,8 @@ let package = Package(
         .testTarget(
             name: "KeychainMountTests",
             dependencies: [
-                "KeychainMount", "DeviceState", "KeychainTree", "FileSystemCore", "Keychain", "KeychainTesting",
-                "SecretCrypto", "SystemServices", system,
+                "KeychainMount", "DeviceState", "KeychainTree", "FileSystemCore", "FileSystemTesting", "Keychain",
+                "KeychainTesting", "SecretCrypto", "SystemServices", system,
             ],
             swiftSettings: testing),
         // Test support: a keychain in memory that the SecItem functions of a test use.

@@ -24,16 +24,20 @@ public struct Request: ~Copyable {
     public var afterwards: [Notification] = []
     private let interrupted: @Sendable () -> Bool
     private let handingOn: @Sendable () -> Void
+    private let releasing: @Sendable () -> Void
 
-    /// `interrupted` tells whether the caller has been hit by a signal and waits no more; `handingOn` is what ``handOn()``
-    /// does, on the thread that serves the request.
+    /// - Parameters:
+    ///   - interrupted: Whether a signal has interrupted the caller, which no longer waits.
+    ///   - handingOn: The effect of ``handOn()``, on the thread that serves the request.
+    ///   - releasing: The effect of ``releaseMessage()``, on that thread.
     public init(
         caller: Caller, interrupted: @escaping @Sendable () -> Bool = { false },
-        handingOn: @escaping @Sendable () -> Void = {}
+        handingOn: @escaping @Sendable () -> Void = {}, releasing: @escaping @Sendable () -> Void = {}
     ) {
         self.caller = caller
         self.interrupted = interrupted
         self.handingOn = handingOn
+        self.releasing = releasing
     }
 
     /// Whether the caller has been interrupted (FUSE_INTERRUPT); long work should end with EINTR.
@@ -42,6 +46,12 @@ public struct Request: ~Copyable {
     /// What follows takes long, or waits: another thread is to receive meanwhile. To be called by the thread that serves
     /// the request; once is enough, where the lead has been handed on already it does nothing.
     public func handOn() { handingOn() }
+
+    /// Wipes the message of the request and lets others use its memory, before a wait. To be called by the thread that serves the
+    /// request; a second call has no effect.
+    ///
+    /// - Precondition: The handler no longer uses bytes that the message contains: data that is written, the value of an attribute.
+    public func releaseMessage() { releasing() }
 }
 
 /// A directory's node and a name in it.

@@ -18,6 +18,8 @@ package final class KeychainTree: FileSystem {
     let stagingKeys = StagingKeys()
     /// The limit on staged values, long values of open descriptors, requests and answers together.
     let memory: MemoryBudget
+    /// The limit on data of WRITEs that wait. Not part of ``memory``: such data is about to be charged there.
+    let waiting: MemoryBudget
     let listings = ListingCache()
     let stalePages = StalePages()
     let released = ReleasedMemory()
@@ -31,6 +33,9 @@ package final class KeychainTree: FileSystem {
     let fixed: FixedNodes
     let started: KeychainDate
 
+    /// In bytes: 16 of the longest messages.
+    private static let waitingLimit = 16 << 20
+
     package init(
         keychain: Keychain, options: TreeOptions, host: any TreeHost, commands: any ControlCommands,
         requests: (any RequestService)? = nil
@@ -41,6 +46,7 @@ package final class KeychainTree: FileSystem {
         self.commands = commands
         self.requests = requests
         memory = MemoryBudget(limit: options.stagedLimit, unlimitedUsers: [0, options.userID])
+        waiting = MemoryBudget(limit: Self.waitingLimit, unlimitedUsers: [0, options.userID])
         started = keychain.now()
         var table = TreeTable(root: Node(id: .root, content: .folder(.root)))
         fixed = FixedNodes(ControlFile.allCases.filter { $0 != .rpc || requests != nil }, &table)
@@ -78,7 +84,7 @@ package final class KeychainTree: FileSystem {
 
     package func forget(_ node: NodeID, count: UInt64) {
         let isMostForgotten = table.withLock { $0.forget(node, count: count) }
-        if isMostForgotten { host.giveBackMemory() }
+        if isMostForgotten { host.trimMemory() }
     }
 
     package func destroy() {

@@ -35,8 +35,8 @@ package protocol TreeHost: Sendable {
     var uptime: Duration { get }
     /// The store's file system: room for commits, and what statfs(2) shows.
     func statistics() throws(Errno) -> FileSystemStatistics
-    /// Much memory has become free at once: the system may have it back.
-    func giveBackMemory()
+    /// Returns freed memory to the system, soon and on another thread: it takes milliseconds. Called after much has been freed at once.
+    func trimMemory()
 }
 
 /// A process, told from others that get its number later.

@@ -106,7 +106,7 @@ struct Host: TreeHost {
             maximumNameLength: 255)
     }
 
-    func giveBackMemory() {}
+    func trimMemory() {}
 }
 
 struct Commands: ControlCommands {

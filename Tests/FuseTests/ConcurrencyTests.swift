@@ -1,6 +1,7 @@
 import CFuse3
 import FileSystemCore
 import FileSystemTesting
+import Glibc
 import SystemPackage
 import Testing
 
@@ -19,7 +20,8 @@ import Testing
         return thread
     }
 
-    @Test(arguments: [2, 3, 4]) func requestsThatWaitDoNotHoldUpOthers(_ workers: Int) throws {
+    @Test("L4: however many requests wait, others are served", arguments: [1, 2, 4])
+    func requestsThatWaitDoNotHoldUpOthers(_ workers: Int) throws {
         let session = try WireSession(fileSystem, workers: workers)
         defer { session.stop() }
         let client = PathClient(session.wire)
@@ -33,18 +35,108 @@ import Testing
                 return true
             }
         }
-        // All workers but one are kept waiting.
-        let readers = (1..<workers).map { _ in reader(client, entered) }
+        let readers = (0..<workers).map { _ in reader(client, entered) }
         #expect(try client.stat("/a").size == 1)
+        // One more waits in the queue, and is served when another one is done.
+        let last = TestThread.started {
+            let own = client.fork()
+            guard let file = try? own.open("/a", []) else { return }
+            _ = try? own.pread(file, 10, at: 0)
+            try? own.close(file)
+        }
+        #expect(!entered.wait(seconds: 0.1))
         #expect(try client.list("/") == ["a"])
-        // Now all are; the next that is done leads, and finds what has come meanwhile.
-        let last = reader(client, entered)
-        let status = TestThread.started { _ = try? client.stat("/a") }
-        #expect(!status.join(seconds: 0.1))
         goOn.signal()
-        #expect(status.join(seconds: 10))
+        #expect(entered.wait(seconds: 10))
         for _ in 0..<workers { goOn.signal() }
-        for thread in readers + [last] { #expect(thread.join()) }
+        for thread in readers + [last] { #expect(thread.join(seconds: 10)) }
+    }
+
+    @Test("L4: 200 FLUSHes and 8 long WRITEs that wait take neither the threads nor the buffers of others")
+    func flushesAndLongWrites() throws {
+        let session = try WireSession(fileSystem, workers: 48, servesAtOnce: true)
+        defer { session.stop() }
+        let client = PathClient(session.wire, maximumWrite: 65_536)
+        for path in ["/a", "/b"] { try client.put(path, "x") }
+        let (flushes, writes, goOn) = (TestSemaphore(), TestSemaphore(), TestSemaphore())
+        fileSystem.script.withLock {
+            $0.onFlush = { _ in
+                flushes.signal()
+                goOn.wait()
+            }
+            $0.onWrite = { request in
+                request.handOn()
+                request.releaseMessage()
+                writes.signal()
+                goOn.wait()
+                return false
+            }
+        }
+        let writers = (0..<8).map { _ in
+            TestThread.started { try? client.fork().put("/b", [UInt8](repeating: 1, count: 8192)) }
+        }
+        for _ in writers { #expect(writes.wait(seconds: 10)) }
+        let closers = (0..<200).map { _ in
+            TestThread.started {
+                let own = client.fork()
+                if let file = try? own.open("/a", []) { try? own.close(file) }
+            }
+        }
+        for _ in 0..<48 { #expect(flushes.wait(seconds: 10)) }
+        #expect(!flushes.wait(seconds: 0.1), "more threads wait than may")
+        fileSystem.script.withLock { $0.onFlush = nil }
+        #expect(try client.stat("/a").size == 1)
+        // READs of another caller, without a close that would wait with the others.
+        let name = try #require(EntryName("a"))
+        let reads = TestThread.started {
+            var request = Request(caller: client.caller)
+            guard case .found(let entry)? = try? session.wire.lookup(&request, parent: .root, name: name),
+                let file = try? session.wire.open(&request, node: entry.node, flags: [])
+            else { return }
+            for _ in 0..<100 {
+                try? session.wire.read(
+                    &request, node: entry.node, handle: file.handle, offset: 0, size: 10, owner: nil
+                ) { _, _ in }
+            }
+        }
+        #expect(reads.join(seconds: 10))
+        #expect(fileSystem.state.withLock { $0.calls.count { $0.hasPrefix("read") } } == 100)
+        for _ in 0..<208 { goOn.signal() }
+        for thread in writers + closers { #expect(thread.join(seconds: 30)) }
+        #expect(session.wire.connection.unexpectedAnswers == 0)
+    }
+
+    @Test("L4: a request that is interrupted while it waits in the queue is served as interrupted")
+    func interruptedInQueue() throws {
+        let session = try WireSession(fileSystem, workers: 1)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let (entered, goOn) = (TestSemaphore(), TestSemaphore())
+        let found = Locked<[Bool]>([])
+        fileSystem.script.withLock {
+            $0.onFlush = { request in
+                entered.signal()
+                goOn.wait()
+                let isInterrupted = request.isInterrupted
+                found.withLock { $0.append(isInterrupted) }
+            }
+        }
+        let closers = (0..<2).map { _ in
+            TestThread.started {
+                let own = client.fork()
+                if let file = try? own.open("/a", []) { try? own.close(file) }
+            }
+        }
+        #expect(entered.wait(seconds: 10))
+        #expect(eventually { session.wire.connection.outstanding.count == 2 })
+        session.wire.interruptAll()
+        // The receiver refuses this one, which it gets after them; another request would make libfuse withdraw an interrupt that has
+        // found no request, as EAGAIN, whereupon the kernel repeats it.
+        #expect(session.wire.connection.call(WireRequest(FUSE_GETATTR)).error == EIO)
+        for _ in closers { goOn.signal() }
+        for thread in closers { #expect(thread.join(seconds: 10)) }
+        #expect(found.withLock { $0 } == [true, true])
     }
 
     @Test("F4: far more requests can wait at once than there are large buffers, and others are served meanwhile")

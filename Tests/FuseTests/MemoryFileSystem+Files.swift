@@ -72,7 +72,8 @@ extension MemoryFileSystem {
         flags: OpenFlags
     ) throws(Errno) -> Int {
         note("write \(data.byteCount) by \(owner.rawValue)")
-        script.withLock { $0.onWrite }?()
+        let count = data.byteCount
+        if let onWrite = script.withLock({ $0.onWrite }), !onWrite(request) { return count }
         let bytes = data.withUnsafeBytes { Array($0) }
         guard offset <= 1 << 24 else { throw .fileTooLarge }
         let end = offset + UInt64(bytes.count)
@@ -83,7 +84,10 @@ extension MemoryFileSystem {
 
     func flush(
         _ request: inout Request, node: NodeID, handle: HandleID, owner: LockOwner
-    ) throws(Errno) { note("flush by \(owner.rawValue)") }
+    ) throws(Errno) {
+        note("flush by \(owner.rawValue)")
+        script.withLock { $0.onFlush }?(request)
+    }
 
     func fsync(
         _ request: inout Request, node: NodeID, handle: HandleID, dataOnly: Bool

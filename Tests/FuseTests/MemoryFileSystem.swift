@@ -15,8 +15,10 @@ final class MemoryFileSystem: FileSystem {
         var listError: (after: UInt64, error: Errno)?
         /// Called in `read`; true: the bytes are given.
         var onRead: (@Sendable (borrowing Request) -> Bool)?
-        /// Called in `write`, before anything is done.
-        var onWrite: (@Sendable () -> Void)?
+        /// Called in `write` before its effect. False: the data is not used, because the message has been released.
+        var onWrite: (@Sendable (borrowing Request) -> Bool)?
+        /// Called in `flush`.
+        var onFlush: (@Sendable (borrowing Request) -> Void)?
         /// What `setxattr` of `user.notify` and `read` tell the kernel.
         var notifications: [FileSystemCore.Notification] = []
         var readNotifies = false

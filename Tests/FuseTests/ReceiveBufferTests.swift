@@ -45,15 +45,41 @@ import Testing
         let canary = Self.canary()
         let held = Locked(false)
         fileSystem.script.withLock {
-            $0.onWrite = {
+            $0.onWrite = { _ in
                 let found = (try? Self.buffersHold(canary)) ?? false
                 held.withLock { $0 = found }
+                return true
             }
         }
         try client.put("/a", [UInt8](repeating: 0x2E, count: 5000) + canary)
         #expect(held.withLock { $0 }, "the scan does not find what is there")
         try client.unlink("/a")
         #expect(try !Self.buffersHold(canary))
+    }
+
+    @Test("H1: a message that its handler has released is wiped before the reply")
+    func released() throws {
+        let session = try WireSession(fileSystem, workers: 1, servesAtOnce: true)
+        defer { session.stop() }
+        let client = PathClient(session.wire, maximumWrite: 65_536)
+        for padding in [100, 5000] {
+            let canary = Self.canary()
+            let held = Locked<[Bool]>([])
+            fileSystem.script.withLock {
+                $0.onWrite = { request in
+                    let before = (try? Self.buffersHold(canary)) ?? false
+                    request.handOn()
+                    request.releaseMessage()
+                    // A second call must not touch a buffer that another thread uses.
+                    request.releaseMessage()
+                    let after = (try? Self.buffersHold(canary)) ?? true
+                    held.withLock { $0 = [before, after] }
+                    return false
+                }
+            }
+            try client.put("/a", [UInt8](repeating: 0x2E, count: padding) + canary)
+            #expect(held.withLock { $0 } == [true, false], "\(padding) bytes before it")
+        }
     }
 
     @Test("H1: attributes and names are wiped from their buffer") func attributesAndNames() throws {

@@ -15,8 +15,11 @@ import Testing
         let goOn = TestSemaphore()
         /// The last leader stays until then.
         let end = TestSemaphore()
-        /// So many leaders pass the lead on.
+        /// The number of leaders that pass the lead on.
         let passes = Mutex(0)
+        /// A message of the queue is in service; it ends at `finish`.
+        let serving = TestSemaphore()
+        let finish = TestSemaphore()
 
         func work(_ workers: Workers) {
             let count = running.withLock { running in
@@ -25,10 +28,17 @@ import Testing
             }
             most.withLock { $0 = max($0, count) }
             defer { running.withLock { $0 -= 1 } }
+            var hasServed = false
             while true {
-                switch workers.park(tidying: {}) {
+                let task = workers.park(hasServed: hasServed, tidying: {})
+                hasServed = false
+                switch task {
                 case .end: return
-                case .serve: break
+                case .serve(let message):
+                    serving.signal()
+                    finish.wait()
+                    message.buffers.giveBack(message.slot)
+                    hasServed = true
                 case .lead:
                     let passes = passes.withLock { passes in
                         defer { passes -= passes > 0 ? 1 : 0 }
@@ -63,19 +73,45 @@ import Testing
         #expect(crew.running.withLock { $0 } == 0 && crew.most.withLock { $0 } == 13)
     }
 
-    @Test("a message is given to another thread only while one is serving, and there can be one more")
-    func delegation() throws {
+    @Test("the receiver serves a message itself if no other thread does; others queue, and the limit holds")
+    func queue() throws {
         let buffers = MessageBuffers(size: MessageBuffer.shortSize, limit: 8)
+        func message() throws -> Workers.Message { Workers.Message(slot: try buffers.take(), buffers: buffers) }
         let idle = Workers(limit: 4) { _ in }
-        #expect(try !idle.delegate(buffers.take()))
+        #expect(try !idle.delegate(message()))
         let crew = Crew()
-        let workers = Workers(limit: 3) { crew.work($0) }
-        crew.passes.withLock { $0 = 2 }
+        let workers = Workers(limit: 2) { crew.work($0) }
+        crew.passes.withLock { $0 = 1 }
         let runner = TestThread.started { try? workers.run() }
-        for _ in 0..<3 { crew.entered.wait() }
-        // Two serve, one leads: there can be no more.
-        #expect(try !workers.delegate(buffers.take()))
-        for _ in 0..<2 { crew.goOn.signal() }
+        // One has yielded its role and waits, one receives.
+        for _ in 0..<2 { crew.entered.wait() }
+        for _ in 0..<5 { #expect(try workers.delegate(message())) }
+        for _ in 0..<2 { #expect(crew.serving.wait(seconds: 10)) }
+        #expect(!crew.serving.wait(seconds: 0.1))
+        #expect(crew.running.withLock { $0 } == 4)
+        for _ in 0..<3 {
+            crew.finish.signal()
+            #expect(crew.serving.wait(seconds: 10))
+        }
+        for _ in 0..<2 { crew.finish.signal() }
+        crew.goOn.signal()
+        crew.end.signal()
+        #expect(runner.join(seconds: 10))
+    }
+
+    @Test("a receiver that yields finds another one although all threads that may wait do")
+    func yieldingAtTheLimit() throws {
+        let buffers = MessageBuffers(size: MessageBuffer.shortSize, limit: 8)
+        let crew = Crew()
+        let workers = Workers(limit: 1) { crew.work($0) }
+        crew.passes.withLock { $0 = 6 }
+        let runner = TestThread.started { try? workers.run() }
+        for _ in 0..<7 { crew.entered.wait() }
+        #expect(crew.running.withLock { $0 } == 7)
+        #expect(try workers.delegate(Workers.Message(slot: buffers.take(), buffers: buffers)))
+        #expect(crew.serving.wait(seconds: 10))
+        crew.finish.signal()
+        for _ in 0..<6 { crew.goOn.signal() }
         crew.end.signal()
         #expect(runner.join(seconds: 10))
     }

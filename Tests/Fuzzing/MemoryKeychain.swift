@@ -85,7 +85,7 @@ struct QuietHost: TreeHost {
             maximumNameLength: 255)
     }
 
-    func giveBackMemory() {}
+    func trimMemory() {}
 }
 
 struct NoCommands: ControlCommands {

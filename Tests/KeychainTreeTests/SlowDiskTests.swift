@@ -69,6 +69,76 @@ private final class BlockedKeeper: CommitNumberKeeper {
         #expect(saver.join(seconds: 10))
     }
 
+    @Test("L4: a WRITE that waits for the commit of its item has released its message, and loses nothing")
+    func waitingWrite() throws {
+        let (first, second) = (try client.open(path("a"), [.readWrite]), try client.open(path("a"), [.writeOnly]))
+        try client.write(first, "x")
+        let block = Block()
+        fixture.store.beforeNextCommit { block.enter() }
+        let fixture = fixture
+        let committer = TestThread.started { try? TreeProcess(fixture, 1).fsync(first) }
+        #expect(block.hasEntered())
+        let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
+        let releases = Locked(0)
+        let writer = TestThread.started {
+            try? TreeProcess(fixture, 2, releases: releases).write(second, bytes: bytes, at: 2)
+        }
+        #expect(eventually { releases.withLock { $0 } == 1 })
+        #expect(!writer.join(seconds: 0.05))
+        block.release()
+        #expect(committer.join(seconds: 10) && writer.join(seconds: 10))
+        #expect(try client.read(first) == Array("xl".utf8) + bytes)
+        try client.close(first)
+        try client.close(second)
+    }
+
+    @Test("L4: a durable WRITE and a SETXATTR release their messages before they commit; so does an open of status")
+    func released() throws {
+        let file = try client.open(path("a"), [.writeOnly])
+        let releases = client.releases
+        releases.withLock { $0 = 0 }
+        let atCommit = Locked<[Int]>([])
+        func noteAtCommit() {
+            fixture.store.beforeNextCommit { atCommit.withLock { $0.append(releases.withLock { $0 }) } }
+        }
+        noteAtCommit()
+        try client.write(file, bytes: [UInt8](repeating: 1, count: 8192), flags: [.writeOnly, .dsync])
+        noteAtCommit()
+        try client.setxattr(path("a"), "kSecAttrLabel", "L")
+        #expect(atCommit.withLock { $0 } == [1, 2])
+        client.handOns.withLock { $0 = 0 }
+        try client.close(client.open(".keychainfs/status"))
+        #expect(releases.withLock { $0 } == 3 && client.handOns.withLock { $0 } == 1)
+        try client.close(file)
+    }
+
+    @Test("L2, L4: a lock makes the data of a WRITE that waits unreadable with the value that it is for")
+    func lockDuringWaitingWrite() throws {
+        let (first, second) = (try client.open(path("a"), [.readWrite]), try client.open(path("a"), [.writeOnly]))
+        try client.write(first, "x")
+        let block = Block()
+        fixture.store.beforeNextCommit { block.enter() }
+        let fixture = fixture
+        let committer = TestThread.started { try? TreeProcess(fixture, 1).fsync(first) }
+        #expect(block.hasEntered())
+        let (releases, error) = (Locked(0), Locked<Errno?>(nil))
+        let writer = TestThread.started {
+            do throws(Errno) {
+                try TreeProcess(fixture, 2, releases: releases).write(second, bytes: [UInt8](repeating: 1, count: 8192))
+            } catch let found {
+                error.withLock { $0 = found }
+            }
+        }
+        #expect(eventually { releases.withLock { $0 } == 1 })
+        let locker = TestThread.started { _ = fixture.tree.lock() }
+        #expect(eventually { fixture.keychain.keys.state == .locked })
+        block.release()
+        #expect(committer.join(seconds: 10) && writer.join(seconds: 10) && locker.join(seconds: 10))
+        #expect(error.withLock { $0 } == .noKey)
+        try? client.close(first)
+        try? client.close(second)
+    }
+
     @Test("L2, H1: staged values and freed names are wiped although another item is being committed")
     func blockedCommit() throws {
         let file = try client.open(path("b"), [.readWrite])

@@ -15,12 +15,15 @@ final class TreeProcess {
     var isInterrupted = false
     /// How often a request has let others be served.
     let handOns = Locked(0)
+    /// The number of messages that a request has released.
+    let releases: Locked<Int>
     /// What the tree wanted the kernel to be told, in order.
     private(set) var notifications: [Notification] = []
     /// The same, after the answers.
     private(set) var afterwards: [Notification] = []
 
-    init(_ fixture: TreeFixture, _ number: Int32 = 1) {
+    init(_ fixture: TreeFixture, _ number: Int32 = 1, releases: Locked<Int> = Locked(0)) {
+        self.releases = releases
         tree = fixture.tree
         owner = LockOwner(rawValue: UInt64(number))
         processID = number
@@ -34,10 +37,10 @@ final class TreeProcess {
 
     /// One request; its notifications are kept.
     func ask<Result>(_ body: (inout Request) throws(Errno) -> Result) throws(Errno) -> Result {
-        let (isInterrupted, handOns) = (isInterrupted, handOns)
+        let (isInterrupted, handOns, releases) = (isInterrupted, handOns, releases)
         var request = Request(
             caller: Caller(userID: userID, groupID: 1000, processID: processID), interrupted: { isInterrupted },
-            handingOn: { handOns.withLock { $0 += 1 } })
+            handingOn: { handOns.withLock { $0 += 1 } }, releasing: { releases.withLock { $0 += 1 } })
         defer {
             notifications += request.notifications
             afterwards += request.afterwards

@@ -121,7 +121,7 @@ final class FakeHost: TreeHost {
             maximumNameLength: 255)
     }
 
-    func giveBackMemory() { givenBack.add(1, ordering: .relaxed) }
+    func trimMemory() { givenBack.add(1, ordering: .relaxed) }
 }
 
 struct NoCommands: ControlCommands {

@@ -193,7 +193,7 @@ private final class ModelHost: TreeHost {
             maximumNameLength: 255)
     }
 
-    func giveBackMemory() {}
+    func trimMemory() {}
 }
 
 /// Moves a second each time it is looked at.

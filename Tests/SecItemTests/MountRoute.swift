@@ -60,7 +60,7 @@ private struct CaseHost: TreeHost {
 
     func statistics() throws(Errno) -> FileSystemStatistics { try FileSystemStatistics(ofPath: "/") }
 
-    func giveBackMemory() {}
+    func trimMemory() {}
 }
 
 private struct CaseCommands: ControlCommands {

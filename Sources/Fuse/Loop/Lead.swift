@@ -1,42 +1,85 @@
 import CFuse3
 import Glibc
 
-/// A worker's part in who receives: whether it is the leader, and how it ceases to be.
+/// The receiver role of a worker, and the buffers that it uses: the large one that it receives into, and that of the message in
+/// service.
 ///
-/// Belongs to one thread, which alone touches it.
+/// At most one worker of a session has the role. Each object belongs to one thread, which alone uses it.
 final class Lead {
+    /// Where the message in service is.
+    private enum Message {
+        case none
+        /// In the buffer that this worker receives into.
+        case received(count: Int)
+        case moved(MessageBuffers.Slot, of: MessageBuffers)
+    }
+
     private let workers: Workers
+    private let large: MessageBuffers
     private(set) var isHeld = false
-    /// What whoever leads next needs, and this worker does not while it serves a short message.
-    private var spare: (slot: MessageBuffers.Slot, buffers: MessageBuffers)?
+    /// The buffer to receive into; nil for a worker that neither has the role nor serves a message out of it.
+    private var receiving: MessageBuffers.Slot?
+    private var message = Message.none
 
-    init(_ workers: Workers) { self.workers = workers }
+    /// `large` is where buffers to receive into are returned to.
+    init(_ workers: Workers, large: MessageBuffers) {
+        self.workers = workers
+        self.large = large
+    }
 
-    /// ``Workers/park(tidying:)`` has given it.
-    func hold() { isHeld = true }
+    /// Assumes the role, which ``Workers/park(hasServed:tidying:)`` has given, with a buffer to receive into.
+    func hold(_ slot: MessageBuffers.Slot) {
+        isHeld = true
+        receiving = slot
+    }
 
-    /// Hands it to another thread; nothing if that has been done.
+    /// Yields the role to another thread; does nothing on a thread without it.
+    ///
+    /// The next receiver gets the buffer, unless the message in service is in it.
     func pass() {
         guard isHeld else { return }
         isHeld = false
-        if let spare { spare.buffers.giveBack(spare.slot) }
-        spare = nil
+        returnBuffer()
         workers.passLead()
     }
 
-    /// Runs `body`; if the lead is passed on meanwhile, so is `slot`. Returns whether it is held still.
-    func sparing(_ slot: MessageBuffers.Slot, of buffers: MessageBuffers, _ body: () -> Void) -> Bool {
-        spare = (slot, buffers)
-        body()
-        spare = nil
-        return isHeld
+    // MARK: The message in service
+
+    /// A message of `count` bytes is served out of the buffer that it was received into.
+    func beginReceived(_ count: Int) { message = .received(count: count) }
+
+    /// A message is served out of another buffer.
+    func beginMoved(_ slot: MessageBuffers.Slot, of buffers: MessageBuffers) { message = .moved(slot, of: buffers) }
+
+    /// Wipes the message in service, and returns its buffer if no receiver on this thread needs it; does nothing the second time.
+    func release() {
+        switch message {
+        case .none: return
+        case .received(let count):
+            message = .none
+            receiving?.buffer.wipe(count)
+            if !isHeld { returnBuffer() }
+        case .moved(let slot, let buffers):
+            message = .none
+            slot.buffer.wipe(slot.count)
+            buffers.giveBack(slot)
+        }
     }
 
-    /// What a handler calls that turns out to take long (``Request/handOn()``). A closure in a nonisolated context: no
-    /// allocation for each request.
+    private func returnBuffer() {
+        if case .received = message { return }
+        if let receiving { large.giveBack(receiving) }
+        receiving = nil
+    }
+
+    // MARK: The calling thread
+
+    /// Yields the role, if the calling thread has it (``Request/handOn()``). A closure that is formed once in a nonisolated context,
+    /// not allocated for each request.
     static let handOn: @Sendable () -> Void = { ofThisThread?.pass() }
 
-    // MARK: A thread's own
+    /// Releases the message that the calling thread serves (``Request/releaseMessage()``).
+    static let releaseMessage: @Sendable () -> Void = { ofThisThread?.release() }
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -44,7 +87,7 @@ final class Lead {
         return key
     }()
 
-    /// That of the calling worker, which keeps it alive as long as it is set; nil on all other threads.
+    /// The object of the calling worker, which keeps it alive while it is set; nil on all other threads.
     static var ofThisThread: Lead? {
         get {
             guard let address = unsafe pthread_getspecific(key) else { return nil }

@@ -12,6 +12,8 @@ final class ReceiveLoop: Sendable {
     private let stacks: StackWipe
     private let large = MessageBuffers(size: MessageBuffer.size, limit: 4)
     private let small = MessageBuffers(size: MessageBuffer.shortSize, limit: Workers.most)
+    /// Without a limit: any number of requests that contain no secret may wait.
+    private let plain = MessageBuffers(plainSize: Opcode.longestNumeric)
 
     /// Whether every buffer so far could be locked into memory.
     var buffersAreLocked: Bool { large.areLocked && small.areLocked }
@@ -27,17 +29,21 @@ final class ReceiveLoop: Sendable {
     /// What each worker runs, until the session ends or there is one too many.
     func work(_ workers: Workers) {
         var stack = stacks.join()
-        let lead = Lead(workers)
+        let lead = Lead(workers, large: large)
         Lead.ofThisThread = lead
+        var hasServed = false
         loop: while true {
-            switch workers.park(tidying: { stacks.wipeIfDue(&stack) }) {
+            switch workers.park(hasServed: hasServed, tidying: { stacks.wipeIfDue(&stack) }) {
             case .lead:
-                lead.hold()
-                guard receiveAndServe(lead, workers, &stack) else {
+                switch receiveAndServe(lead, workers, &stack) {
+                case .sessionEnded:
                     workers.end()
                     break loop
+                case .yielded(let servedWaiting): hasServed = servedWaiting
                 }
-            case .serve(let slot): serveShort(slot)
+            case .serve(let message):
+                serve(message, lead)
+                hasServed = true
             case .end: break loop
             }
         }
@@ -45,42 +51,69 @@ final class ReceiveLoop: Sendable {
         stacks.leave(stack)
     }
 
-    /// Receives and serves until the lead has been passed on; false when the session has ended.
-    private func receiveAndServe(_ lead: Lead, _ workers: Workers, _ stack: inout StackWipe.Member) -> Bool {
-        guard let slot = take(from: large) else { return false }
+    /// Why a thread stops receiving.
+    private enum End {
+        case sessionEnded
+        /// Another thread has the role. `servedWaiting`: for a request that counts among those that may wait.
+        case yielded(servedWaiting: Bool)
+    }
+
+    /// Receives and serves until another thread has the receiver role.
+    private func receiveAndServe(_ lead: Lead, _ workers: Workers, _ stack: inout StackWipe.Member) -> End {
+        guard let slot = take(from: large) else { return .sessionEnded }
+        lead.hold(slot)
         var hasServed = false
         while let count = receive(into: slot.buffer, &stack, polls: hasServed) {
             hasServed = true
             let waiting = waiting(count, in: slot.buffer)
-            if waiting != .never, count <= MessageBuffer.shortSize, let short = move(count, from: slot.buffer) {
-                if waiting == .possible, workers.delegate(short) { continue }
-                let isLeader = lead.sparing(slot, of: large) {
-                    if waiting == .possible { lead.pass() }
-                    serveShort(short)
-                }
-                guard isLeader else { return true }
-            } else {
-                if waiting == .possible { lead.pass() }
-                serve(count, in: slot.buffer)
-                guard !lead.isHeld else { continue }
-                large.giveBack(slot)
-                return true
+            if waiting == .possible, let message = move(count, from: slot.buffer) {
+                if workers.delegate(message) { continue }
+                lead.pass()
+                serve(message, lead)
+                return .yielded(servedWaiting: true)
             }
+            if waiting == .told, let message = moveIfFree(count, from: slot.buffer) {
+                serve(message, lead)
+            } else {
+                lead.beginReceived(count)
+                if waiting == .possible { lead.pass() }
+                serve(count, in: slot.buffer, lead)
+            }
+            guard lead.isHeld else { return .yielded(servedWaiting: false) }
         }
-        return false
+        return .sessionEnded
     }
 
-    /// Takes a message out of the buffer that whoever receives next needs.
-    private func move(_ count: Int, from buffer: borrowing MessageBuffer) -> MessageBuffers.Slot? {
-        guard var slot = take(from: small) else { return nil }
+    /// Moves a short message out of the buffer that the next receiver needs. Blocks while no buffer for it is free. Nil for a long
+    /// one.
+    private func move(_ count: Int, from buffer: borrowing MessageBuffer) -> Workers.Message? {
+        guard count <= MessageBuffer.shortSize else { return nil }
+        let buffers = isNumeric(count, in: buffer) ? plain : small
+        return take(from: buffers).map { fill($0, of: buffers, count, from: buffer) }
+    }
+
+    /// Moves a short message if a buffer is free.
+    private func moveIfFree(_ count: Int, from buffer: borrowing MessageBuffer) -> Workers.Message? {
+        guard count <= MessageBuffer.shortSize else { return nil }
+        return small.takeIfFree().map { fill($0, of: small, count, from: buffer) }
+    }
+
+    private func fill(
+        _ slot: consuming MessageBuffers.Slot, of buffers: MessageBuffers, _ count: Int,
+        from buffer: borrowing MessageBuffer
+    ) -> Workers.Message {
         slot.buffer.move(count, from: buffer)
         slot.count = count
-        return slot
+        return Workers.Message(slot: slot, buffers: buffers)
     }
 
-    private func serveShort(_ slot: MessageBuffers.Slot) {
-        serve(slot.count, in: slot.buffer)
-        small.giveBack(slot)
+    private func isNumeric(_ count: Int, in buffer: borrowing MessageBuffer) -> Bool {
+        count <= Opcode.longestNumeric && Message(buffer.bytes(count))?.opcode?.isNumeric == true
+    }
+
+    private func serve(_ message: Workers.Message, _ lead: Lead) {
+        lead.beginMoved(message.slot, of: message.buffers)
+        serve(message.slot.count, in: message.slot.buffer, lead)
     }
 
     private func take(from buffers: MessageBuffers) -> MessageBuffers.Slot? {
@@ -104,10 +137,10 @@ final class ReceiveLoop: Sendable {
         return servesAtOnce && opcode.saysWhenItWaits ? .told : .possible
     }
 
-    private func serve(_ count: Int, in buffer: borrowing MessageBuffer) {
-        // Contents, and names as well; also of what is refused.
+    private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ lead: Lead) {
+        // Refused messages contain secrets and names too.
         defer {
-            buffer.wipe(count)
+            lead.release()
             ProcessMemory.wipeRegisters()
         }
         guard let message = Message(buffer.bytes(count)) else { return }

@@ -1,47 +1,61 @@
 import SystemPackage
 
-/// The threads of a session: one, the leader, receives; the others serve what may wait, or are parked.
+/// The threads of a session: one, the receiver, receives; the others serve requests that may wait, or are parked.
 ///
-/// Parked threads wait here and not in the device, so that a message always wakes the thread that ran last. A leader
-/// that is about to serve a request that may wait passes the lead to a parked thread, or to a new one while there are
-/// fewer than the limit; if all are busy, the next that is done leads. While others serve already, it keeps the lead, and a
-/// parked thread serves the request: nothing that comes meanwhile has to wait until that one has woken up. So there come to be
-/// as many threads as requests wait at once.
+/// Parked threads wait here and not in the device, so that a message always wakes the thread that ran last. The receiver serves most
+/// requests itself. It leaves one that may wait to another thread, in a queue; if no other thread serves anything, it yields the
+/// receiver role to a parked or new thread and serves the request itself, because it is awake.
+///
+/// At most ``limit`` threads serve requests of the queue: the rest of the queue waits there, and the receiver continues to receive.
+/// A handler that yields the receiver role always finds another thread for it, up to ``most``.
 final class Workers: Sendable {
-    /// What a parked thread is woken for.
+    /// A message that one thread has received and another one serves.
+    struct Message: Sendable {
+        let slot: MessageBuffers.Slot
+        /// Where the slot is returned to.
+        let buffers: MessageBuffers
+    }
+
+    /// The reason for which a parked thread wakes.
     enum Task {
         case lead
-        /// A message that another thread has received.
-        case serve(MessageBuffers.Slot)
+        case serve(Message)
         case end
     }
 
-    /// The most there can be.
-    static let most = 64
+    /// The maximum number of threads, whatever they do.
+    static let most = 256
 
     private struct State {
         var hasLeader = false
-        var delegated: [MessageBuffers.Slot] = []
+        var delegated: [Message] = []
+        /// Threads that serve a request of the queue, or one that the receiver has yielded its role for.
+        var serving = 0
         var hasEnded = false
         var running = 0
         var parked = 0
         var threads: [WorkerThread] = []
-        /// The last attempt to make one has failed, and the log says so.
+        /// The last attempt to create a thread has failed, and the log says so.
         var lacksThreads = false
+
+        /// The number of parked threads that the queue needs.
+        func takers(_ limit: Int) -> Int { min(delegated.count, max(0, limit - serving)) }
     }
 
-    /// So many are parked for as long as the session lasts.
+    /// The number of threads that stay parked for as long as the session lasts.
     private static let kept = 4
-    /// For how long the others are, in milliseconds.
+    /// The time that the others stay parked, in milliseconds.
     private static let patience = 5000
 
     private let state = Monitor(State())
     private let limit: Int
     private let body: @Sendable (Workers) -> Void
 
-    /// `body` is what each thread runs.
+    /// - Parameters:
+    ///   - limit: The maximum number of threads that serve requests which may wait.
+    ///   - body: The work of each thread.
     init(limit: Int, body: @escaping @Sendable (Workers) -> Void) {
-        self.limit = min(max(limit, 1), Self.most)
+        self.limit = min(max(limit, 1), Self.most / 2)
         self.body = body
     }
 
@@ -49,117 +63,120 @@ final class Workers: Sendable {
     func run() throws(Errno) {
         state.with { $0.running += 1 }
         try startThread()
-        // Whoever starts a thread has not ended yet. Not a wait: `wakeOne` is for those who are parked, alone.
+        // A thread that starts another one has not ended yet. Not a wait: `wakeOne` is for parked threads only.
         while let thread = state.with({ $0.threads.popLast() }) { thread.join() }
     }
 
-    /// Parks until there is something to do; the end when the session has ended, or enough others are parked for it.
+    /// Parks the calling thread until there is something to do. Returns `end` when the session has ended, or enough others are parked.
     ///
-    /// Calls `tidy` before it sleeps, and each time it is woken for nothing else.
-    func park(tidying tidy: () -> Void) -> Task {
+    /// - Parameters:
+    ///   - hasServed: Whether the thread has completed a message of the queue, or one for which ``delegate(_:)`` returned false.
+    ///   - tidy: Called before the thread sleeps, and each time it wakes.
+    func park(hasServed: Bool, tidying tidy: () -> Void) -> Task {
         let isSpare = state.with { state in
+            if hasServed { state.serving -= 1 }
             state.parked += 1
             return state.parked > Self.kept
         }
         guard isSpare else {
             return state.wait { state in
                 tidy()
-                return Self.task(&state)
+                return task(&state)
             }
         }
-        let task = state.wait(milliseconds: Self.patience) { state in
+        let found = state.wait(milliseconds: Self.patience) { state in
             tidy()
-            return Self.task(&state)
+            return task(&state)
         }
-        return task ?? endSpare()
+        return found ?? endSpare()
     }
 
-    /// Nil: there is nothing to do.
-    private static func task(_ state: inout State) -> Task? {
-        if !state.delegated.isEmpty {
+    /// Nil: there is nothing to do. Receiving comes first: all others wait for the receiver.
+    private func task(_ state: inout State) -> Task? {
+        if !state.hasEnded, !state.hasLeader {
+            state.hasLeader = true
+            state.parked -= 1
+            return .lead
+        }
+        if state.takers(limit) > 0 {
+            state.serving += 1
             state.parked -= 1
             return .serve(state.delegated.removeFirst())
         }
-        guard state.hasEnded || !state.hasLeader else { return nil }
+        guard state.hasEnded else { return nil }
         state.parked -= 1
-        guard !state.hasEnded else { return .end }
-        state.hasLeader = true
-        return .lead
+        return .end
     }
 
-    /// The calling thread ends, unless it is needed after all: it may be the one who was woken last.
+    /// Ends the calling thread, unless it is needed after all: it may be the one that was woken last.
     private func endSpare() -> Task {
         state.with { state in
-            if let task = Self.task(&state) { return task }
+            if let task = task(&state) { return task }
             state.parked -= 1
             if let own = state.threads.firstIndex(where: \.isCurrent) { state.threads.remove(at: own).detach() }
             return .end
         }
     }
 
-    /// Gives a message to another thread, if one is serving already and one more is parked for it or can be made; false if the
-    /// leader had better serve it.
-    func delegate(_ slot: MessageBuffers.Slot) -> Bool {
-        let (isGiven, needsThread) = state.with { state in
-            let idle = state.parked - state.delegated.count
-            // The leader is one of those who run.
-            guard state.running - state.parked > 1, idle > 0 || state.running < limit else { return (false, false) }
-            state.delegated.append(slot)
-            if idle <= 0 { state.running += 1 }
-            return (true, idle <= 0)
+    /// Queues a message for another thread, and wakes or creates one if fewer than the limit serve.
+    ///
+    /// - Returns: False if no other thread serves anything. The receiver is to yield its role and to serve the message itself; it
+    ///   counts as one of the threads that serve requests which may wait.
+    func delegate(_ message: Message) -> Bool {
+        let (isQueued, isWanted, isMissing) = state.with { state -> (Bool, Bool, Bool) in
+            // The receiver is one of the running threads.
+            guard state.running - state.parked > 1 else {
+                state.serving += 1
+                return (false, false, false)
+            }
+            let before = state.takers(limit)
+            state.delegated.append(message)
+            guard state.takers(limit) > before else { return (true, false, false) }
+            let isMissing = state.parked <= before && state.running < Self.most
+            if isMissing { state.running += 1 }
+            return (true, true, isMissing)
         }
-        guard isGiven else { return false }
-        guard needsThread else {
+        if isMissing {
+            // Without one the next thread that is done serves it.
+            startOneMore()
+        } else if isWanted {
             state.wakeOne()
-            return true
         }
-        return startOneMore() || !takeBack(slot)
+        return isQueued
     }
 
-    /// What nobody has begun to serve.
-    private func takeBack(_ slot: MessageBuffers.Slot) -> Bool {
-        state.with { state in
-            guard let index = state.delegated.lastIndex(of: slot) else { return false }
-            state.delegated.remove(at: index)
-            return true
-        }
-    }
-
-    /// The leader is about to serve a request that may wait.
+    /// The receiver yields its role, because it is about to wait.
     func passLead() {
-        let needsThread = state.with { state in
+        let isMissing = state.with { state in
             state.hasLeader = false
-            // Those who have been given a message are about to serve it.
-            if state.parked > state.delegated.count || state.running >= limit { return false }
+            // The others are about to serve what is queued.
+            guard state.parked <= state.takers(limit), state.running < Self.most else { return false }
             state.running += 1
             return true
         }
-        // Without one more the next that is done leads.
-        if !needsThread { state.wakeOne() } else { _ = startOneMore() }
+        // Without one more the next thread that is done receives.
+        if isMissing { startOneMore() } else { state.wakeOne() }
     }
 
-    /// False where the system has no thread to give.
-    private func startOneMore() -> Bool {
+    private func startOneMore() {
         do throws(Errno) {
             try startThread()
             state.with { $0.lacksThreads = false }
-            return true
         } catch {
             let isKnown = state.with { state in
                 defer { state.lacksThreads = true }
                 return state.lacksThreads
             }
             if !isKnown { FuseLog.write(.warning, "no further thread: \(error)") }
-            return false
         }
     }
 
-    /// Wakes all who are parked, to tidy up.
+    /// Wakes all parked threads, to tidy up.
     func wakeParked() {
         state.with(wakesAll: true) { _ in }
     }
 
-    /// The connection is gone: everyone ends.
+    /// The connection is gone: all threads end when the queue is empty.
     func end() {
         state.with(wakesAll: true) { $0.hasEnded = true }
     }

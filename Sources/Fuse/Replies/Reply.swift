@@ -68,7 +68,7 @@ struct Ticket: Sendable {
             interrupted: {
                 guard let request = unsafe OpaquePointer(bitPattern: address) else { return false }
                 return unsafe fuse_req_interrupted(request) != 0
-            }, handingOn: Lead.handOn)
+            }, handingOn: Lead.handOn, releasing: Lead.releaseMessage)
     }
 
     fileprivate func send(_ answer: some Answer) {

@@ -15,9 +15,12 @@ public struct SessionOptions: Sendable {
     public var forbidsPrograms = false
     /// Further options of mount.fuse3(8), each as `name` or `name=value`.
     public var extraOptions: [String] = []
-    /// The threads that may serve requests at the same time, 1 to 64; those that have had nothing to do for some seconds end,
-    /// but for four. Four locked receive buffers of about 1 MiB, of which only what messages use is resident, are enough for
-    /// all: a thread that serves a short message has a page of its own for it.
+    /// The threads that serve requests which may wait for a disk or for another caller, 1 to 128. Further such requests wait in a queue,
+    /// while another thread continues to receive. A handler that yields the receiver role (``Request/handOn()``) does not count.
+    ///
+    /// Idle threads end after some seconds, except four. Four locked receive buffers of about 1 MiB, of which only the used part is
+    /// resident, are enough: a short message is moved to a page of its own, and a handler releases a long one before it waits
+    /// (``Request/releaseMessage()``).
     public var workers = 4
     /// For how many microseconds after a request the receiving thread asks again instead of sleeping.
     ///

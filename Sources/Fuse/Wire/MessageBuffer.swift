@@ -2,7 +2,7 @@ import CFuse3
 import Glibc
 import SystemPackage
 
-/// Memory for one message: page aligned, locked if the limit allows, in no core dump, never a child's.
+/// Memory for one message: page aligned, locked if the limit allows, not in core dumps, not inherited by children; or plain memory.
 ///
 /// Most messages are short, so pages are there (and locked) from their first use on, and those of a long message go back
 /// after it: they would be resident for ever otherwise.
@@ -22,6 +22,8 @@ import SystemPackage
     let size: Int
     /// Whether mlock2(2) or mlock(2) succeeded.
     let isLocked: Bool
+    /// Whether it is memory of the heap.
+    private let isPlain: Bool
 
     /// Throws ENOMEM.
     init(size: Int = Self.size) throws(Errno) {
@@ -29,9 +31,18 @@ import SystemPackage
         let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { throw Errno(rawValue: errno) }
         unsafe start = memory
+        isPlain = false
         isLocked = unsafe Self.lock(memory, size)
         unsafe madvise(memory, size, MADV_DONTDUMP)
         unsafe madvise(memory, size, MADV_WIPEONFORK)
+    }
+
+    /// Memory of the heap, for messages without a secret. Not locked: it costs no page.
+    init(plainSize size: Int) {
+        self.size = size
+        unsafe start = .allocate(byteCount: size, alignment: 16)
+        isLocked = false
+        isPlain = true
     }
 
     /// All of it counts against RLIMIT_MEMLOCK, touched or not.
@@ -42,7 +53,7 @@ import SystemPackage
     }
 
     deinit {
-        unsafe munmap(start, size)
+        if isPlain { unsafe start.deallocate() } else { unsafe munmap(start, size) }
     }
 
     /// The first `count` bytes.

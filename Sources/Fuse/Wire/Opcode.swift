@@ -8,8 +8,8 @@ enum Opcode: UInt32, Sendable {
 
     /// Whether serving it may wait: for a disk, another caller or memory.
     ///
-    /// The receiving thread hands the lead on before it serves one of these, and serves all others itself: what the
-    /// kernel sends after a RELEASE or a FORGET then finds it done.
+    /// The receiving thread leaves these to other threads, or yields the receiver role before it serves one. It serves all others
+    /// itself: a request that the kernel sends after a RELEASE or a FORGET then finds its effect.
     var mayWait: Bool {
         switch self {
         case .read, .write, .flush, .fsync, .fsyncdir, .copyFileRange: true
@@ -21,6 +21,18 @@ enum Opcode: UInt32, Sendable {
 
     /// Those of ``mayWait`` of which a file system can tell by itself which ones do (``SessionOptions/servesAtOnce``).
     var saysWhenItWaits: Bool { self == .read || self == .write || self == .create }
+
+    /// Whether a request contains numbers only: no name, no value and no secret.
+    var isNumeric: Bool {
+        switch self {
+        case .flush, .fsync, .fsyncdir, .setattr, .copyFileRange: true
+        default: false
+        }
+    }
+
+    /// The longest of these requests in bytes: SETATTR, 40 of the header and 88 (`struct fuse_setattr_in`), and room for a later
+    /// version of the protocol.
+    static let longestNumeric = 192
 
     /// Whether the kernel waits for no answer.
     var isUnanswered: Bool { self == .forget || self == .batchForget || self == .interrupt || self == .notifyReply }

@@ -16,6 +16,7 @@ struct MountDaemon {
     private let plan: MountPlan
     private let log = Logger(label: "keychainfs")
     private let signals: EndingSignals
+    private let memory = MemoryTrim()
 
     private let say: @Sendable (String) -> Void
 
@@ -63,6 +64,8 @@ struct MountDaemon {
         try startWorkers(keychain, tree, served)
         let numbers = try keepNumbers(keychain)
         defer { numbers.cancel() }
+        try startMemoryTrim()
+        defer { memory.cancel() }
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
             served.session = session
@@ -122,6 +125,14 @@ struct MountDaemon {
             }
             keychain.keys.watch { if $0 == .locked { numbers.runSoon() } }
             return numbers
+        } catch {
+            throw Failure(noThread: error)
+        }
+    }
+
+    private func startMemoryTrim() throws(Failure) {
+        do throws(Errno) {
+            try memory.start()
         } catch {
             throw Failure(noThread: error)
         }
@@ -197,7 +208,7 @@ struct MountDaemon {
     }
 
     private var storeHost: StoreHost {
-        StoreHost(directory: FilePath(plan.file.path).removingLastComponent().string)
+        StoreHost(directory: FilePath(plan.file.path).removingLastComponent().string, memory: memory)
     }
 
     /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.

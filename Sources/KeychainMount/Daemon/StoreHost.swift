@@ -8,6 +8,7 @@ import SystemServices
 struct StoreHost: TreeHost {
     /// The directory of the store's file.
     let directory: String
+    let memory: MemoryTrim
 
     func isDyingOfSignal(_ processID: Int32) -> Bool {
         guard ThreadStatus.hasNoMemory(threadID: processID), let status = ThreadStatus(threadID: processID) else {
@@ -28,5 +29,5 @@ struct StoreHost: TreeHost {
         return statistics
     }
 
-    func giveBackMemory() { ProcessMemory.giveBack() }
+    func trimMemory() { memory.request() }
 }

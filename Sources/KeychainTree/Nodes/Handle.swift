@@ -70,6 +70,8 @@ struct Writer: Sendable {
     let user: UInt32
     /// How often the file had lost what was staged when it was opened: since then it has none if that is no longer so.
     let losses: Int
+    /// The availability of the item when it was opened.
+    let availability: Protection.Availability
 }
 
 /// An open directory: what its listing had to leave out so far.

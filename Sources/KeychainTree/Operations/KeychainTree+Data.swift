@@ -70,73 +70,7 @@ extension KeychainTree {
         }
     }
 
-    // MARK: Writing
-
-    package func write(
-        _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
-        flags: OpenFlags
-    ) throws(Errno) -> Int {
-        let handle = try handle(id)
-        if case .exchange(let exchange) = handle { return try write(data, to: exchange, request.caller) }
-        switch handle {
-        case .reader, .snapshotReader, .directory, .exchange: throw .badFileDescriptor
-        case .control(let handle):
-            request.handOn()
-            return try write(data, to: handle, request: &request)
-        case .writer(let writer):
-            guard writer.flags.isWritable else { throw .badFileDescriptor }
-            try checkWritable()
-            noteUse()
-            defer { stalePages.tell(&request) }
-            return try write(&request, data, at: offset, of: writer, by: owner, flags)
-        }
-    }
-
-    /// Staging some bytes does not wait; what takes longer, or waits for somebody who commits, lets others go on.
-    private func write(
-        _ request: inout Request, _ data: RawSpan, at offset: UInt64, of writer: Writer, by owner: LockOwner,
-        _ flags: OpenFlags
-    ) throws(Errno) -> Int {
-        let (count, caller) = (data.byteCount, request.caller)
-        let isShort = count <= Self.shortWrite && !flags.isSynchronous && room.isAmple(at: host.uptime)
-        if !isShort { request.handOn() }
-        if flags.isSynchronous { awaitIndexes(before: writer.file, request) }
-        func stage(_ state: inout ItemFile.State) throws(Errno) -> Int {
-            try refusing(state.staging) { () throws(Errno) in try dropPrivileges(&state, writtenBy: caller) }
-            try self.stage(
-                data, at: flags.contains(.append) ? nil : Int(clamping: offset), of: writer, &state, by: owner)
-            if flags.isSynchronous { try commit(&state) }
-            return count
-        }
-        let staged = try writer.file.state.withLockIfAvailable { (state) throws(Errno) -> Int? in
-            // A committed value is taken over first.
-            guard !isShort || state.staging != nil else { return nil }
-            return try stage(&state)
-        }
-        if let staged, let count = staged { return count }
-        request.handOn()
-        return try writer.file.state.withLock { (state) throws(Errno) in try stage(&state) }
-    }
-
-    /// In bytes; to encrypt more takes longer than to let another thread receive.
-    private static let shortWrite = 16_384
-
-    /// Puts bytes into the value that writers share; at its end if `offset` is nil.
-    func stage(
-        _ data: RawSpan, at offset: Int?, of writer: Writer, _ state: inout ItemFile.State, by owner: LockOwner
-    ) throws(Errno) {
-        try checkNotLost(writer, state)
-        let share = memory.share(of: writer.user)
-        let staging = try stagedValue(&state, charging: share)
-        let offset = offset ?? staging.count
-        let count = data.byteCount
-        try refusing(staging) { () throws(Errno) in
-            try checkLimit(offset, count)
-            try checkRoom(for: max(staging.count, offset + count))
-            try mapped { () throws(KeychainError) in try staging.write(data, at: offset, charging: share) }
-        }
-        changed(staging, by: owner)
-    }
+    // MARK: Changing the length
 
     /// truncate(2) commits at once: no close follows it. ftruncate(2) is like a write.
     func truncate(
@@ -183,7 +117,7 @@ extension KeychainTree {
     }
 
     /// ENOKEY for a descriptor from before a lock that took away what was staged (L2).
-    private func checkNotLost(_ writer: Writer, _ state: borrowing ItemFile.State) throws(Errno) {
+    func checkNotLost(_ writer: Writer, _ state: borrowing ItemFile.State) throws(Errno) {
         if writer.losses != state.losses { throw .noKey }
     }
 
@@ -193,7 +127,7 @@ extension KeychainTree {
     }
 
     /// The value that writers share, made from the first `count` bytes of the committed one if nothing is staged.
-    private func stagedValue(
+    func stagedValue(
         _ state: inout ItemFile.State, upTo count: Int = .max, charging share: MemoryBudget.Share
     ) throws(Errno) -> Staging {
         if let staging = state.staging {
@@ -209,23 +143,25 @@ extension KeychainTree {
         return staging
     }
 
-    private func changed(_ staging: Staging, by owner: LockOwner) {
+    func changed(_ staging: Staging, by owner: LockOwner) {
         staging.touch(keychain.now())
         staging.note { $0.changed(by: owner) }
     }
 
     /// A refused write abandons the value, whatever the reason, and close repeats its error (F1): what is staged lacks those
     /// bytes, or is what O_TRUNC has left.
-    private func refusing(_ staging: Staging?, _ body: () throws(Errno) -> Void) throws(Errno) {
+    func refusing<Result: ~Copyable>(
+        _ staging: Staging?, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
         do {
-            try body()
+            return try body()
         } catch {
             staging?.note { $0.refused(with: error) }
             throw error
         }
     }
 
-    private func checkLimit(_ offset: Int, _ count: Int) throws(Errno) {
+    func checkLimit(_ offset: Int, _ count: Int) throws(Errno) {
         guard offset <= options.valueLimit - count else { throw .fileTooLarge }
     }
 

@@ -38,7 +38,7 @@ extension KeychainTree {
             table.emptyClosedHandles()
             return table.allItemNodes()
         }
-        host.giveBackMemory()
+        host.trimMemory()
         return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .finishedCalls]
     }
 

@@ -19,13 +19,17 @@ extension KeychainTree {
         let directory = try serviceDirectory(parent)
         do {
             let made = try makePending(request, name, in: directory, permissions: permissions)
-            let writer = Writer(file: made.file, flags: flags, user: request.caller.userID, losses: 0)
-            let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
-            // It has been made: a lock that comes now must not make an error of it, with a descriptor that nobody closes.
-            var entry = made.file.state.withLock { state in
+            // The file exists: a lock that comes now must not cause an error, with a descriptor that is never closed.
+            var (entry, availability) = made.file.state.withLock { state in
                 state.user = request.caller.userID
-                return self.entry(of: made.file, state, item: made.draft)
+                return (
+                    self.entry(of: made.file, state, item: made.draft),
+                    Protection.Availability.strictest(of: state.protections(made.draft))
+                )
             }
+            let writer = Writer(
+                file: made.file, flags: flags, user: request.caller.userID, losses: 0, availability: availability)
+            let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
             entry.attributeTimeout = Self.momentOfCreation
             return (entry, opened)
         } catch .fileExists where !flags.contains(.exclusive) {
@@ -165,7 +169,7 @@ extension KeychainTree {
         case .folder, .service, .controlDirectory: throw .isDirectory
         case .controlFile(let file):
             try checkOwner(request.caller)
-            return file == .rpc ? try openExchange(flags, request.caller) : try open(file)
+            return file == .rpc ? try openExchange(flags, request.caller) : open(file, request)
         case .item(let file): return try open(file, flags, request.caller)
         }
     }
@@ -220,7 +224,9 @@ extension KeychainTree {
             state.writerCount += 1
             state.openCount += 1
             keepValue(&state)
-            return Writer(file: file, flags: flags, user: caller.userID, losses: state.losses)
+            return Writer(
+                file: file, flags: flags, user: caller.userID, losses: state.losses,
+                availability: Protection.Availability.strictest(of: state.protections(item)))
         }
         return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
     }
@@ -304,7 +310,7 @@ extension KeychainTree {
         guard let handle = table.withLock({ $0.close(id) }) else { return }
         defer { stalePages.tell(&request) }
         let weight = handle.weight
-        defer { if released.add(weight) { host.giveBackMemory() } }
+        defer { if released.add(weight) { host.trimMemory() } }
         switch handle {
         case .control, .exchange, .directory: break
         case .reader(let file, _, _), .snapshotReader(let file, _, _):

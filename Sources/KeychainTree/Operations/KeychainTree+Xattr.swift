@@ -29,10 +29,12 @@ extension KeychainTree {
     package func setxattr(
         _ request: inout Request, node id: NodeID, name: [UInt8], value: RawSpan, flags: XattrFlags
     ) throws(Errno) {
-        // An attribute may be a part of the name.
-        awaitIndexes(request)
         try checkNamespace(name)
         let bytes = [UInt8](copying: value)
+        // The commit may take long, and the value up to 64 KiB.
+        request.releaseMessage()
+        // An attribute may be a part of the name.
+        awaitIndexes(request)
         let node = try node(id)
         switch node.content {
         case .service(let directory): return try setxattr(of: directory, name, to: bytes, flags, by: request.caller)

@@ -1,0 +1,126 @@
+package import FileSystemCore
+import Keychain
+import SecretCrypto
+import Synchronization
+package import SystemPackage
+
+/// WRITE: data is staged at once, or after a wait.
+extension KeychainTree {
+    package func write(
+        _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
+        flags: OpenFlags
+    ) throws(Errno) -> Int {
+        let handle = try handle(id)
+        if case .exchange(let exchange) = handle { return try write(data, to: exchange, request.caller) }
+        switch handle {
+        case .reader, .snapshotReader, .directory, .exchange: throw .badFileDescriptor
+        case .control(let handle): return try write(data, to: handle, request: &request)
+        case .writer(let writer):
+            guard writer.flags.isWritable else { throw .badFileDescriptor }
+            try checkWritable()
+            noteUse()
+            defer { stalePages.tell(&request) }
+            return try write(&request, data, at: offset, of: writer, by: owner, flags)
+        }
+    }
+
+    /// Stages the data at once if that cannot wait. Otherwise yields the receiver role, and releases the message: one may contain 1 MiB,
+    /// and there are four buffers for such messages.
+    private func write(
+        _ request: inout Request, _ data: RawSpan, at offset: UInt64, of writer: Writer, by owner: LockOwner,
+        _ flags: OpenFlags
+    ) throws(Errno) -> Int {
+        let (count, caller) = (data.byteCount, request.caller)
+        let place = flags.contains(.append) ? nil : Int(clamping: offset)
+        // For a commit, or for room on the disk.
+        let mayWait = flags.isSynchronous || !room.isAmple(at: host.uptime)
+        if !mayWait {
+            if count > Self.shortWrite { request.handOn() }
+            let isStaged = try writer.file.state.withLockIfAvailable { (state) throws(Errno) in
+                // Otherwise the committed value has to be read first.
+                guard let staging = state.staging else { return false }
+                try refusing(staging) { () throws(Errno) in try dropPrivileges(&state, writtenBy: caller) }
+                try stage(data, at: place, of: writer, &state, by: owner)
+                return true
+            }
+            if isStaged == true { return count }
+        }
+        try writeWaiting(&request, data, at: place, of: writer, by: owner, flags)
+        return count
+    }
+
+    /// Stages the data, and commits it if it is to be durable. Until then long data is kept sealed, and its message released; without
+    /// memory for it the message keeps it.
+    private func writeWaiting(
+        _ request: inout Request, _ data: RawSpan, at place: Int?, of writer: Writer, by owner: LockOwner,
+        _ flags: OpenFlags
+    ) throws(Errno) {
+        let caller = request.caller
+        request.handOn()
+        let sealed = seal(data, of: writer)
+        if sealed != nil { request.releaseMessage() }
+        if flags.isSynchronous { awaitIndexes(before: writer.file, request) }
+        try writer.file.state.withLock { (state) throws(Errno) in
+            try refusing(state.staging) { () throws(Errno) in try dropPrivileges(&state, writtenBy: caller) }
+            if let sealed {
+                try stage(sealed, at: place, of: writer, &state, by: owner)
+            } else {
+                try stage(data, at: place, of: writer, &state, by: owner)
+            }
+            if flags.isSynchronous { try commit(&state) }
+        }
+    }
+
+    /// In bytes; a message with no more does not take a buffer that others need.
+    private static let shortMessage = 2048
+
+    /// Long data, sealed under a key that a lock wipes with the value that the data is for; nil for short data, and without memory.
+    private func seal(_ data: RawSpan, of writer: Writer) -> StagedSnapshot? {
+        guard data.byteCount > Self.shortMessage, let key = try? stagingKeys.key(for: writer.availability) else {
+            return nil
+        }
+        var buffer = SealedBuffer(key: key, limit: data.byteCount)
+        do throws(CryptoError) {
+            try buffer.write(data, at: 0, charging: waiting.share(of: writer.user))
+        } catch {
+            return nil
+        }
+        return StagedSnapshot(buffer)
+    }
+
+    private func stage(
+        _ sealed: StagedSnapshot, at place: Int?, of writer: Writer, _ state: inout ItemFile.State,
+        by owner: LockOwner
+    ) throws(Errno) {
+        var offset = 0
+        repeat {
+            let part = try refusing(state.staging) { () throws(Errno) in
+                try mapped { () throws(KeychainError) in
+                    try sealed.contents.slab(at: offset, size: Self.shortWrite)
+                }
+            }
+            try stage(part.bytes, at: place.map { $0 + offset }, of: writer, &state, by: owner)
+            offset += part.count
+        } while offset < sealed.contents.count
+    }
+
+    /// In bytes; to encrypt more takes longer than to let another thread receive.
+    private static let shortWrite = 16_384
+
+    /// Puts bytes into the value that writers share; at its end if `offset` is nil.
+    func stage(
+        _ data: RawSpan, at offset: Int?, of writer: Writer, _ state: inout ItemFile.State, by owner: LockOwner
+    ) throws(Errno) {
+        try checkNotLost(writer, state)
+        let share = memory.share(of: writer.user)
+        let staging = try stagedValue(&state, charging: share)
+        let offset = offset ?? staging.count
+        let count = data.byteCount
+        try refusing(staging) { () throws(Errno) in
+            try checkLimit(offset, count)
+            try checkRoom(for: max(staging.count, offset + count))
+            try mapped { () throws(KeychainError) in try staging.write(data, at: offset, charging: share) }
+        }
+        changed(staging, by: owner)
+    }
+}
