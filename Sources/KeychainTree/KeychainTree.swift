@@ -51,6 +51,7 @@ package final class KeychainTree: FileSystem {
         var table = TreeTable(root: Node(id: .root, content: .folder(.root)))
         fixed = FixedNodes(ControlFile.allCases.filter { $0 != .rpc || requests != nil }, &table)
         self.table = Mutex(table)
+        keychain.watchChanges { [listings] in listings.invalidate($0) }
     }
 
     /// Bytes that are charged now, and their limit.

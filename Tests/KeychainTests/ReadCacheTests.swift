@@ -4,7 +4,7 @@ import Testing
 
 @testable import Keychain
 
-/// What was read is not read again, and never outlives a commit or a lock (S5, H2, L2).
+/// A value that was read is not read again, and never outlives a change of its row or a lock (S5, H2, L2).
 @Suite("Read cache")
 struct ReadCacheTests {
     private let store: InMemoryRecordStore
@@ -64,6 +64,130 @@ struct ReadCacheTests {
         #expect(try keychain.directory(id: directory.id)?.key == .service(.generic(service: .string("post"))))
     }
 
+    private func service(_ name: String, group: [UInt8] = ContainerKey.defaultAccessGroup) throws -> Directory? {
+        try keychain.directory(
+            named: CanonicalName(service: .generic(service: .string(name))),
+            in: ContainerKey(itemClass: .genericPassword, accessGroup: group))
+    }
+
+    private func isKept(_ row: RowID) -> Bool { keychain.cache.value(row) { _ in true } != nil }
+
+    private func isKept(directory: RowID) -> Bool { keychain.cache.directory(directory) != nil }
+
+    /// Another item of the directory, read.
+    private func otherItem() throws -> Item {
+        let other = try keychain.change { (change) throws(KeychainError) in
+            var other = Item.sample(id: 501, directory: directory.id.rawValue)
+            (other.version, other.account) = (0, .string("other"))
+            return try change.save(other, secret: ArraySource([9]))
+        }
+        _ = try keychain.itemWithSecret(id: other.id)
+        return other
+    }
+
+    @Test("F10, S5: a commit invalidates the rows that it has changed, and no others")
+    func onlyChangedRows() throws {
+        let other = try otherItem()
+        func read() throws {
+            #expect(try value() != nil)
+            #expect(try keychain.itemWithSecret(id: other.id) != nil)
+            #expect(try found() != nil)
+        }
+        try read()
+        _ = try keychain.change { (change) throws(KeychainError) in try change.save(item, secret: ArraySource([4])) }
+        #expect(!isKept(item.id) && isKept(other.id) && isKept(directory: directory.id))
+        try read()
+        try keychain.change { (change) throws(KeychainError) in try change.touchDirectory(directory.id) }
+        #expect(isKept(item.id) && isKept(other.id) && !isKept(directory: directory.id))
+        try read()
+        try keychain.change { (change) throws(KeychainError) in try change.deleteItem(other.id) }
+        #expect(isKept(item.id) && !isKept(other.id))
+        #expect(try keychain.itemWithSecret(id: other.id) == nil)
+    }
+
+    @Test("F4: a transaction that fails invalidates nothing")
+    func failedTransaction() throws {
+        #expect(try value() != nil)
+        store.failNextWrite(with: .diskFull)
+        #expect(throws: KeychainError.diskFull) {
+            try keychain.change { (change) throws(KeychainError) in try change.save(item, secret: ArraySource([4])) }
+        }
+        #expect(isKept(item.id))
+        #expect(try value() == [1, 2, 3])
+    }
+
+    @Test("F10: after a rename of a group its services are found under its new name only")
+    func renamedGroup() throws {
+        let (old, new) = (Array("old".utf8), Array("new".utf8))
+        let (group, mail) = try keychain.change { (change) throws(KeychainError) -> (RowID, RowID) in
+            let container = try change.container(
+                ContainerKey(itemClass: .genericPassword, accessGroup: old), file: .sample)
+            let service = Directory.Key.service(.generic(service: .string("mail")))
+            return (container.parent, try change.addDirectory(service, in: container.id, file: .sample).id)
+        }
+        #expect(try service("mail", group: old)?.id == mail && found()?.id == directory.id)
+        try keychain.change { (change) throws(KeychainError) in try change.renameGroup(group, to: new) }
+        #expect(isKept(directory: directory.id), "of another group")
+        #expect(try service("mail", group: old) == nil)
+        #expect(try service("mail", group: new)?.id == mail)
+        #expect(try found()?.id == directory.id)
+    }
+
+    @Test("F10: a row read under an old tag does not come back under it after a rename and its reversal")
+    func renamedTwice() throws {
+        func rename(_ name: String) throws {
+            try keychain.change { (change) throws(KeychainError) in
+                var renamed = directory
+                renamed.key = .service(.generic(service: .string(name)))
+                _ = try change.save(renamed)
+            }
+        }
+        #expect(try service("mail")?.id == directory.id)
+        try rename("post")
+        // Read by its row: the old tag must not lead to it.
+        _ = try keychain.directory(id: directory.id)
+        #expect(try service("mail") == nil)
+        #expect(try service("post")?.id == directory.id)
+        try rename("mail")
+        #expect(try service("post") == nil)
+        #expect(try service("mail")?.id == directory.id)
+    }
+
+    @Test("F10: a value that was being read while any transaction ended is not kept")
+    func readDuringTransaction() throws {
+        let other = try otherItem()
+        let keychain = keychain
+        store.duringNextRead {
+            _ = try? keychain.change { (change) throws(KeychainError) in
+                try change.save(other, secret: ArraySource([8]))
+            }
+        }
+        #expect(try value() == [1, 2, 3])
+        #expect(!isKept(item.id))
+        #expect(try value() == [1, 2, 3])
+        #expect(isKept(item.id))
+    }
+
+    @Test("L5: a change of a slot invalidates no item")
+    func slots() throws {
+        #expect(try value() != nil)
+        let root = try keychain.keys.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct")))
+        _ = try keychain.addSlot(UnlockSecret(passphrase: SecretBytes(text: "second")), authorizedBy: root)
+        #expect(isKept(item.id))
+        #expect(try value() == [1, 2, 3])
+    }
+
+    @Test("S4: after a change by another program nothing is kept, also not what was being read")
+    func externalChange() throws {
+        #expect(try value() != nil)
+        #expect(try found() != nil)
+        let endings = keychain.cache.endings
+        store.noteExternalChange()
+        #expect(!isKept(item.id) && !isKept(directory: directory.id))
+        keychain.cache.keep(directory, since: endings) { true }
+        #expect(!isKept(directory: directory.id))
+    }
+
     @Test("L2: a lock takes away what was read, and an unlock brings it back")
     func lock() throws {
         let before = try keychain.itemWithSecret(id: item.id)?.secret
@@ -80,7 +204,7 @@ struct ReadCacheTests {
         keychain.lock()
         store.records = InMemoryRecords()
         #expect(try found() == nil)
-        #expect(keychain.cache.directory(directory.id, since: keychain.commitCount) == nil)
+        #expect(keychain.cache.directory(directory.id) == nil)
     }
 
     @Test("S5: long attributes count as the secret does: what is kept is bounded in bytes")
@@ -103,17 +227,17 @@ struct ReadCacheTests {
 
     @Test("H2: a lock that comes while a value is being read leaves nothing of it behind")
     func lockInBetween() throws {
-        let commit = keychain.commitCount
+        let endings = keychain.cache.endings
         let read = try #require(try keychain.itemWithSecret(id: item.id))
         let value = ReadCache.Value(item: read.item, secret: read.secret)
         let isAvailable = keychain.keys.isAvailable(_:)
         keychain.lock()
-        #expect(keychain.cache.value(item.id, since: commit) { _ in true } == nil)
-        keychain.cache.keep(value, since: commit, isAvailable)
-        #expect(keychain.cache.value(item.id, since: commit) { _ in true } == nil)
+        #expect(keychain.cache.value(item.id) { _ in true } == nil)
+        keychain.cache.keep(value, since: endings, isAvailable)
+        #expect(keychain.cache.value(item.id) { _ in true } == nil)
         try keychain.keys.unlock(passphrase: SecretBytes(text: "correct"))
         // Read under the keys of before: if it were given out, it would answer ENOKEY until the next commit.
-        keychain.cache.keep(value, since: commit, isAvailable)
+        keychain.cache.keep(value, since: endings, isAvailable)
         #expect(try self.value() == [1, 2, 3])
     }
 }
@@ -132,6 +256,10 @@ struct ReadCacheTests {
         #expect((0..<1000).count { values.value($0) != nil } <= 20)
         values.keep(7, bytes: 1, for: 3)
         #expect(values.value(3) == 7)
+        let count = (0..<1000).count { values.isKept($0) }
+        values.remove(999)
+        values.remove(999)
+        #expect(!values.isKept(999) && (0..<1000).count { values.isKept($0) } == count - 1)
         values.filter { $0 == 7 }
         #expect((0..<1000).filter { values.value($0) != nil } == [3])
     }

@@ -19,8 +19,8 @@ import Testing
     }
 
     /// What READDIRPLUS tells of all names, and takes back the lookups.
-    private func entries() throws -> [String: Attributes] {
-        let node = try shell.entry(dir).node
+    private func entries(of directory: String = "generic-passwords/s") throws -> [String: Attributes] {
+        let node = try shell.entry(directory).node
         let handle = try shell.ask { (request) throws(Errno) in try fixture.tree.opendir(&request, node: node) }
         var sink = EntrySink()
         try shell.ask { (request) throws(Errno) in
@@ -35,8 +35,7 @@ import Testing
         let first = try entries()
         #expect(first.count == 20)
         // Every row is changed behind the keychain's back, and none would open: whoever shows them has not looked.
-        let commit = fixture.keychain.commitCount
-        let listing = try #require(fixture.tree.listings.listing(of: try row(), since: commit))
+        let listing = try #require(fixture.tree.listings.listing(of: try row()))
         var records = fixture.store.records
         for entry in listing {
             var record = try #require(records.itemRecords[entry.row])
@@ -65,6 +64,48 @@ import Testing
         #expect(after["n6"]?.permissions == 0o640)
     }
 
+    @Test("T6, S5: each change of an item invalidates the listing of its directory and no other one; of a move, both")
+    func invalidated() throws {
+        let other = "generic-passwords/other"
+        try shell.mkdir(other)
+        for name in ["a", "b", "c"] { try shell.put("\(other)/\(name)", "x") }
+        let rows = (try row(), try row(of: other))
+        func isInvalidated(_ change: () throws -> Void) throws -> (here: Bool, there: Bool) {
+            _ = try entries()
+            _ = try entries(of: other)
+            let listings = fixture.tree.listings
+            #expect(listings.listing(of: rows.0) != nil && listings.listing(of: rows.1) != nil)
+            try change()
+            return (listings.listing(of: rows.0) == nil, listings.listing(of: rows.1) == nil)
+        }
+        let changes: [(String, () throws -> Void)] = [
+            ("overwrite", { try shell.put("\(other)/a", "longer") }), ("create", { try shell.put("\(other)/d", "") }),
+            ("unlink", { try shell.unlink("\(other)/d") }),
+            ("rename", { try shell.rename("\(other)/a", "\(other)/e") }),
+            ("rename over", { try shell.rename("\(other)/e", "\(other)/b") }),
+            ("chmod", { try shell.setattr("\(other)/b") { $0.permissions = 0o640 } }),
+            ("xattr", { try shell.setxattr("\(other)/b", "kSecAttrLabel", "L") }),
+        ]
+        for (name, change) in changes { try #expect(isInvalidated(change) == (false, true), "\(name)") }
+        let move = try isInvalidated { try shell.rename("\(other)/b", "\(dir)/from-there") }
+        #expect(move == (true, true))
+        let moveByAttribute = try isInvalidated { try shell.setxattr("\(dir)/n1", "kSecAttrService", "other") }
+        #expect(moveByAttribute == (true, true))
+        let directories: [(String, () throws -> Void)] = [
+            ("mkdir", { try shell.mkdir("generic-passwords/third") }),
+            ("default class", { try shell.setxattr(dir, "kSecAttrAccessible", "AfterFirstUnlock") }),
+            ("rmdir", { try shell.rmdir("generic-passwords/third") }),
+        ]
+        for (name, change) in directories { try #expect(isInvalidated(change) == (false, false), "\(name)") }
+    }
+
+    @Test("S4: after a change by another program no listing is kept")
+    func externalChange() throws {
+        _ = try entries()
+        fixture.store.noteExternalChange()
+        #expect(fixture.tree.listings.listing(of: try row()) == nil)
+    }
+
     @Test("F2: what is staged shows in a listing that was remembered")
     func stagedIsSeen() throws {
         _ = try entries()
@@ -81,10 +122,9 @@ import Testing
     @Test("L1, H2: a lock forgets remembered listings, and a locked directory is not listed from memory")
     func lockForgets() throws {
         _ = try entries()
-        let commit = fixture.keychain.commitCount
-        #expect(fixture.tree.listings.listing(of: try row(), since: commit) != nil)
+        #expect(fixture.tree.listings.listing(of: try row()) != nil)
         _ = fixture.tree.lock()
-        #expect(fixture.tree.listings.listing(of: try row(), since: commit) == nil)
+        #expect(fixture.tree.listings.listing(of: try row()) == nil)
         #expect(throws: Errno.noKey) { try shell.list(dir) }
         try fixture.tree.unlock(passphrase: try TreeFixture.secret())
         #expect(try entries().count == 20)
@@ -94,7 +134,7 @@ import Testing
     func largeIsStreamed() throws {
         fixture.tree.listings.noteLarge(try row())
         #expect(try entries().count == 20)
-        #expect(fixture.tree.listings.listing(of: try row(), since: fixture.keychain.commitCount) == nil)
+        #expect(fixture.tree.listings.listing(of: try row()) == nil)
     }
 
     /// Lists by small steps; before each `between` is told how many entries there were. Leaves the directory open.
@@ -120,7 +160,7 @@ import Testing
     }
 
     private func isKept() throws -> Bool {
-        fixture.tree.listings.listing(of: try row(), since: fixture.keychain.commitCount)?.count == 20
+        fixture.tree.listings.listing(of: try row())?.count == 20
     }
 
     @Test("S5: a listing that takes several calls is remembered at its end, and not before")
@@ -129,10 +169,14 @@ import Testing
         try #expect(isKept())
     }
 
-    @Test("T6: nothing is remembered of a listing during which something was committed")
+    @Test("T6: a listing during which an item of its directory was changed is not kept; other changes do not matter")
     func committedMeanwhile() throws {
         try close(listInSteps { if $0 == 14 { try shell.put("\(dir)/n1", "changed") } })
         try #expect(!isKept())
+        try shell.mkdir("generic-passwords/other")
+        try close(listInSteps { if $0 == 14 { try shell.put("generic-passwords/other/a", "x") } })
+        try #expect(isKept())
+        fixture.tree.listings.drop()
         try close(listInSteps())
         try #expect(isKept())
     }
@@ -159,9 +203,8 @@ import Testing
             count: ListingCache.limit / 3)
         let cache = ListingCache()
         for number in 1...9 {
-            let part = ListingCache.Part(
-                handle: HandleID(rawValue: UInt64(number)), directory: try row(), after: .none, commit: 1,
-                entries: entries)
+            var part = try #require(cache.begin(HandleID(rawValue: UInt64(number)), try row(), after: .none))
+            part.entries = entries
             cache.gather(part, isLast: false) { true }
             #expect(cache.gatheredCount <= ListingCache.limit && cache.gatheredCount > 0)
         }
@@ -169,8 +212,8 @@ import Testing
         #expect(cache.gatheredCount == 0)
     }
 
-    private func row() throws -> RowID {
-        let entry = try shell.entry(dir)
+    private func row(of directory: String = "generic-passwords/s") throws -> RowID {
+        let entry = try shell.entry(directory)
         defer { fixture.tree.forget(entry.node, count: 1) }
         return RowID(rawValue: Int64(entry.attributes.inode.rawValue))
     }

@@ -15,6 +15,7 @@ final class DigestLedger: TransactionEnding {
     }
 
     private let state = Mutex(State())
+    private let caches = Mutex<[@Sendable (ChangedRows) -> Void]>([])
     /// Asked in every transaction.
     let indexes = SharedIndexTrust()
 
@@ -61,14 +62,25 @@ final class DigestLedger: TransactionEnding {
     }
 
     func didEnd(isCommitted: Bool) {
-        state.withLock { state in
-            if isCommitted {
-                for (id, pass) in state.passes {
-                    state.passes[id]?.sum += state.pending.total(upTo: pass.reached)
-                }
+        let rows = state.withLock { state -> ChangedRows? in
+            defer { state.pending = RowDifference() }
+            guard isCommitted else { return nil }
+            for (id, pass) in state.passes {
+                state.passes[id]?.sum += state.pending.total(upTo: pass.reached)
             }
-            state.pending = RowDifference()
+            return ChangedRows(state.pending)
         }
+        if let rows { invalidate(rows) }
+    }
+
+    // MARK: Caches
+
+    /// Calls `body` with the changed rows at the end of each transaction, before any of its callers continues, and with
+    /// ``ChangedRows/all`` after a change by another program. `body` must not use the store.
+    func watch(_ body: @escaping @Sendable (ChangedRows) -> Void) { caches.withLock { $0.append(body) } }
+
+    func invalidate(_ rows: ChangedRows) {
+        for body in caches.withLock({ $0 }) { body(rows) }
     }
 
     // MARK: Verifications

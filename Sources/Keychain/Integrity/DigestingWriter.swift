@@ -73,9 +73,9 @@ final class DigestingWriter: RecordWriter {
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
         let head = item.head
         try checkName(of: head)
-        let old = try oldSum(ofItem: item.id)
+        let old = try oldItem(item.id)
         try base.put(item, secret: secret)
-        try note(.item, item.id, old: old, new: digest.sum(head))
+        noteItem(item.id, old: old, new: (try digest.sum(head), head.directory))
     }
 
     func deleteSlot(_ id: Int64) throws(KeychainError) {
@@ -105,10 +105,10 @@ final class DigestingWriter: RecordWriter {
     }
 
     func deleteItem(_ id: RowID) throws(KeychainError) {
-        guard let old = try oldSum(ofItem: id) else { return }
+        guard let old = try oldItem(id) else { return }
         try base.deleteItem(id)
         difference.retire(id)
-        try note(.item, id, old: old, new: nil)
+        noteItem(id, old: old, new: nil)
     }
 
     func rebuildIndexes(
@@ -118,6 +118,8 @@ final class DigestingWriter: RecordWriter {
         // Rows are searched for themselves meanwhile.
         indexes = nil
         defer { indexes = trust }
+        // Names may lead to other rows than before.
+        difference.noteUnknown()
         try base.rebuildIndexes { (_) throws(KeychainError) in try separate(self) }
     }
 
@@ -167,6 +169,20 @@ final class DigestingWriter: RecordWriter {
         difference.add(change, at: RowPlace(table: table, id: id.rawValue))
     }
 
+    private func noteItem(
+        _ id: RowID, old: (sum: RowSum, directory: RowID?)?, new: (sum: RowSum, directory: RowID)?
+    ) {
+        var sum = new?.sum ?? RowSum()
+        if let old {
+            sum -= old.sum
+            if old.directory == nil { difference.noteUnknown() }
+        }
+        difference.add(
+            RowDifference.RowChange(
+                place: RowPlace(table: .item, id: id.rawValue), sum: sum,
+                directories: (old?.directory ?? .none, new?.directory ?? .none)))
+    }
+
     private func storeIfAny() throws(KeychainError) -> StoreRecord? {
         do throws(KeychainError) {
             return try base.store()
@@ -187,13 +203,16 @@ final class DigestingWriter: RecordWriter {
         }
     }
 
-    private func oldSum(ofItem id: RowID) throws(KeychainError) -> RowSum? {
+    /// An item before its change; of one that does not decode the directory is unknown.
+    private func oldItem(_ id: RowID) throws(KeychainError) -> (sum: RowSum, directory: RowID?)? {
         defer { lastItem = nil }
-        if let last = lastItem, last.id == id { return try last.head.map(digest.sum) }
         do throws(KeychainError) {
-            return try base.itemHead(id: id).map(digest.sum)
+            let head: ItemHead?
+            if let last = lastItem, last.id == id { head = last.head } else { head = try base.itemHead(id: id) }
+            guard let head else { return nil }
+            return (try digest.sum(head), head.directory)
         } catch .decode {
-            return .ofUnknownRow
+            return (.ofUnknownRow, nil)
         }
     }
 }

@@ -62,28 +62,44 @@ extension RowSum {
 
 /// What a transaction, or a part of it, changes: per row, because a verification that is under way has seen some.
 struct RowDifference: Sendable {
-    private(set) var changes: [(place: RowPlace, sum: RowSum)] = []
+    struct RowChange: Sendable {
+        let place: RowPlace
+        let sum: RowSum
+        /// Of an item: the directories that it was in and is in; `none` for an item that is added or removed.
+        var directories = (old: RowID.none, new: RowID.none)
+    }
+
+    private(set) var changes: [RowChange] = []
     /// The highest row that went.
     private(set) var retired = RowID.none
     private(set) var changedDirectories: Set<RowID> = []
     /// Of those: which have been touched, and not been changed otherwise since.
     private(set) var touched: Set<RowID> = []
+    /// Whether rows or directories may be missing here.
+    private(set) var isIncomplete = false
 
-    mutating func add(_ sum: RowSum, at place: RowPlace) {
-        changes.append((place, sum))
+    mutating func add(_ sum: RowSum, at place: RowPlace) { add(RowChange(place: place, sum: sum)) }
+
+    mutating func add(_ change: RowChange) {
+        changes.append(change)
+        let place = change.place
         guard place.table == .directory else { return }
         let directory = RowID(rawValue: place.id)
         changedDirectories.insert(directory)
         touched.remove(directory)
     }
 
+    /// Anything may have changed.
+    mutating func noteUnknown() { isIncomplete = true }
+
     mutating func touch(_ directory: RowID) { touched.insert(directory) }
     mutating func retire(_ id: RowID) { if id < .lastUsual { retired = max(retired, id) } }
 
     mutating func add(_ other: RowDifference) {
-        for change in other.changes { add(change.sum, at: change.place) }
+        for change in other.changes { add(change) }
         retired = max(retired, other.retired)
         touched.formUnion(other.touched)
+        isIncomplete = isIncomplete || other.isIncomplete
     }
 
     /// Of the rows up to `place`.

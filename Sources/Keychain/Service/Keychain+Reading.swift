@@ -20,12 +20,15 @@ extension Keychain {
     ) throws(KeychainError) -> Directory? {
         let always = !keys.state.isAfterFirstUnlock
         let tag = try tag(always)
-        let commit = commitCount
-        if !always, let directory = cache.directory(tag: tag, since: commit) { return directory }
+        if !always, let directory = cache.directory(tag: tag) {
+            compareWithStore(directory)
+            return directory
+        }
+        let endings = cache.endings
         let found = try store.read { (reader) throws(KeychainError) in
             try self.directory(tag: tag, always: always, reader)
         }
-        if !always, let found { cache.keep(found, tag: tag, since: commit) { keys.state == .unlocked } }
+        if !always, let found { cache.keep(found, tag: tag, since: endings) { keys.state == .unlocked } }
         guard found != nil || !always else { throw .interactionNotAllowed }
         if found == nil { try checkAbsence() }
         return found
@@ -48,12 +51,15 @@ extension Keychain {
 
     /// The directory of that row.
     package func directory(id: RowID) throws(KeychainError) -> Directory? {
-        let commit = commitCount
-        if let directory = cache.directory(id, since: commit) { return directory }
+        if let directory = cache.directory(id) {
+            compareWithStore(directory)
+            return directory
+        }
+        let endings = cache.endings
         let found = try store.read { (reader) throws(KeychainError) in
             try reader.directory(id: id).map { (record) throws(KeychainError) in try directoryEnvelope.open(record) }
         }
-        if let found { cache.keep(found, since: commit) { keys.state == .unlocked } }
+        if let found { cache.keep(found, since: endings) { keys.state == .unlocked } }
         return found
     }
 
@@ -167,14 +173,17 @@ extension Keychain {
     ///
     /// The secret is nil for an item without one.
     package func itemWithSecret(id: RowID) throws(KeychainError) -> (item: Item, secret: SealedSecret?)? {
-        let commit = commitCount
-        if let value = cache.value(id, since: commit, keys.isAvailable) { return (value.item, value.secret) }
+        if let value = cache.value(id, keys.isAvailable) {
+            compareWithStore(value.item)
+            return (value.item, value.secret)
+        }
+        let endings = cache.endings
         let found = try store.read { (reader) throws(KeychainError) -> (item: Item, secret: SealedSecret?)? in
             guard let (record, ciphertext) = try reader.itemWithSecret(id: id) else { return nil }
             return try self.itemWithSecret(record, ciphertext: ciphertext)
         }
         guard let found else { return nil }
-        cache.keep(ReadCache.Value(item: found.item, secret: found.secret), since: commit, keys.isAvailable)
+        cache.keep(ReadCache.Value(item: found.item, secret: found.secret), since: endings, keys.isAvailable)
         return found
     }
 

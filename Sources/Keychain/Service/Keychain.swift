@@ -29,12 +29,17 @@ package final class Keychain: Sendable {
         directoryEnvelope = DirectoryEnvelope(ring: keys)
         let newest = try store.read { (reader) throws(KeychainError) in try reader.newestRowID() }
         lastRowID = Atomic(max(newest.rawValue, Self.firstRowID - 1))
+        keys.ledger.watch { [cache] in cache.invalidate($0) }
         store.watchExternalChanges { [weak self] in self?.forgetStore() }
     }
 
+    /// Calls `body` with the rows that each transaction has changed, before any of its callers continues. `body` must not use the
+    /// keychain.
+    package func watchChanges(_ body: @escaping @Sendable (ChangedRows) -> Void) { keys.ledger.watch(body) }
+
     /// Another program has changed the store.
     private func forgetStore() {
-        cache.dropAll()
+        keys.ledger.invalidate(.all)
         containers.withLock { $0 = [:] }
         keys.verification.noteExternalChange()
     }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// What was read last, as long as nothing has been committed since: a secret that is read again and again, and the
-/// directory behind every attribute, cost no look-up in the store.
+/// The values and directories that were read last: a secret that is read again, and the directory of each attribute, cost no lookup
+/// in the store. The rows of each transaction are invalidated when it ends.
 ///
-/// Bounded; secrets stay sealed. What a lock takes away is not kept beyond it: ``dropUnavailable(_:)`` comes after the
-/// revocation of the keys, and nothing is added whose class is not available at that moment.
+/// Bounded; secrets stay sealed. A lock removes what it makes unavailable: ``dropUnavailable(_:)`` follows the revocation of the keys,
+/// and nothing is kept whose class is not available at that time.
 final class ReadCache: Sendable {
     /// An item and its secret, nil for an item without one.
     struct Value: Sendable {
@@ -15,12 +15,27 @@ final class ReadCache: Sendable {
         var bytes: Int { (secret?.count ?? 0) + item.attributeBytes }
     }
 
+    private struct KeptDirectory: Sendable {
+        let directory: Directory
+        /// The lookup tag that leads to it here; nil if it was read by its row.
+        var tag: [UInt8]?
+    }
+
     private struct State {
-        var commit = 0
-        var directories: [RowID: Directory] = [:]
-        /// Rows by look-up tag.
+        /// The number of transactions that have ended.
+        var endings = 0
+        var directories: [RowID: KeptDirectory] = [:]
+        /// Rows by lookup tag, each of a kept directory.
         var tags: [[UInt8]: RowID] = [:]
         var values = RecentValues<RowID, Value>(limit: valueLimit, byteLimit: valueBytes)
+
+        mutating func removeDirectory(_ id: RowID) {
+            if let tag = directories.removeValue(forKey: id)?.tag { tags[tag] = nil }
+        }
+
+        mutating func removeAll() {
+            self = State(endings: endings)
+        }
     }
 
     /// At most so many directories, and of values twice as many as the second, with twice as many bytes.
@@ -31,23 +46,20 @@ final class ReadCache: Sendable {
     static let longestValue = 66 << 10
     private let state = Mutex(State())
 
-    /// The directory of that row if it was read since commit number `commit`.
-    func directory(_ id: RowID, since commit: Int) -> Directory? {
-        state.withLock { $0.commit == commit ? $0.directories[id] : nil }
+    /// The number of transactions that have ended. To be asked before a row is read that is to be kept.
+    var endings: Int { state.withLock { $0.endings } }
+
+    func directory(_ id: RowID) -> Directory? { state.withLock { $0.directories[id]?.directory } }
+
+    /// The directory that a lookup tag leads to.
+    func directory(tag: [UInt8]) -> Directory? {
+        state.withLock { state in state.tags[tag].flatMap { state.directories[$0]?.directory } }
     }
 
-    /// The same for the directory of that look-up tag.
-    func directory(tag: [UInt8], since commit: Int) -> Directory? {
+    /// An item, if its class is available.
+    func value(_ id: RowID, _ isAvailable: (Protection) -> Bool) -> Value? {
         state.withLock { state in
-            guard state.commit == commit, let row = state.tags[tag] else { return nil }
-            return state.directories[row]
-        }
-    }
-
-    /// The item of that row if it was read since commit number `commit`, and its class is available.
-    func value(_ id: RowID, since commit: Int, _ isAvailable: (Protection) -> Bool) -> Value? {
-        state.withLock { state in
-            guard state.commit == commit, let value = state.values.value(id), isAvailable(value.item.protection),
+            guard let value = state.values.value(id), isAvailable(value.item.protection),
                 // A lock and an unlock may have passed since it was read: its key is not the present one.
                 value.secret?.isAvailable ?? true
             else { return nil }
@@ -55,27 +67,41 @@ final class ReadCache: Sendable {
         }
     }
 
-    /// `commit` is what the number was before the directory was read; `tag` is what it was found by, if it was.
-    func keep(_ directory: Directory, tag: [UInt8]? = nil, since commit: Int, _ isAvailable: () -> Bool) {
+    /// Keeps a directory, unless a transaction has ended since ``endings`` was `endings`: it may have changed the row.
+    ///
+    /// - Parameter tag: The lookup tag by which it was found, if it was.
+    func keep(_ directory: Directory, tag: [UInt8]? = nil, since endings: Int, _ isAvailable: () -> Bool) {
         state.withLock { state in
-            guard Self.begin(&state, commit), isAvailable() else { return }
+            guard endings == state.endings, isAvailable() else { return }
             if state.directories.count >= Self.limit { (state.directories, state.tags) = ([:], [:]) }
-            state.directories[directory.id] = directory
+            let known = state.directories[directory.id]?.tag
+            if let tag, let known, known != tag { state.tags[known] = nil }
+            state.directories[directory.id] = KeptDirectory(directory: directory, tag: tag ?? known)
             if let tag { state.tags[tag] = directory.id }
         }
     }
 
-    /// `commit` is what the number was before the item was read.
-    func keep(_ value: Value, since commit: Int, _ isAvailable: (Protection) -> Bool) {
+    /// Keeps an item, unless a transaction has ended since ``endings`` was `endings`.
+    func keep(_ value: Value, since endings: Int, _ isAvailable: (Protection) -> Bool) {
         let bytes = value.bytes
         guard bytes <= Self.longestValue else { return }
         state.withLock { state in
-            guard Self.begin(&state, commit), isAvailable(value.item.protection) else { return }
+            guard endings == state.endings, isAvailable(value.item.protection) else { return }
             state.values.keep(value, bytes: bytes, for: value.item.id)
         }
     }
 
-    /// Forgets the directories, and the items of classes that are not available.
+    /// A transaction has ended that has changed these rows.
+    func invalidate(_ rows: ChangedRows) {
+        state.withLock { state in
+            state.endings += 1
+            guard !rows.areIncomplete else { return state.removeAll() }
+            for id in rows.directories { state.removeDirectory(id) }
+            rows.forEachItem { state.values.remove($0) }
+        }
+    }
+
+    /// Removes the directories, and the items of classes that are not available.
     func dropUnavailable(_ isAvailable: (Protection) -> Bool) {
         state.withLock { state in
             (state.directories, state.tags) = ([:], [:])
@@ -83,13 +109,5 @@ final class ReadCache: Sendable {
         }
     }
 
-    /// Forgets everything.
-    func dropAll() { state.withLock { $0 = State(commit: $0.commit) } }
-
-    /// False if something has been committed since; forgets what is older.
-    private static func begin(_ state: inout State, _ commit: Int) -> Bool {
-        guard commit >= state.commit else { return false }
-        if commit > state.commit { state = State(commit: commit) }
-        return true
-    }
+    func dropAll() { state.withLock { $0.removeAll() } }
 }

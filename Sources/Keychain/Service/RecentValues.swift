@@ -55,6 +55,11 @@ struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if bytes <= byteLimit { add(Entry(value: value, bytes: bytes), for: key) }
     }
 
+    /// Removes the value of `key`, if there is one.
+    mutating func remove(_ key: Key) {
+        if younger.remove(key) == nil { _ = older.remove(key) }
+    }
+
     private mutating func add(_ entry: Entry, for key: Key) {
         if younger.entries.count >= limit || younger.bytes + entry.bytes > byteLimit {
             older = younger

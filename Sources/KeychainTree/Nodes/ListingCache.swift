@@ -2,11 +2,11 @@ import FileSystemCore
 import Keychain
 import Synchronization
 
-/// The entries of directories as listings show them, as long as nothing has been committed since: `ls -l` of a directory that
-/// was listed before decrypts nothing.
+/// The entries of directories as listings show them: `ls -l` of a directory that was listed before decrypts nothing. A listing is
+/// invalidated when a transaction ends that has changed an item of its directory.
 ///
-/// They are gathered while a listing goes through a directory. Only listings that show everything are kept, and only while the
-/// keychain is unlocked.
+/// Entries are gathered while a listing goes through a directory, in several calls. Only listings that show everything are kept, and only
+/// while the keychain is unlocked.
 final class ListingCache: Sendable {
     /// One item, as READDIRPLUS tells it.
     struct Entry: Sendable {
@@ -15,96 +15,134 @@ final class ListingCache: Sendable {
         let attributes: Attributes
     }
 
+    /// A listing in progress.
+    private struct Gathering {
+        let directory: RowID
+        /// Tells it from others of its handle: a listing can begin again.
+        let serial: Int
+        var entries: [Entry] = []
+
+        var last: RowID { entries.last?.row ?? .none }
+    }
+
     private struct State {
-        var commit = 0
+        var lastSerial = 0
         var listings: [RowID: [Entry]] = [:]
         var listedCount = 0
-        /// Listings that are under way, from their beginning on.
-        var gathered: [HandleID: [Entry]] = [:]
+        /// Listings in progress whose directory has not changed since their beginning.
+        var gathered: [HandleID: Gathering] = [:]
         var gatheredCount = 0
         /// Directories that had more entries than ``limit``.
         var large: Set<RowID> = []
 
-        /// Takes what a listing under way has come by.
-        mutating func takeGathered(by handle: HandleID) -> [Entry] {
-            let entries = gathered.removeValue(forKey: handle) ?? []
-            gatheredCount -= entries.count
-            return entries
+        @discardableResult
+        mutating func removeGathering(_ handle: HandleID) -> Gathering? {
+            let gathering = gathered.removeValue(forKey: handle)
+            gatheredCount -= gathering?.entries.count ?? 0
+            return gathering
+        }
+
+        mutating func beginGathering(_ handle: HandleID, _ directory: RowID) {
+            removeGathering(handle)
+            lastSerial += 1
+            gathered[handle] = Gathering(directory: directory, serial: lastSerial)
+        }
+
+        mutating func removeListing(_ directory: RowID) {
+            listedCount -= listings.removeValue(forKey: directory)?.count ?? 0
+        }
+
+        /// An item of the directory has changed.
+        mutating func invalidate(_ directory: RowID) {
+            removeListing(directory)
+            for (handle, gathering) in gathered where gathering.directory == directory { removeGathering(handle) }
+        }
+
+        mutating func keep(_ listing: [Entry], of directory: RowID) {
+            removeListing(directory)
+            if listedCount + listing.count > limit { (listings, listedCount) = ([:], 0) }
+            listedCount += listing.count
+            listings[directory] = listing
+        }
+
+        mutating func hold(_ gathering: Gathering, _ handle: HandleID) {
+            let count = gathering.entries.count
+            if gatheredCount + count > limit { (gathered, gatheredCount) = ([:], 0) }
+            gatheredCount += count
+            gathered[handle] = gathering
         }
     }
 
-    /// The longest listing that is kept, and all of them together, in entries of about 150 bytes; those under way likewise.
+    /// The longest listing that is kept, and all of them together, in entries of about 150 bytes; those in progress likewise.
     static let limit = 131_072
     private let state = Mutex(State())
 
-    /// The listing of a directory, if it was made since commit number `commit`.
-    func listing(of directory: RowID, since commit: Int) -> [Entry]? {
-        state.withLock { $0.commit == commit ? $0.listings[directory] : nil }
-    }
-
-    /// Whether it may be worth while to gather one.
-    func isSmall(_ directory: RowID) -> Bool { state.withLock { !$0.large.contains(directory) } }
+    /// The listing of a directory, if nothing in it has changed since it was made.
+    func listing(of directory: RowID) -> [Entry]? { state.withLock { $0.listings[directory] } }
 
     func noteLarge(_ directory: RowID) {
         state.withLock { _ = $0.large.insert(directory) }
     }
 
-    /// One part of a listing: what follows row `after` in a directory.
+    /// A part of a listing in progress: the entries that follow row `after` in a directory.
     struct Part {
         let handle: HandleID
         let directory: RowID
-        let after: RowID
-        /// What the number was before the first row was read.
-        let commit: Int
+        fileprivate let after: RowID
+        fileprivate let serial: Int
         var entries: [Entry] = []
     }
 
-    /// Adds a part to those before it, and keeps the listing if that was the last one.
+    /// Begins a part, before its first row is read. Nil if the listing is not to be kept: the directory is large, or has changed since
+    /// the listing began, or the part does not continue the one before it.
+    func begin(_ handle: HandleID, _ directory: RowID, after: RowID) -> Part? {
+        state.withLock { state in
+            guard !state.large.contains(directory) else { return nil }
+            if after == .none { state.beginGathering(handle, directory) }
+            guard let gathering = state.gathered[handle], gathering.last == after else { return nil }
+            return Part(handle: handle, directory: directory, after: after, serial: gathering.serial)
+        }
+    }
+
+    /// Adds a part to those before it, and keeps the listing after its last part, unless the directory has changed meanwhile.
     ///
-    /// Nothing comes of a listing that has not begun at the beginning, or during which something was committed. `isUnlocked` is
-    /// asked when nobody can drop.
+    /// `isUnlocked` is called while no other thread can drop the listing.
     func gather(_ part: consuming Part, isLast: Bool, isUnlocked: () -> Bool) {
         state.withLock { state in
-            if part.commit > state.commit { state = State(commit: part.commit, large: state.large) }
-            var entries = state.takeGathered(by: part.handle)
-            if part.after == .none { entries = [] }
-            guard part.commit == state.commit, entries.last?.row ?? .none == part.after, isUnlocked() else { return }
-            entries += part.entries
-            guard entries.count <= Self.limit else {
+            guard var gathering = state.removeGathering(part.handle),
+                gathering.serial == part.serial, gathering.last == part.after, isUnlocked()
+            else { return }
+            gathering.entries += part.entries
+            if gathering.entries.count > Self.limit {
                 state.large.insert(part.directory)
-                return
-            }
-            if isLast {
-                Self.keep(entries, of: part.directory, &state)
+            } else if isLast {
+                state.keep(gathering.entries, of: part.directory)
             } else {
-                Self.hold(entries, part.handle, &state)
+                state.hold(gathering, part.handle)
             }
         }
     }
 
-    private static func keep(_ listing: [Entry], of directory: RowID, _ state: inout State) {
-        if state.listedCount + listing.count > limit { (state.listings, state.listedCount) = ([:], 0) }
-        state.listedCount += listing.count - (state.listings[directory]?.count ?? 0)
-        state.listings[directory] = listing
-    }
-
-    private static func hold(_ entries: [Entry], _ handle: HandleID, _ state: inout State) {
-        if state.gatheredCount + entries.count > limit { (state.gathered, state.gatheredCount) = ([:], 0) }
-        state.gatheredCount += entries.count
-        state.gathered[handle] = entries
-    }
-
-    /// Of listings that are under way, in entries.
+    /// The entries of listings in progress.
     var gatheredCount: Int { state.withLock { $0.gatheredCount } }
 
-    /// Nothing comes of a listing.
+    /// Does not keep a listing in progress.
     func giveUp(_ handle: HandleID) {
-        state.withLock { _ = $0.takeGathered(by: handle) }
+        state.withLock { _ = $0.removeGathering(handle) }
     }
 
-    /// After a lock: names are not to outlive it (H2).
+    /// A transaction has ended that has changed these rows.
+    func invalidate(_ rows: ChangedRows) {
+        guard !rows.areIncomplete else { return drop() }
+        state.withLock { state in
+            guard !state.listings.isEmpty || !state.gathered.isEmpty else { return }
+            rows.forEachListing { state.invalidate($0) }
+        }
+    }
+
+    /// Removes all listings: after a lock, names must not outlive it (H2).
     func drop() {
-        state.withLock { $0 = State(commit: $0.commit) }
+        state.withLock { $0 = State(lastSerial: $0.lastSerial) }
     }
 }
 

@@ -207,16 +207,13 @@ extension KeychainTree {
 
     private func knownListing(of directory: ServiceDirectory) -> [ListingCache.Entry]? {
         guard keychain.keys.state == .unlocked, !keychain.missesRows, !directory.hasPending else { return nil }
-        return listings.listing(of: directory.row, since: keychain.commitCount)
+        return listings.listing(of: directory.row)
     }
 
     /// Nil where nothing is to be remembered.
     private func beginPart(of directory: ServiceDirectory, after: RowID, _ handle: HandleID) -> ListingCache.Part? {
-        guard keychain.keys.state == .unlocked, !keychain.missesRows, !directory.hasPending,
-            listings.isSmall(directory.row)
-        else { return nil }
-        return ListingCache.Part(
-            handle: handle, directory: directory.row, after: after, commit: keychain.commitCount)
+        guard keychain.keys.state == .unlocked, !keychain.missesRows, !directory.hasPending else { return nil }
+        return listings.begin(handle, directory.row, after: after)
     }
 
     private func endPart(_ part: ListingCache.Part?, isLast: Bool) {

@@ -1,0 +1,34 @@
+/// The rows that a transaction has changed: what caches must no longer return.
+package struct ChangedRows: Sendable {
+    private let difference: RowDifference
+
+    init(_ difference: RowDifference) { self.difference = difference }
+
+    /// Any row may have changed.
+    static let all: ChangedRows = {
+        var difference = RowDifference()
+        difference.noteUnknown()
+        return ChangedRows(difference)
+    }()
+
+    /// Calls `body` with each item that was added, changed or removed; with some more than once.
+    package func forEachItem(_ body: (RowID) -> Void) {
+        for change in difference.changes where change.place.table == .item { body(RowID(rawValue: change.place.id)) }
+    }
+
+    /// Calls `body` with each directory in which an item was added, changed or removed, also by a move from another one; with some more
+    /// than once.
+    package func forEachListing(_ body: (RowID) -> Void) {
+        for change in difference.changes where change.place.table == .item {
+            let (old, new) = change.directories
+            if old != .none { body(old) }
+            if new != .none, new != old { body(new) }
+        }
+    }
+
+    /// Directories that were added, changed or removed.
+    package var directories: Set<RowID> { difference.changedDirectories }
+
+    /// Whether any other row may have changed, too: another program has written, or a row could not be read before it was replaced.
+    package var areIncomplete: Bool { difference.isIncomplete }
+}
