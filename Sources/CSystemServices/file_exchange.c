@@ -32,13 +32,13 @@ static void wipe(struct room *room) {
     room->count = 0;
 }
 
-/* Up to the end. These return an errno. */
+/* Up to the end. These return an errno. EAGAIN: a command still runs, and the file has waited before it said so. */
 static int read_all(int file, struct room *room) {
     while (room->count < FILE_EXCHANGE_LIMIT) {
         ssize_t count = read(file, room->bytes + room->count, FILE_EXCHANGE_LIMIT - room->count);
         if (count == 0) return 0;
         if (count > 0) room->count += (size_t)count;
-        else if (errno != EINTR) return errno;
+        else if (errno != EINTR && errno != EAGAIN) return errno;
     }
     return EMSGSIZE;
 }

@@ -16,6 +16,8 @@ package struct TreeOptions: Sendable {
     /// The most memory that staged values, long values of open descriptors, requests and answers take together, in bytes.
     package var stagedLimit = Self.defaultStagedLimit
     package static let defaultStagedLimit = 64 << 20
+    /// The limit on the time of a write to a control file; nil: it returns when its command has ended.
+    package var commandLimit: CommandLimit?
     /// For how many seconds the kernel may answer by itself.
     package var cacheTimeout: Double = 86_400
 

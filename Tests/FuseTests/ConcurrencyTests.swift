@@ -122,12 +122,8 @@ import Testing
                 found.withLock { $0.append(isInterrupted) }
             }
         }
-        let closers = (0..<2).map { _ in
-            TestThread.started {
-                let own = client.fork()
-                if let file = try? own.open("/a", []) { try? own.close(file) }
-            }
-        }
+        let files = [try client.open("/a", []), try client.open("/a", [])]
+        let closers = files.map { file in TestThread.started { try? client.close(file) } }
         #expect(entered.wait(seconds: 10))
         #expect(eventually { session.wire.connection.outstanding.count == 2 })
         session.wire.interruptAll()

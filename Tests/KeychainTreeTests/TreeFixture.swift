@@ -19,15 +19,16 @@ struct TreeFixture: Sendable {
 
     init(
         valueLimit: Int = 1 << 20, stagedLimit: Int = 64 << 20, requests: (any RequestService)? = nil,
-        keeper: (any CommitNumberKeeper)? = nil
+        keeper: (any CommitNumberKeeper)? = nil, commands: any ControlCommands = NoCommands(),
+        commandLimit: CommandLimit? = nil
     ) throws {
         store = InMemoryRecordStore()
         try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
         (keychain, clock) = try Self.keychain(in: store, device: 1, keeper: keeper)
         var options = TreeOptions(userID: 1000, groupID: 1000)
-        (options.valueLimit, options.stagedLimit) = (valueLimit, stagedLimit)
+        (options.valueLimit, options.stagedLimit, options.commandLimit) = (valueLimit, stagedLimit, commandLimit)
         tree = KeychainTree(
-            keychain: keychain, options: options, host: host, commands: NoCommands(), requests: requests)
+            keychain: keychain, options: options, host: host, commands: commands, requests: requests)
     }
 
     /// A copy of a store, opened on another device.

@@ -1,4 +1,5 @@
 import FileSystemCore
+import Fuse
 import Keychain
 import KeychainTree
 import SecretCrypto
@@ -12,13 +13,15 @@ struct ControlCommandLine: ControlCommands {
     private let buffersLocked: @Sendable () -> Bool
     private let snapshots: SnapshotMaker
     private let automaticLock: @Sendable () -> AutomaticLockStatus
+    private let requestTimeout: RequestTimeout?
 
     /// `buffersLocked` and `automaticLock` are asked each time the status is.
     init(
         processID: Int32, keychainPath: String, mountPoint: String, home: String, snapshots: SnapshotMaker,
         buffersLocked: @escaping @Sendable () -> Bool,
-        automaticLock: @escaping @Sendable () -> AutomaticLockStatus
+        automaticLock: @escaping @Sendable () -> AutomaticLockStatus, requestTimeout: RequestTimeout? = nil
     ) {
+        self.requestTimeout = requestTimeout
         self.home = home
         self.buffersLocked = buffersLocked
         self.processID = processID
@@ -40,7 +43,8 @@ struct ControlCommandLine: ControlCommands {
                 + [automaticLock.warning].compactMap(\.self),
             device: StatusReport.Device(tree.keychain), automaticLock: automaticLock,
             rekey: StatusReport.Rekey(tree.keychain.rekeyProgress),
-            stagedMemory: StatusReport.StagedMemory(used: tree.stagedMemory.used, limit: tree.stagedMemory.limit)
+            stagedMemory: StatusReport.StagedMemory(used: tree.stagedMemory.used, limit: tree.stagedMemory.limit),
+            requestTimeout: requestTimeout?.seconds
         ).json
     }
 

@@ -17,6 +17,8 @@ struct MountDaemon {
     private let log = Logger(label: "keychainfs")
     private let signals: EndingSignals
     private let memory = MemoryTrim()
+    /// As the kernel applies it to a mount that is made now.
+    private let requestTimeout = RequestTimeout()
 
     private let say: @Sendable (String) -> Void
 
@@ -199,9 +201,14 @@ struct MountDaemon {
         options.isReadOnly = plan.options.isReadOnly
         options.stagedLimit = plan.options.stagedLimit
         options.isShared = plan.options.access == .everyone
+        options.commandLimit = requestTimeout.map { timeout in
+            CommandLimit(
+                longestWait: timeout.longestWait, threads: CommandRunner(notifier: { served.session?.notifier }))
+        }
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
-            snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, automaticLock: { locks.status })
+            snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, automaticLock: { locks.status },
+            requestTimeout: requestTimeout)
         return KeychainTree(
             keychain: keychain, options: options, host: storeHost, commands: commands,
             requests: ItemRequests(keychain, valueLimit: options.valueLimit, host: storeHost))

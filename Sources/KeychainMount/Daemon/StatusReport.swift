@@ -39,11 +39,13 @@ package struct StatusReport: JSONText, Sendable {
     package let automaticLock: AutomaticLockStatus
     package let rekey: Rekey
     package let stagedMemory: StagedMemory
+    /// The time in seconds within which each request is answered, or the kernel ends the mount; nil without such a limit.
+    package let requestTimeout: Int?
 
     init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
         commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device,
-        automaticLock: AutomaticLockStatus, rekey: Rekey, stagedMemory: StagedMemory
+        automaticLock: AutomaticLockStatus, rekey: Rekey, stagedMemory: StagedMemory, requestTimeout: Int?
     ) {
         pid = processID
         self.state = state.text
@@ -60,6 +62,7 @@ package struct StatusReport: JSONText, Sendable {
         self.automaticLock = automaticLock
         self.rekey = rekey
         self.stagedMemory = stagedMemory
+        self.requestTimeout = requestTimeout
     }
 
     package var isUnlocked: Bool { state == LockState.unlocked.text }
@@ -76,6 +79,9 @@ package struct StatusReport: JSONText, Sendable {
         ]
         if let locks = automaticLock.text { lines.append("locks:       \(locks)") }
         lines += device.lines + rekey.lines + stagedMemory.lines
+        if let requestTimeout {
+            lines.append("time limit:  the kernel ends the mount if a request takes \(requestTimeout) s")
+        }
         if !fails.isEmpty { lines.append("NOT in force: \(fails.joined(separator: ", "))") }
         lines += warnings.map { "warning:     \($0)" }
         return lines.joined(separator: "\n")

@@ -30,27 +30,39 @@ extension KeychainTree {
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
         let count = data.byteCount
         request.handOn()
+        let command: CommandText
         switch handle.file {
         case .status, .rpc: throw .badFileDescriptor
-        case .control:
-            let command = try mapped { () throws(KeychainError) in
-                try KeychainError.translating { () throws(CryptoError) in try SecretBytes(copying: data) }
+        case .control: command = try Self.commandText(data)
+        case .lock: command = try Self.commandText(Array("lock".utf8).rawSpan)
+        }
+        request.releaseMessage()
+        try checkOwner(request.caller)
+        if let limit = options.commandLimit {
+            let caller = request.caller
+            try handle.run(limit) { [self] in
+                var request = Request(caller: caller)
+                return (run(command, &request), request.notifications)
             }
-            request.releaseMessage()
-            try run(command.bytes, for: handle, request: &request)
-        case .lock:
-            request.releaseMessage()
-            try run(Array("lock".utf8).rawSpan, for: handle, request: &request)
+        } else {
+            do throws(KeychainError) { handle.set(try run(command, &request).get()) } catch { throw error.errno }
         }
         return count
     }
 
-    private func run(_ command: RawSpan, for handle: ControlHandle, request: inout Request) throws(Errno) {
-        try checkOwner(request.caller)
-        do {
-            handle.set(try commands.run(command, on: self, request: &request))
+    private static func commandText(_ data: RawSpan) throws(Errno) -> CommandText {
+        do throws(CryptoError) {
+            return CommandText(try SecretBytes(copying: data))
         } catch {
-            throw error.errno
+            throw KeychainError(error).errno
+        }
+    }
+
+    private func run(_ command: CommandText, _ request: inout Request) -> RunningCommand.Result {
+        do throws(KeychainError) {
+            return .success(try command.run(by: commands, on: self, &request))
+        } catch {
+            return .failure(error)
         }
     }
 }

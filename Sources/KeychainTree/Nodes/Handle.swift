@@ -102,6 +102,8 @@ final class ControlHandle: Sendable {
     let file: ControlFile
     /// What reads have not given yet: of the status at the open, or of the answer of the last command.
     private let rest: Mutex<ArraySlice<UInt8>>
+    /// A command whose write has returned before its end.
+    private let running = Mutex<RunningCommand?>(nil)
 
     init(_ file: ControlFile, answer: [UInt8]) {
         self.file = file
@@ -113,9 +115,33 @@ final class ControlHandle: Sendable {
         rest.withLock { $0 = answer[...] }
     }
 
-    /// The next bytes; offsets mean nothing, as on a terminal.
-    func next(_ size: Int) -> [UInt8] {
-        rest.withLock { rest in
+    /// Runs a command, unless another one runs: EBUSY. Returns after its end, or after the limit; then ``next(_:limit:)`` gets its result.
+    func run(
+        _ limit: CommandLimit, _ body: @escaping @Sendable () -> (RunningCommand.Result, [Notification])
+    ) throws(Errno) {
+        let command = try running.withLock { (running) throws(Errno) in
+            guard running == nil else { throw .resourceBusy }
+            let command = try RunningCommand(limit, body)
+            running = command
+            return command
+        }
+        try finish(command, limit)
+    }
+
+    /// Takes over the result of a command if it ends within the limit. Throws its error.
+    private func finish(_ command: RunningCommand, _ limit: CommandLimit) throws(Errno) {
+        guard let result = command.wait(milliseconds: limit.longestWait) else { return }
+        running.withLock { if $0 === command { $0 = nil } }
+        do throws(KeychainError) { set(try result.get()) } catch { throw error.errno }
+    }
+
+    /// The next bytes; offsets mean nothing, as on a terminal. EAGAIN if a command still runs after the limit.
+    func next(_ size: Int, limit: CommandLimit?) throws(Errno) -> [UInt8] {
+        if let limit, let command = running.withLock({ $0 }) {
+            try finish(command, limit)
+            if running.withLock({ $0 === command }) { throw .resourceTemporarilyUnavailable }
+        }
+        return rest.withLock { rest in
             defer { rest = rest.dropFirst(size) }
             return Array(rest.prefix(size))
         }

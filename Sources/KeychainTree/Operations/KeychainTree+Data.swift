@@ -20,7 +20,8 @@ extension KeychainTree {
         switch handle {
         case .directory: throw .isDirectory
         case .control(let handle):
-            let slab = try Self.slab(handle.next(size))
+            if options.commandLimit != nil { request.handOn() }
+            let slab = try Self.slab(handle.next(size, limit: options.commandLimit))
             body(&request, slab.bytes)
         case .exchange(let exchange): try read(exchange, size: size, owner: owner, &request, body)
         case .reader(let file, nil, _):

@@ -20,7 +20,7 @@ SCHEMAS = {
                "readOnly": TRUTH, "items": NUMBER, "commits": NUMBER, "format": {1},
                "integrity": {"unverified", "verifying", "verified", "damaged"}, "hardening": HARDENING, "warnings": NAMES,
                "device": DEVICE, "automaticLock": LOCKS, "rekey": REKEY,
-               "stagedMemory": {"used": NUMBER, "limit": NUMBER}},
+               "stagedMemory": {"used": NUMBER, "limit": NUMBER}, "requestTimeout?": NUMBER},
     "check": {"items": NUMBER, "directories": NUMBER, "foreign": NUMBER, "unavailable": NUMBER, "damagedItems": [object],
               "damagedDirectories": [object], "leftovers": NAMES, "missingRows": NUMBER, "addedRows": NUMBER,
               "replacedRows": TRUTH, "structureFaults": NUMBER, "freeBytes": NUMBER, "compactedBytes?": NUMBER, "*": object},

@@ -1,0 +1,21 @@
+import FileSystemCore
+import Fuse
+import KeychainTree
+import SystemPackage
+import SystemServices
+
+/// Runs commands of control files on threads of their own, for mounts whose kernel aborts late replies.
+struct CommandRunner: CommandThreads {
+    /// The session's notifier; nil before it starts and after it has ended.
+    let notifier: @Sendable () -> (any KernelNotifier)?
+
+    func start(_ body: @escaping @Sendable () -> Void) throws(Errno) {
+        try BackgroundThread.start(stack: .large) {
+            body()
+            // Passphrases and keys have been through this thread, and the C library reuses its stack.
+            ProcessMemory.wipeStack()
+        }
+    }
+
+    func send(_ notifications: [FileSystemCore.Notification]) { notifier()?.send(notifications) }
+}

@@ -1,0 +1,66 @@
+package import FileSystemCore
+import Keychain
+import SecretCrypto
+package import SystemPackage
+
+/// The time that a command of a control file may take until its write returns, and the threads on which commands then continue: the
+/// kernel can be set to abort the connection if a request is not answered in time, and a command may take minutes.
+package struct CommandLimit: Sendable {
+    /// In milliseconds.
+    let longestWait: Int
+    let threads: any CommandThreads
+
+    package init(longestWait: Int, threads: any CommandThreads) {
+        self.longestWait = longestWait
+        self.threads = threads
+    }
+}
+
+/// The threads of commands.
+package protocol CommandThreads: Sendable {
+    /// Runs `body` on another thread, whose stack is wiped afterwards. Throws EAGAIN if the system provides none.
+    func start(_ body: @escaping @Sendable () -> Void) throws(Errno)
+    /// Sends the notifications of a command to the kernel, and returns when they have been sent. Called on one of these threads.
+    func send(_ notifications: [Notification])
+}
+
+/// A command on its own thread.
+final class RunningCommand: Sendable {
+    typealias Result = Swift.Result<[UInt8], KeychainError>
+
+    private let result = Monitor<Result?>(nil)
+
+    /// Starts a command, whose notifications are sent before it has a result. Throws EAGAIN without a thread.
+    init(
+        _ limit: CommandLimit, _ body: @escaping @Sendable () -> (Result, [Notification])
+    ) throws(Errno) {
+        try limit.threads.start { [result] in
+            let (found, notifications) = body()
+            if !notifications.isEmpty { limit.threads.send(notifications) }
+            result.withLockAndSignal { $0 = found }
+        }
+    }
+
+    /// The result, if there is one within so many milliseconds.
+    func wait(milliseconds: Int) -> Result? { result.wait(milliseconds: milliseconds) { $0 } }
+}
+
+/// The text of a command, for its thread.
+final class CommandText: Sendable {
+    private let bytes: SecretBytes
+
+    init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+
+    func run(
+        by commands: any ControlCommands, on tree: KeychainTree, _ request: inout Request
+    ) throws(KeychainError) -> [UInt8] {
+        try Self.run(bytes, by: commands, on: tree, &request)
+    }
+
+    private static func run(
+        _ bytes: borrowing SecretBytes, by commands: any ControlCommands, on tree: KeychainTree,
+        _ request: inout Request
+    ) throws(KeychainError) -> [UInt8] {
+        try commands.run(bytes.bytes, on: tree, request: &request)
+    }
+}

@@ -1,0 +1,86 @@
+import FileSystemCore
+import FileSystemTesting
+import Keychain
+import KeychainTesting
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// Commands that run until the test lets them end, on threads of their own.
+private final class SlowCommands: ControlCommands, CommandThreads {
+    let started = TestSemaphore()
+    let goOn = TestSemaphore()
+    let sent = Locked(0)
+
+    func status(of tree: KeychainTree) -> [UInt8] { [] }
+
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+        started.signal()
+        goOn.wait()
+        if command.byteCount == "fail".utf8.count { throw .authFailed }
+        request.notifications.append(.finishedCalls)
+        return Array("done".utf8)
+    }
+
+    func start(_ body: @escaping @Sendable () -> Void) throws(Errno) { TestThread(body).start() }
+    func send(_ notifications: [FileSystemCore.Notification]) { sent.withLock { $0 += notifications.count } }
+}
+
+/// Where the kernel limits the time of a request, the write of a command returns before the command ends.
+@Suite struct CommandLimitTests {
+    private let commands = SlowCommands()
+
+    /// A process on a tree whose commands may take so many milliseconds until their write returns.
+    private func client(_ longestWait: Int) throws -> TreeProcess {
+        TreeProcess(
+            try TreeFixture(
+                commands: commands, commandLimit: CommandLimit(longestWait: longestWait, threads: commands)))
+    }
+
+    /// Reads until the command has ended.
+    private func result(_ client: TreeProcess, _ file: TreeProcess.Descriptor) throws(Errno) -> [UInt8] {
+        while true {
+            do throws(Errno) {
+                return try client.read(file)
+            } catch .resourceTemporarilyUnavailable {
+                continue
+            }
+        }
+    }
+
+    @Test("L4: its result is read when it has ended, after its notifications; until then EAGAIN, and EBUSY for another")
+    func longCommand() throws {
+        let client = try client(20)
+        let file = try client.open(".keychainfs/control", [.readWrite])
+        try client.write(file, "long command")
+        #expect(commands.started.wait(seconds: 10))
+        #expect(throws: Errno.resourceTemporarilyUnavailable) { try client.read(file) }
+        #expect(throws: Errno.resourceBusy) { try client.write(file, "another") }
+        #expect(commands.sent.withLock { $0 } == 0)
+        commands.goOn.signal()
+        #expect(try result(client, file) == Array("done".utf8))
+        #expect(commands.sent.withLock { $0 } == 1)
+        #expect(try client.read(file) == [])
+        try client.close(file)
+    }
+
+    @Test("L4: the error of a long command is that of the read, once; of a short one, that of the write")
+    func failure() throws {
+        let client = try client(20)
+        let file = try client.open(".keychainfs/control", [.readWrite])
+        try client.write(file, "fail")
+        commands.goOn.signal()
+        #expect(throws: KeychainError.authFailed.errno) { try result(client, file) }
+        #expect(try client.read(file) == [])
+        try client.close(file)
+        let patient = try self.client(10_000)
+        commands.goOn.signal()
+        let other = try patient.open(".keychainfs/control", [.readWrite])
+        #expect(throws: KeychainError.authFailed.errno) { try patient.write(other, "fail") }
+        commands.goOn.signal()
+        try patient.write(other, "short")
+        #expect(try patient.read(other) == Array("done".utf8))
+        try patient.close(other)
+    }
+}
