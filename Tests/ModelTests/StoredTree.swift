@@ -66,6 +66,7 @@ final class StoredTree: ModelledSystem {
         let keys = try KeyRing(store: store, device: try secret(device))
         if isUnlocked { try keys.unlock(passphrase: try secret("correct horse")) }
         let keychain = try Keychain(store: store, keys: keys) { clock.now() }
+        keychain.comparesCache.store(true, ordering: .relaxed)
         var options = TreeOptions(userID: 0, groupID: 0)
         options.valueLimit = valueLimit
         let requests = ItemRequests(keychain, valueLimit: valueLimit, host: host)

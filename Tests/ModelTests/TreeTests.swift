@@ -1,7 +1,5 @@
 import Foundation
-import Keychain
 import ModelTesting
-import Synchronization
 import TestSupport
 import Testing
 
@@ -9,8 +7,6 @@ import Testing
 @Suite struct TreeTests {
     @Test("The tree does what the model says")
     func agrees() throws {
-        Keychain.comparesCache.store(true, ordering: .relaxed)
-        defer { Keychain.comparesCache.store(false, ordering: .relaxed) }
         let run = ModelRun(programs: TestLane.current == .quick ? 2 : 12, length: 300, suite: "TreeTests")
         try run.compare(Comparison(valueLimit: StoredTree.valueLimit) { try StoredTree() }, [.wait, .disk])
     }

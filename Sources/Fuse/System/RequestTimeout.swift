@@ -1,7 +1,7 @@
 /// The time within which a FUSE server must reply to each request, or the kernel aborts the connection: the mount ends, with every open
 /// file. An administrator sets it (Linux 6.15; `Documentation/admin-guide/sysctl/fs.rst`); a mount keeps what was set at its FUSE_INIT.
 public struct RequestTimeout: Hashable, Sendable {
-    /// In seconds; at least 1.
+    /// In seconds.
     public let seconds: Int
 
     /// The kernel checks every 15 s, and raises shorter values to that (`init_server_timeout` of fs/fuse/inode.c).

@@ -1,11 +1,7 @@
-package import Synchronization
+import Synchronization
 
 /// A comparison of the cache with the store in debug builds: a missing invalidation is found where the old row is returned.
 extension Keychain {
-    /// Whether each row that the cache returns is read again, in debug builds. Set by tests that change a keychain at random, on one
-    /// thread.
-    package static let comparesCache = Atomic(false)
-
     func compareWithStore(_ item: Item) {
         assert(isStored(item), "the cache has returned an item that has changed")
     }
@@ -15,7 +11,7 @@ extension Keychain {
     }
 
     private func isStored(_ item: Item) -> Bool {
-        guard Self.comparesCache.load(ordering: .relaxed) else { return true }
+        guard comparesCache.load(ordering: .relaxed) else { return true }
         do {
             return try self.item(id: item.id) == item
         } catch {
@@ -24,7 +20,7 @@ extension Keychain {
     }
 
     private func isStored(_ directory: Directory) -> Bool {
-        guard Self.comparesCache.load(ordering: .relaxed) else { return true }
+        guard comparesCache.load(ordering: .relaxed) else { return true }
         do {
             return try store.read { (reader) throws(KeychainError) in
                 try reader.directory(id: directory.id).map { (record) throws(KeychainError) in

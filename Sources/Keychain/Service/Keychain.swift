@@ -1,4 +1,4 @@
-import Synchronization
+package import Synchronization
 
 /// A keychain: items in service directories, sealed in a store, usable as far as the lock state allows.
 ///
@@ -13,6 +13,9 @@ package final class Keychain: Sendable {
     private let lastRowID: Atomic<Int64>
     private let commits = Atomic<Int>(0)
     let cache = ReadCache()
+    /// Whether each row that the cache returns is compared with the store, in debug builds. Set by tests that change a keychain at
+    /// random, on one thread.
+    package let comparesCache = Atomic(false)
     /// A container's key changes only when its group is renamed, so it is read once.
     private let containers = Mutex<[RowID: ContainerKey]>([:])
 

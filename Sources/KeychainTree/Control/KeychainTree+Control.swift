@@ -30,39 +30,30 @@ extension KeychainTree {
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
         let count = data.byteCount
         request.handOn()
-        let command: CommandText
+        let command: ControlCommand
         switch handle.file {
         case .status, .rpc: throw .badFileDescriptor
-        case .control: command = try Self.commandText(data)
-        case .lock: command = try Self.commandText(Array("lock".utf8).rawSpan)
+        case .control: command = try ControlCommand(data)
+        case .lock: command = .lock
         }
         request.releaseMessage()
         try checkOwner(request.caller)
-        if let limit = options.commandLimit {
-            let caller = request.caller
-            try handle.run(limit) { [self] in
-                var request = Request(caller: caller)
-                return (run(command, &request), request.notifications)
-            }
-        } else {
-            do throws(KeychainError) { handle.set(try run(command, &request).get()) } catch { throw error.errno }
-        }
+        if let limit = options.commandLimit, try start(command, for: handle, limit, request.caller) { return count }
+        handle.set(try mapped { () throws(KeychainError) in try command.run(by: commands, on: self, &request) })
         return count
     }
 
-    private static func commandText(_ data: RawSpan) throws(Errno) -> CommandText {
-        do throws(CryptoError) {
-            return CommandText(try SecretBytes(copying: data))
-        } catch {
-            throw KeychainError(error).errno
-        }
-    }
-
-    private func run(_ command: CommandText, _ request: inout Request) -> RunningCommand.Result {
-        do throws(KeychainError) {
-            return .success(try command.run(by: commands, on: self, &request))
-        } catch {
-            return .failure(error)
+    /// Runs a command on another thread, and returns after its end or after the limit. False if there is no thread.
+    private func start(
+        _ command: ControlCommand, for handle: ControlHandle, _ limit: CommandLimit, _ caller: Caller
+    ) throws(Errno) -> Bool {
+        try handle.run(limit) { [self] in
+            var request = Request(caller: caller)
+            do throws(KeychainError) {
+                return (.success(try command.run(by: commands, on: self, &request)), request.notifications)
+            } catch {
+                return (.failure(error), request.notifications)
+            }
         }
     }
 }

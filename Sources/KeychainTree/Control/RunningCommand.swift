@@ -45,13 +45,38 @@ final class RunningCommand: Sendable {
     func wait(milliseconds: Int) -> Result? { result.wait(milliseconds: milliseconds) { $0 } }
 }
 
-/// The text of a command, for its thread.
+/// A command of a control file, for any thread.
+enum ControlCommand: Sendable {
+    /// Needs no locked memory: it has to work when there is none.
+    case lock
+    case other(CommandText)
+
+    /// ENOMEM without locked memory.
+    init(_ data: RawSpan) throws(Errno) {
+        do throws(CryptoError) {
+            self = .other(CommandText(try SecretBytes(copying: data)))
+        } catch {
+            throw KeychainError(error).errno
+        }
+    }
+
+    func run(
+        by commands: any ControlCommands, on tree: KeychainTree, _ request: inout Request
+    ) throws(KeychainError) -> [UInt8] {
+        switch self {
+        case .lock: try commands.run(Array("lock".utf8).rawSpan, on: tree, request: &request)
+        case .other(let text): try text.run(by: commands, on: tree, &request)
+        }
+    }
+}
+
+/// The text of a command, with its secrets.
 final class CommandText: Sendable {
     private let bytes: SecretBytes
 
-    init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+    fileprivate init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
-    func run(
+    fileprivate func run(
         by commands: any ControlCommands, on tree: KeychainTree, _ request: inout Request
     ) throws(KeychainError) -> [UInt8] {
         try Self.run(bytes, by: commands, on: tree, &request)

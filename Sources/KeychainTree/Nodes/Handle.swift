@@ -115,17 +115,21 @@ final class ControlHandle: Sendable {
         rest.withLock { $0 = answer[...] }
     }
 
-    /// Runs a command, unless another one runs: EBUSY. Returns after its end, or after the limit; then ``next(_:limit:)`` gets its result.
+    /// Runs a command on another thread, unless one runs already: EBUSY. Returns after its end, or after the limit; then
+    /// ``next(_:limit:)`` gets its result.
+    ///
+    /// - Returns: False if there is no thread: nothing has been done.
     func run(
         _ limit: CommandLimit, _ body: @escaping @Sendable () -> (RunningCommand.Result, [Notification])
-    ) throws(Errno) {
+    ) throws(Errno) -> Bool {
         let command = try running.withLock { (running) throws(Errno) in
             guard running == nil else { throw .resourceBusy }
-            let command = try RunningCommand(limit, body)
-            running = command
-            return command
+            running = try? RunningCommand(limit, body)
+            return running
         }
+        guard let command else { return false }
         try finish(command, limit)
+        return true
     }
 
     /// Takes over the result of a command if it ends within the limit. Throws its error.
