@@ -1,5 +1,6 @@
 import FileSystemCore
 import Foundation
+import Keychain
 import SecretCrypto
 import SystemPackage
 import Testing
@@ -11,7 +12,7 @@ import Testing
     private static let path = "generic-passwords/s/a"
 
     private static func process(with text: String) throws -> TreeProcess {
-        let process = TreeProcess(try TreeFixture())
+        let process = TreeProcess(try TreeFixture(commands: LockCommand()))
         try process.mkdir("generic-passwords/s")
         try process.put(path, text)
         return process
@@ -57,11 +58,12 @@ import Testing
         }
     }
 
-    @Test("H1: without a free slab read and write wait a second, then fail with ENOMEM, and nothing is lost")
+    @Test("H1: without a free slab read and write wait a second, then fail with ENOMEM, and nothing is lost; a lock works")
     func exhausted() async {
         await #expect(processExitsWith: .exitCode(0)) {
             guard let process = try? Self.process(with: "old"), let reader = try? process.open(Self.path),
-                let writer = try? process.open(Self.path, .writeOnly)
+                let writer = try? process.open(Self.path, .writeOnly),
+                let lock = try? process.open(".keychainfs/lock", .writeOnly)
             else { exit(1) }
             do {
                 var hogs: [Hog] = []
@@ -87,12 +89,31 @@ import Testing
                     guard waited > .milliseconds(900), waited < .seconds(5) else { exit(4) }
                 }
                 guard !hogs.isEmpty else { exit(5) }
+                // L4: a lock needs none.
+                guard (try? process.write(lock, "lock\n")) != nil,
+                    process.tree.keychain.keys.state == .locked
+                else { exit(7) }
             }
+            process.release(writer)
+            guard (try? process.tree.unlock(passphrase: try TreeFixture.secret())) != nil,
+                let reader = try? process.open(Self.path),
+                let writer = try? process.open(Self.path, .writeOnly)
+            else { exit(8) }
             guard (try? process.read(reader)) == Array("old".utf8), (try? process.write(writer, "new")) != nil,
                 (try? process.close(writer)) != nil, (try? process.cat(Self.path)) == "new"
             else { exit(6) }
             exit(0)
         }
+    }
+}
+
+/// Locks, whatever the command.
+private struct LockCommand: ControlCommands {
+    func status(of tree: KeychainTree) -> [UInt8] { [] }
+
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+        request.notifications += tree.lock()
+        return []
     }
 }
 
