@@ -31,6 +31,7 @@ STATX_BUFFER = ctypes.create_string_buffer(256)
 KNOWN = (
     (None, ("one item is written and read",), "operations on an item that is being committed keep the receiver waiting"),
     (None, ("one item is truncated",), "the last close commits on the receiver"),
+    (("create", "unlink"), ("200 closes wait",), "48 threads serve requests that wait, in the order of arrival"),
     (("create", "unlink"), None, "names are changed one at a time, and wait for the commits of others"),
 )
 
