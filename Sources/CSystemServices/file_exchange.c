@@ -32,7 +32,7 @@ static void wipe(struct room *room) {
     room->count = 0;
 }
 
-/* Up to the end. These return an errno. EAGAIN: a command still runs, and the file has waited before it said so. */
+/* Up to the end. These return an errno. EAGAIN: a command still runs, and the file has waited before it reported that. */
 static int read_all(int file, struct room *room) {
     while (room->count < FILE_EXCHANGE_LIMIT) {
         ssize_t count = read(file, room->bytes + room->count, FILE_EXCHANGE_LIMIT - room->count);

@@ -37,7 +37,7 @@ package protocol TreeHost: Sendable {
     var uptime: Duration { get }
     /// The store's file system: room for commits, and what statfs(2) shows.
     func statistics() throws(Errno) -> FileSystemStatistics
-    /// Returns freed memory to the system, soon and on another thread: it takes milliseconds. Called after much has been freed at once.
+    /// Returns freed memory to the system, soon and on another thread: it takes milliseconds. Called after much has been freed.
     func trimMemory()
 }
 

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("H1: without a free slab read and write wait a second, then fail with ENOMEM, and nothing is lost; a lock works")
+    @Test("H1: without a free slab read and write wait a second, then fail with ENOMEM; nothing is lost, a lock works")
     func exhausted() async {
         await #expect(processExitsWith: .exitCode(0)) {
             guard let process = try? Self.process(with: "old"), let reader = try? process.open(Self.path),
@@ -107,7 +107,7 @@ import Testing
     }
 }
 
-/// Locks, whatever the command.
+/// Locks on any command.
 private struct LockCommand: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { [] }
 

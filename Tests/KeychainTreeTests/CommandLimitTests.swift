@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// Commands that run until the test lets them end, on threads of their own.
+/// Commands that run until the test lets them end, on separate threads.
 private final class SlowCommands: ControlCommands, CommandThreads {
     let started = TestSemaphore()
     let goOn = TestSemaphore()
@@ -31,7 +31,7 @@ private final class SlowCommands: ControlCommands, CommandThreads {
 @Suite struct CommandLimitTests {
     private let commands = SlowCommands()
 
-    /// A process on a tree whose commands may take so many milliseconds until their write returns.
+    /// A process on a tree whose commands may take `longestWait` milliseconds until their write returns.
     private func client(_ longestWait: Int) throws -> TreeProcess {
         TreeProcess(
             try TreeFixture(

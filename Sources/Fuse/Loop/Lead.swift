@@ -1,8 +1,7 @@
 import CFuse3
 import Glibc
 
-/// The receiver role of a worker, and the buffers that it uses: the large one that it receives into, and that of the message in
-/// service.
+/// The receiver role of a worker, and its buffers: the large buffer for the next message, and the buffer of the message in service.
 ///
 /// At most one worker of a session has the role. Each object belongs to one thread, which alone uses it.
 final class Lead {

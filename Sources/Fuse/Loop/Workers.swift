@@ -3,7 +3,7 @@ import SystemPackage
 /// The threads of a session: one, the receiver, receives; the others serve requests that may wait, or are parked.
 ///
 /// Parked threads wait here and not in the device, so that a message always wakes the thread that ran last. The receiver serves most
-/// requests itself. It leaves one that may wait to another thread, in a queue; if no other thread serves anything, it yields the
+/// requests itself. It queues a request that may wait for another thread; if no other thread serves anything, it yields the
 /// receiver role to a parked or new thread and serves the request itself, because it is awake.
 ///
 /// At most ``limit`` threads serve requests of the queue: the rest of the queue waits there, and the receiver continues to receive.
@@ -23,26 +23,26 @@ final class Workers: Sendable {
         case end
     }
 
-    /// The maximum number of threads, whatever they do.
+    /// The maximum number of all threads.
     static let most = 256
 
     private struct State {
         var hasLeader = false
         var delegated: [Message] = []
-        /// Threads that serve a request of the queue, or one that the receiver has yielded its role for.
+        /// Threads that serve a request of the queue, or a request for which the receiver has yielded its role.
         var serving = 0
         var hasEnded = false
         var running = 0
         var parked = 0
         var threads: [WorkerThread] = []
-        /// The last attempt to create a thread has failed, and the log says so.
+        /// The last attempt to create a thread has failed, and the log reports it.
         var lacksThreads = false
 
         /// The number of parked threads that the queue needs.
         func takers(_ limit: Int) -> Int { min(delegated.count, max(0, limit - serving)) }
     }
 
-    /// The number of threads that stay parked for as long as the session lasts.
+    /// The number of threads that stay parked while the session runs.
     private static let kept = 4
     /// The time that the others stay parked, in milliseconds.
     private static let patience = 5000
@@ -108,7 +108,7 @@ final class Workers: Sendable {
         return .end
     }
 
-    /// Ends the calling thread, unless it is needed after all: it may be the one that was woken last.
+    /// Ends the calling thread, unless it is needed after all: it may have been woken last.
     private func endSpare() -> Task {
         state.with { state in
             if let task = task(&state) { return task }
@@ -120,7 +120,7 @@ final class Workers: Sendable {
 
     /// Queues a message for another thread, and wakes or creates one if fewer than the limit serve.
     ///
-    /// - Returns: False if no other thread serves anything. The receiver is to yield its role and to serve the message itself; it
+    /// - Returns: False if no other thread serves anything. The receiver must yield its role and serve the message itself; it
     ///   counts as one of the threads that serve requests which may wait.
     func delegate(_ message: Message) -> Bool {
         let (isQueued, isWanted, isMissing) = state.with { state -> (Bool, Bool, Bool) in
@@ -149,7 +149,7 @@ final class Workers: Sendable {
     func passLead() {
         let isMissing = state.with { state in
             state.hasLeader = false
-            // The others are about to serve what is queued.
+            // The others are about to serve queued messages.
             guard state.parked <= state.takers(limit), state.running < Self.most else { return false }
             state.running += 1
             return true
@@ -176,7 +176,7 @@ final class Workers: Sendable {
         state.with(wakesAll: true) { _ in }
     }
 
-    /// The connection is gone: all threads end when the queue is empty.
+    /// The connection has been closed: all threads end when the queue is empty.
     func end() {
         state.with(wakesAll: true) { $0.hasEnded = true }
     }

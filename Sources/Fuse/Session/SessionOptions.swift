@@ -19,7 +19,7 @@ public struct SessionOptions: Sendable {
     /// while another thread continues to receive. A handler that yields the receiver role (``Request/handOn()``) does not count.
     ///
     /// Idle threads end after some seconds, except four. Four locked receive buffers of about 1 MiB, of which only the used part is
-    /// resident, are enough: a short message is moved to a page of its own, and a handler releases a long one before it waits
+    /// resident, are enough: a short message is moved to a separate page, and a handler releases a long message before it waits
     /// (``Request/releaseMessage()``).
     public var workers = 4
     /// For how many microseconds after a request the receiving thread asks again instead of sleeping.

@@ -1,5 +1,5 @@
 /// The time within which a FUSE server must reply to each request, or the kernel aborts the connection: the mount ends, with every open
-/// file. An administrator sets it (Linux 6.15; `Documentation/admin-guide/sysctl/fs.rst`); a mount keeps what was set at its FUSE_INIT.
+/// file. An administrator sets it (Linux 6.15; `Documentation/admin-guide/sysctl/fs.rst`); a mount keeps the value of its FUSE_INIT.
 public struct RequestTimeout: Hashable, Sendable {
     /// In seconds.
     public let seconds: Int

@@ -55,7 +55,7 @@ final class MessageBuffers: Sendable {
     /// Whether all of them are locked into memory.
     var areLocked: Bool { state.with { $0.areLocked } }
 
-    /// Blocks until a buffer is free or can be created. Throws ENOMEM if there is none at all.
+    /// Blocks until a buffer is free or can be created. Throws ENOMEM if none can be created at all.
     func take() throws(Errno) -> Slot {
         let found = state.wait { state -> Result<Slot, Errno>? in
             do throws(Errno) {
@@ -67,7 +67,7 @@ final class MessageBuffers: Sendable {
         return try found.get()
     }
 
-    /// A buffer that is free or can be created; nil if there is none now.
+    /// A buffer that is free or can be created; nil if all are in use.
     func takeIfFree() -> Slot? { state.with { state in try? free(&state) } }
 
     private func free(_ state: inout State) throws(Errno) -> Slot? {

@@ -30,8 +30,8 @@ enum Opcode: UInt32, Sendable {
         }
     }
 
-    /// The longest of these requests in bytes: SETATTR, 40 of the header and 88 (`struct fuse_setattr_in`), and room for a later
-    /// version of the protocol.
+    /// The longest of these requests in bytes: SETATTR, 40 of the header and 88 (`struct fuse_setattr_in`), and space for a
+    /// later version of the protocol.
     static let longestNumeric = 192
 
     /// Whether the kernel waits for no answer.

@@ -203,7 +203,7 @@ final class DigestingWriter: RecordWriter {
         }
     }
 
-    /// An item before its change; of one that does not decode the directory is unknown.
+    /// An item before its change. If it does not decode, its directory is unknown.
     private func oldItem(_ id: RowID) throws(KeychainError) -> (sum: RowSum, directory: RowID?)? {
         defer { lastItem = nil }
         do throws(KeychainError) {

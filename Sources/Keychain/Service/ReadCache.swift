@@ -17,7 +17,7 @@ final class ReadCache: Sendable {
 
     private struct KeptDirectory: Sendable {
         let directory: Directory
-        /// The lookup tag that leads to it here; nil if it was read by its row.
+        /// The lookup tag that refers to it in ``State/tags``; nil if it was read by its row.
         var tag: [UInt8]?
     }
 
@@ -46,12 +46,12 @@ final class ReadCache: Sendable {
     static let longestValue = 66 << 10
     private let state = Mutex(State())
 
-    /// The number of transactions that have ended. To be asked before a row is read that is to be kept.
+    /// The number of transactions that have ended. Read it before the row that the cache will keep.
     var endings: Int { state.withLock { $0.endings } }
 
     func directory(_ id: RowID) -> Directory? { state.withLock { $0.directories[id]?.directory } }
 
-    /// The directory that a lookup tag leads to.
+    /// The directory of a lookup tag.
     func directory(tag: [UInt8]) -> Directory? {
         state.withLock { state in state.tags[tag].flatMap { state.directories[$0]?.directory } }
     }

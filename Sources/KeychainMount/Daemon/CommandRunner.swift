@@ -4,7 +4,7 @@ import KeychainTree
 import SystemPackage
 import SystemServices
 
-/// Runs commands of control files on threads of their own, for mounts whose kernel aborts late replies.
+/// Runs commands of control files on separate threads, for mounts whose kernel aborts late replies.
 struct CommandRunner: CommandThreads {
     /// The session's notifier; nil before it starts and after it has ended.
     let notifier: @Sendable () -> (any KernelNotifier)?

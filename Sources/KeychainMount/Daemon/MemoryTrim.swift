@@ -13,7 +13,7 @@ final class MemoryTrim: Sendable {
         var hasEnded = true
     }
 
-    /// The time without a request after which memory is returned, in milliseconds; a request extends it at most so many times.
+    /// The time without a request after which memory is returned, in milliseconds, and the maximum number of extensions by requests.
     private static let quiet = 1000
     private static let extensions = 60
 
@@ -45,7 +45,7 @@ final class MemoryTrim: Sendable {
         _ = state.wait(seconds: nil) { $0.hasEnded ? true : nil }
     }
 
-    /// Whether memory is to be returned; false at the end.
+    /// Blocks until memory must be returned; false at the end.
     private func waitForRequest() -> Bool {
         _ = state.wait(seconds: nil) { $0.requests > 0 || $0.isCancelled ? true : nil }
         for _ in 0..<Self.extensions {

@@ -17,7 +17,7 @@ struct MountDaemon {
     private let log = Logger(label: "keychainfs")
     private let signals: EndingSignals
     private let memory = MemoryTrim()
-    /// As the kernel applies it to a mount that is made now.
+    /// The limit that the kernel applies to a mount that is created now.
     private let requestTimeout = RequestTimeout()
 
     private let say: @Sendable (String) -> Void

@@ -41,13 +41,13 @@ final class RunningCommand: Sendable {
         }
     }
 
-    /// The result, if there is one within so many milliseconds.
+    /// The result, if the command ends within `milliseconds`.
     func wait(milliseconds: Int) -> Result? { result.wait(milliseconds: milliseconds) { $0 } }
 }
 
 /// A command of a control file, for any thread.
 enum ControlCommand: Sendable {
-    /// Needs no locked memory: it has to work when there is none.
+    /// Needs no locked memory: it has to work when all of it is in use.
     case lock
     case other(CommandText)
 

@@ -18,7 +18,7 @@ final class ListingCache: Sendable {
     /// A listing in progress.
     private struct Gathering {
         let directory: RowID
-        /// Tells it from others of its handle: a listing can begin again.
+        /// Distinguishes the listings of one handle: a listing can begin again.
         let serial: Int
         var entries: [Entry] = []
 
@@ -73,11 +73,11 @@ final class ListingCache: Sendable {
         }
     }
 
-    /// The longest listing that is kept, and all of them together, in entries of about 150 bytes; those in progress likewise.
+    /// The maximum length of a kept listing and of all together, in entries of about 150 bytes; also of listings in progress.
     static let limit = 131_072
     private let state = Mutex(State())
 
-    /// The listing of a directory, if nothing in it has changed since it was made.
+    /// The listing of a directory, if nothing in it has changed since it was read.
     func listing(of directory: RowID) -> [Entry]? { state.withLock { $0.listings[directory] } }
 
     func noteLarge(_ directory: RowID) {
@@ -104,7 +104,7 @@ final class ListingCache: Sendable {
         }
     }
 
-    /// Adds a part to those before it, and keeps the listing after its last part, unless the directory has changed meanwhile.
+    /// Adds a part to the earlier ones, and keeps the listing after its last part, unless the directory has changed in between.
     ///
     /// `isUnlocked` is called while no other thread can drop the listing.
     func gather(_ part: consuming Part, isLast: Bool, isUnlocked: () -> Bool) {

@@ -4,7 +4,7 @@ import SecretCrypto
 import Synchronization
 package import SystemPackage
 
-/// WRITE: data is staged at once, or after a wait.
+/// WRITE: data is staged immediately, or after a wait.
 extension KeychainTree {
     package func write(
         _ request: inout Request, node: NodeID, handle id: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
@@ -24,15 +24,15 @@ extension KeychainTree {
         }
     }
 
-    /// Stages the data at once if that cannot wait. Otherwise yields the receiver role, and releases the message: one may contain 1 MiB,
-    /// and there are four buffers for such messages.
+    /// Stages the data immediately if that cannot wait. Otherwise yields the receiver role, and releases the message: it may contain
+    /// 1 MiB, and there are four buffers for such messages.
     private func write(
         _ request: inout Request, _ data: RawSpan, at offset: UInt64, of writer: Writer, by owner: LockOwner,
         _ flags: OpenFlags
     ) throws(Errno) -> Int {
         let (count, caller) = (data.byteCount, request.caller)
         let place = flags.contains(.append) ? nil : Int(clamping: offset)
-        // For a commit, or for room on the disk.
+        // For a commit, or for free space on the disk.
         let mayWait = flags.isSynchronous || !room.isAmple(at: host.uptime)
         if !mayWait {
             if count > Self.shortWrite { request.handOn() }
@@ -49,7 +49,7 @@ extension KeychainTree {
         return count
     }
 
-    /// Stages the data, and commits it if it is to be durable. Until then long data is kept sealed, and its message released; without
+    /// Stages the data, and commits it if the descriptor requires that. Until then long data is kept sealed, and its message released; without
     /// memory for it the message keeps it.
     private func writeWaiting(
         _ request: inout Request, _ data: RawSpan, at place: Int?, of writer: Writer, by owner: LockOwner,
