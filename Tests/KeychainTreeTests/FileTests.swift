@@ -94,6 +94,18 @@ import Testing
         #expect(try shell.cat(path("a")) == "precious")
     }
 
+    @Test("F1, F9: a refused ftruncate leaves the whole value, also for other readers; close repeats the error")
+    func refusedTruncation() throws {
+        try shell.put(path("a"), "precious")
+        let file = try shell.open(path("a"), [.readWrite])
+        fixture.host.freeBlocks.withLock { $0 = 0 }
+        #expect(throws: Errno.noSpace) { try shell.ftruncate(file, 1) }
+        #expect(try shell.stat(path("a")).size == 8)
+        #expect(try String(decoding: shell.read(file), as: UTF8.self) == "precious")
+        #expect(throws: Errno.noSpace) { try shell.close(file) }
+        #expect(try shell.cat(path("a")) == "precious")
+    }
+
     @Test("F9: a disk that cannot say how much room it has refuses no write")
     func unknownRoom() throws {
         fixture.host.statisticsError.withLock { $0 = .init(rawValue: 122) }

@@ -85,8 +85,14 @@ extension KeychainTree {
         }
         let writer = try writer(handle)
         try checkNotLost(writer, state)
-        let staging = try stagedValue(&state, upTo: size, charging: memory.share(of: writer.user))
-        try refusing(staging) { () throws(Errno) in try resize(staging, to: size) }
+        // A refused truncation leaves the whole value.
+        let refusal = refusal(to: size)
+        let staging = try stagedValue(
+            &state, upTo: refusal == nil ? size : .max, charging: memory.share(of: writer.user))
+        try refusing(staging) { () throws(Errno) in
+            if let refusal { throw refusal }
+            try mapped { () throws(KeychainError) in try staging.truncate(to: size) }
+        }
         changed(staging, by: changes.lockOwner)
     }
 
@@ -111,9 +117,19 @@ extension KeychainTree {
         }
     }
 
+    /// Why a value cannot get that length; nil if it can.
+    private func refusal(to size: Int) -> Errno? {
+        do throws(Errno) {
+            try checkLimit(size, 0)
+            try checkRoom(for: size)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     private func resize(_ staging: Staging, to size: Int) throws(Errno) {
-        try checkLimit(size, 0)
-        try checkRoom(for: size)
+        if let refusal = refusal(to: size) { throw refusal }
         try mapped { () throws(KeychainError) in try staging.truncate(to: size) }
     }
 
