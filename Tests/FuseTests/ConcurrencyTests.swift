@@ -5,6 +5,8 @@ import Glibc
 import SystemPackage
 import Testing
 
+@testable import Fuse
+
 /// The leader, those it hands the lead to, and what is never handed on.
 @Suite struct ConcurrencyTests {
     let fileSystem = MemoryFileSystem()
@@ -104,6 +106,27 @@ import Testing
         for _ in 0..<208 { goOn.signal() }
         for thread in writers + closers { #expect(thread.join(seconds: 30)) }
         #expect(session.wire.connection.unexpectedAnswers == 0)
+    }
+
+    @Test("L4: any number of name changes may wait: more than small buffers are kept")
+    func nameChanges() throws {
+        let session = try WireSession(fileSystem, workers: 8)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let goOn = TestSemaphore()
+        fileSystem.script.withLock { $0.onMakeDirectory = { goOn.wait() } }
+        let count = Workers.most + 50
+        let makers = (0..<count).map { number in
+            TestThread.started { try? client.fork().mkdir("/d\(number)", mode: 0o700) }
+        }
+        #expect(eventually(seconds: 30) { session.wire.connection.outstanding.count == count })
+        let other = TestThread.started { _ = try? client.stat("/a") }
+        #expect(other.join(seconds: 10))
+        for _ in makers { goOn.signal() }
+        for thread in makers { #expect(thread.join(seconds: 30)) }
+        #expect(try client.list("/").count == count + 1)
+        #expect(session.session.buffersAreLocked)
     }
 
     @Test("L4: a request that is interrupted while it waits in the queue is served as interrupted")

@@ -29,7 +29,8 @@ extension MemoryFileSystem {
     func mkdir(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32
     ) throws(Errno) -> Entry {
-        try handOut(make(parent, name, .directory, permissions))
+        script.withLock { $0.onMakeDirectory }?()
+        return try handOut(make(parent, name, .directory, permissions))
     }
 
     func unlink(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) {

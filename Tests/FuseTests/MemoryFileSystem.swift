@@ -17,6 +17,8 @@ final class MemoryFileSystem: FileSystem {
         var onRead: (@Sendable (borrowing Request) -> Bool)?
         /// Called in `write` before its effect. False: the data is not used, because the message has been released.
         var onWrite: (@Sendable (borrowing Request) -> Bool)?
+        /// Called in `mkdir`.
+        var onMakeDirectory: (@Sendable () -> Void)?
         /// Called in `flush`.
         var onFlush: (@Sendable (borrowing Request) -> Void)?
         /// What `setxattr` of `user.notify` and `read` tell the kernel.

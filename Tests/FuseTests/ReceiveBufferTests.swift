@@ -57,6 +57,23 @@ import Testing
         #expect(try !Self.buffersHold(canary))
     }
 
+    @Test("H1: free buffers beyond those that are kept go back to the system; a pool with a limit lends no more")
+    func pool() throws {
+        let buffers = MessageBuffers(size: 4096, kept: 2)
+        let slots = try (0..<5).map { _ in try buffers.take() }
+        #expect(Set(slots.map { UInt(bitPattern: $0.buffer.start) }).count == 5)
+        for slot in slots { buffers.giveBack(slot) }
+        let again = try (0..<2).map { _ in try buffers.take() }
+        #expect(again.allSatisfy { slots.contains($0) })
+        let fresh = try buffers.take()
+        #expect(!slots.contains(fresh) && buffers.areLocked)
+        let limited = MessageBuffers(size: 4096, limit: 1)
+        let only = try limited.take()
+        #expect(limited.takeIfFree() == nil)
+        limited.giveBack(only)
+        #expect(limited.takeIfFree() == only)
+    }
+
     @Test("H1: a message that its handler has released is wiped before the reply")
     func released() throws {
         let session = try WireSession(fileSystem, workers: 1, servesAtOnce: true)

@@ -11,9 +11,9 @@ final class ReceiveLoop: Sendable {
     private let servesAtOnce: Bool
     private let stacks: StackWipe
     private let large = MessageBuffers(size: MessageBuffer.size, limit: 4)
-    private let small = MessageBuffers(size: MessageBuffer.shortSize, limit: Workers.most)
-    /// Without a limit: any number of requests that contain no secret may wait.
-    private let plain = MessageBuffers(plainSize: Opcode.longestNumeric)
+    /// Any number of requests may wait. Beyond those that are kept, these are seldom needed; RLIMIT_MEMLOCK may not allow to lock them.
+    private let small = MessageBuffers(size: MessageBuffer.shortSize, kept: Workers.most)
+    private let plain = MessageBuffers(plainSize: Opcode.longestNumeric, kept: 64)
 
     /// Whether every buffer so far could be locked into memory.
     var buffersAreLocked: Bool { large.areLocked && small.areLocked }
@@ -84,8 +84,7 @@ final class ReceiveLoop: Sendable {
         return .sessionEnded
     }
 
-    /// Moves a short message out of the buffer that the next receiver needs. Blocks while no buffer for it is free. Nil for a long
-    /// one.
+    /// Moves a short message out of the buffer that the next receiver needs. Nil for a long one.
     private func move(_ count: Int, from buffer: borrowing MessageBuffer) -> Workers.Message? {
         guard count <= MessageBuffer.shortSize else { return nil }
         let buffers = isNumeric(count, in: buffer) ? plain : small

@@ -3,7 +3,7 @@ import SystemPackage
 /// A pool of buffers of one size, which are created as they are needed and reused.
 ///
 /// The receiver needs a large one. So does a thread that serves a long message, until it releases it. A short message is moved to a
-/// small buffer, one of numbers only to a plain one: many requests can wait, and four large buffers are enough.
+/// small buffer, a message of numbers only to a plain one. There are as many of these as requests wait, and four large ones are enough.
 final class MessageBuffers: Sendable {
     /// One that has been taken, and the length of the message in it. Passed from thread to thread, used by one at a time.
     struct Slot: Equatable, Sendable {
@@ -27,35 +27,36 @@ final class MessageBuffers: Sendable {
 
     private struct State {
         var free: [Slot.Memory] = []
+        /// All that exist, and those of them that are not locked into memory.
         var made = 0
-        var areLocked = true
+        var unlocked = 0
     }
 
     private let state = Monitor(State())
     private let size: Int
     private let limit: Int
+    private let kept: Int
     private let isPlain: Bool
-    /// The number of free plain buffers that are kept.
-    private static let plainKept = 64
 
-    /// Locked memory, in at most `limit` buffers.
-    init(size: Int, limit: Int) {
-        self.size = size
-        self.limit = limit
-        isPlain = false
+    /// Locked memory, as far as RLIMIT_MEMLOCK allows.
+    ///
+    /// - Parameters:
+    ///   - size: The size of a buffer in bytes.
+    ///   - limit: The maximum number of buffers.
+    ///   - kept: The maximum number of free buffers that stay for reuse.
+    init(size: Int, limit: Int = .max, kept: Int = .max) {
+        (self.size, self.limit, self.kept, isPlain) = (size, limit, kept, false)
     }
 
     /// Plain memory, in any number of buffers.
-    init(plainSize size: Int) {
-        self.size = size
-        limit = .max
-        isPlain = true
+    init(plainSize size: Int, kept: Int) {
+        (self.size, limit, self.kept, isPlain) = (size, .max, kept, true)
     }
 
     /// Whether all of them are locked into memory.
-    var areLocked: Bool { state.with { $0.areLocked } }
+    var areLocked: Bool { state.with { $0.unlocked == 0 } }
 
-    /// Blocks until a buffer is free or can be created. Throws ENOMEM if none can be created at all.
+    /// Blocks while the limit is reached. Throws ENOMEM if none can be created at all.
     func take() throws(Errno) -> Slot {
         let found = state.wait { state -> Result<Slot, Errno>? in
             do throws(Errno) {
@@ -67,23 +68,27 @@ final class MessageBuffers: Sendable {
         return try found.get()
     }
 
-    /// A buffer that is free or can be created; nil if all are in use.
+    /// A buffer that is free or can be created; nil if the limit or memory does not allow it.
     func takeIfFree() -> Slot? { state.with { state in try? free(&state) } }
 
     private func free(_ state: inout State) throws(Errno) -> Slot? {
         if let memory = state.free.popLast() { return Slot(memory: memory) }
-        if isPlain { return Slot(memory: Slot.Memory(plainSize: size)) }
         guard state.made < limit else { return nil }
-        let memory = try Slot.Memory(size: size)
+        let memory = isPlain ? Slot.Memory(plainSize: size) : try Slot.Memory(size: size)
         state.made += 1
-        state.areLocked = state.areLocked && memory.buffer.isLocked
+        if !memory.buffer.isLocked { state.unlocked += 1 }
         return Slot(memory: memory)
     }
 
     /// Returns a buffer. Its memory must have been wiped.
     func giveBack(_ slot: Slot) {
         state.with { state in
-            if !isPlain || state.free.count < Self.plainKept { state.free.append(slot.memory) }
+            guard state.free.count < kept else {
+                state.made -= 1
+                if !slot.memory.buffer.isLocked { state.unlocked -= 1 }
+                return
+            }
+            state.free.append(slot.memory)
         }
         state.wakeOne()
     }
