@@ -24,7 +24,7 @@ private final class SlowCommands: ControlCommands, CommandThreads {
     }
 
     func start(_ body: @escaping @Sendable () -> Void) throws(Errno) { TestThread(body).start() }
-    func send(_ notifications: [FileSystemCore.Notification]) { sent.withLock { $0 += notifications.count } }
+    func finish(_ notifications: [FileSystemCore.Notification]) { sent.withLock { $0 += notifications.count } }
 }
 
 /// Where the kernel limits the time of a request, the write of a command returns before the command ends.

@@ -49,6 +49,16 @@ private final class BlockedKeeper: CommitNumberKeeper {
         for name in ["a", "b", "c"] { try client.put(path(name), "old") }
     }
 
+    /// Writes `x` and synchronizes on another thread, which blocks in the commit.
+    private func blockedCommit(of file: TreeProcess.Descriptor) throws -> (Block, TestThread) {
+        try client.write(file, "x")
+        let (block, fixture) = (Block(), fixture)
+        fixture.store.beforeNextCommit { block.enter() }
+        let committer = TestThread.started { try? TreeProcess(fixture, 1).fsync(file) }
+        #expect(block.hasEntered())
+        return (block, committer)
+    }
+
     @Test("L2: a lock is complete although the commit number cannot be saved")
     func blockedKeeper() throws {
         let file = try client.open(path("b"), [.readWrite])
@@ -72,12 +82,8 @@ private final class BlockedKeeper: CommitNumberKeeper {
     @Test("L4: a WRITE that waits for the commit of its item has released its message, and loses nothing")
     func waitingWrite() throws {
         let (first, second) = (try client.open(path("a"), [.readWrite]), try client.open(path("a"), [.writeOnly]))
-        try client.write(first, "x")
-        let block = Block()
-        fixture.store.beforeNextCommit { block.enter() }
+        let (block, committer) = try blockedCommit(of: first)
         let fixture = fixture
-        let committer = TestThread.started { try? TreeProcess(fixture, 1).fsync(first) }
-        #expect(block.hasEntered())
         let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
         let releases = Locked(0)
         let writer = TestThread.started {
@@ -112,15 +118,22 @@ private final class BlockedKeeper: CommitNumberKeeper {
         try client.close(file)
     }
 
+    @Test("F1: a WRITE that waits and cannot be staged abandons the value, and close repeats its error")
+    func refusedWaitingWrite() throws {
+        let file = try client.open(path("a"), [.writeOnly])
+        // Not the limit of the whole message: a part of it would be staged.
+        #expect(throws: Errno.fileTooLarge) {
+            try client.write(file, bytes: [UInt8](repeating: 1, count: 40_000), at: (1 << 20) - 20_000)
+        }
+        #expect(throws: Errno.fileTooLarge) { try client.close(file) }
+        #expect(try client.cat(path("a")) == "old")
+    }
+
     @Test("L2, L4: a lock makes the data of a WRITE that waits unreadable with the value that it is for")
     func lockDuringWaitingWrite() throws {
         let (first, second) = (try client.open(path("a"), [.readWrite]), try client.open(path("a"), [.writeOnly]))
-        try client.write(first, "x")
-        let block = Block()
-        fixture.store.beforeNextCommit { block.enter() }
+        let (block, committer) = try blockedCommit(of: first)
         let fixture = fixture
-        let committer = TestThread.started { try? TreeProcess(fixture, 1).fsync(first) }
-        #expect(block.hasEntered())
         let (releases, error) = (Locked(0), Locked<Errno?>(nil))
         let writer = TestThread.started {
             do throws(Errno) {

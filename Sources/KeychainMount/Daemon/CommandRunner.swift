@@ -10,12 +10,12 @@ struct CommandRunner: CommandThreads {
     let notifier: @Sendable () -> (any KernelNotifier)?
 
     func start(_ body: @escaping @Sendable () -> Void) throws(Errno) {
-        try BackgroundThread.start(stack: .large) {
-            body()
-            // Passphrases and keys have been through this thread, and the C library reuses its stack.
-            ProcessMemory.wipeStack()
-        }
+        try BackgroundThread.start(stack: .large, body)
     }
 
-    func send(_ notifications: [FileSystemCore.Notification]) { notifier()?.send(notifications) }
+    /// Passphrases and keys have been on the stack, which the C library reuses for another thread.
+    func finish(_ notifications: [FileSystemCore.Notification]) {
+        ProcessMemory.wipeStack()
+        notifier()?.send(notifications)
+    }
 }

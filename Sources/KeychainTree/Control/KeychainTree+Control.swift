@@ -28,6 +28,7 @@ extension KeychainTree {
     /// Runs a command, which is one write; its result replaces what the descriptor reads. The command may take minutes: it is copied, and
     /// the message released.
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
+        try checkOwner(request.caller)
         let count = data.byteCount
         request.handOn()
         let command: ControlCommand
@@ -37,7 +38,6 @@ extension KeychainTree {
         case .lock: command = .lock
         }
         request.releaseMessage()
-        try checkOwner(request.caller)
         if let limit = options.commandLimit, try start(command, for: handle, limit, request.caller) { return count }
         handle.set(try mapped { () throws(KeychainError) in try command.run(by: commands, on: self, &request) })
         return count

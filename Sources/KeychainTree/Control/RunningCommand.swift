@@ -18,10 +18,11 @@ package struct CommandLimit: Sendable {
 
 /// The threads of commands.
 package protocol CommandThreads: Sendable {
-    /// Runs `body` on another thread, whose stack is wiped afterwards. Throws EAGAIN if the system provides none.
+    /// Runs `body` on another thread. Throws EAGAIN if the system provides none.
     func start(_ body: @escaping @Sendable () -> Void) throws(Errno)
-    /// Sends the notifications of a command to the kernel, and returns when they have been sent. Called on one of these threads.
-    func send(_ notifications: [Notification])
+    /// Called on that thread between the end of a command and its result: wipes its stack, sends the notifications to the kernel, and
+    /// returns when they have been sent.
+    func finish(_ notifications: [Notification])
 }
 
 /// A command on its own thread.
@@ -36,7 +37,7 @@ final class RunningCommand: Sendable {
     ) throws(Errno) {
         try limit.threads.start { [result] in
             let (found, notifications) = body()
-            if !notifications.isEmpty { limit.threads.send(notifications) }
+            limit.threads.finish(notifications)
             result.withLockAndSignal { $0 = found }
         }
     }

@@ -135,7 +135,12 @@ final class ControlHandle: Sendable {
     /// Takes over the result of a command if it ends within the limit. Throws its error.
     private func finish(_ command: RunningCommand, _ limit: CommandLimit) throws(Errno) {
         guard let result = command.wait(milliseconds: limit.longestWait) else { return }
-        running.withLock { if $0 === command { $0 = nil } }
+        let isFirst = running.withLock { running in
+            defer { if running === command { running = nil } }
+            return running === command
+        }
+        // Another thread that waited for it has taken it over.
+        guard isFirst else { return }
         do throws(KeychainError) { set(try result.get()) } catch { throw error.errno }
     }
 

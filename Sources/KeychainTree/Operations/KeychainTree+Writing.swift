@@ -49,8 +49,8 @@ extension KeychainTree {
         return count
     }
 
-    /// Stages the data, and commits it if the descriptor requires that. Until then long data is kept sealed, and its message released; without
-    /// memory for it the message keeps it.
+    /// Stages the data, and commits it if the descriptor requires that. Until then long data is kept sealed, and its message released;
+    /// without memory for it the message keeps it.
     private func writeWaiting(
         _ request: inout Request, _ data: RawSpan, at place: Int?, of writer: Writer, by owner: LockOwner,
         _ flags: OpenFlags
@@ -92,9 +92,11 @@ extension KeychainTree {
         _ sealed: StagedSnapshot, at place: Int?, of writer: Writer, _ state: inout ItemFile.State,
         by owner: LockOwner
     ) throws(Errno) {
+        try checkNotLost(writer, state)
+        let staging = try stagedValue(&state, charging: memory.share(of: writer.user))
         var offset = 0
         repeat {
-            let part = try refusing(state.staging) { () throws(Errno) in
+            let part = try refusing(staging) { () throws(Errno) in
                 try mapped { () throws(KeychainError) in
                     try sealed.contents.slab(at: offset, size: Self.shortWrite)
                 }
