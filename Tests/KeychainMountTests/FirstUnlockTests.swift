@@ -25,7 +25,7 @@ private struct LockedMount {
             automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil, connection: nil) })
         tree = KeychainTree(
             keychain: opened.keychain, options: TreeOptions(userID: getuid(), groupID: getgid()),
-            host: StoreHost(directory: (file.path as NSString).deletingLastPathComponent, memory: MemoryTrim()),
+            host: StoreHost(directory: (file.path as NSString).deletingLastPathComponent, trim: {}),
             commands: commands)
     }
 

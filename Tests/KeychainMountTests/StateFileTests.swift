@@ -1,3 +1,4 @@
+import FileSystemTesting
 import Foundation
 import Keychain
 import SecretCrypto
@@ -75,6 +76,22 @@ struct StateFileTests {
         #expect((1...5).contains(atEnd))
         Thread.sleep(forTimeInterval: 0.5)
         #expect(count.load(ordering: .relaxed) == atEnd)
+    }
+
+    @Test("S2: on request it runs without waiting for the period; requests within the delay share one run")
+    func timerOnRequest() throws {
+        let runs = TestSemaphore()
+        let timer = try Periodically(seconds: 3600) { runs.signal() }
+        timer.runSoon()
+        #expect(runs.wait(seconds: 30))
+        timer.cancel()
+        let delayed = try Periodically(seconds: nil, delay: 0.3) { runs.signal() }
+        for _ in 0..<100 { delayed.runSoon() }
+        #expect(runs.wait(seconds: 30))
+        #expect(!runs.wait(seconds: 0.6))
+        delayed.runSoon()
+        delayed.cancel()
+        #expect(!runs.wait(seconds: 0))
     }
 
     @Test("L6: for who only looks a missing device key is not made; for others it is made once and stays")

@@ -78,7 +78,7 @@ package final class KeyRing: Sendable {
     /// Wipes the keys of every class that is usable only while unlocked; UnlessOpen keeps its public key.
     ///
     /// Returns when all users of these keys are done and the keys are wiped, also after a concurrent lock. Waits for no disk:
-    /// the log is erased soon after by its own thread, and the caller calls ``keepCommitNumber()`` when its own work is done.
+    /// the log is erased soon after by its own thread. The caller, or a watcher of the state, calls ``keepCommitNumber()`` afterwards.
     package func lock() {
         transition.withLock { _ in
             let (keys, retired) = current.withLock { state in

@@ -16,7 +16,6 @@ struct MountDaemon {
     private let plan: MountPlan
     private let log = Logger(label: "keychainfs")
     private let signals: EndingSignals
-    private let memory = MemoryTrim()
     /// The limit that the kernel applies to a mount that is created now.
     private let requestTimeout = RequestTimeout()
 
@@ -62,12 +61,13 @@ struct MountDaemon {
         defer { snapshots.removeLeftovers() }
         let served = ServedSession()
         let locks = AutomaticLocks(plan.options.lockPolicy, log: log)
-        let tree = makeTree(keychain, snapshots, served, locks)
-        try startWorkers(keychain, tree, served)
+        let memory = try startMemoryTrim()
+        defer { memory.cancel() }
+        let host = StoreHost(directory: FilePath(plan.file.path).removingLastComponent().string) { memory.runSoon() }
+        let tree = makeTree(keychain, host, snapshots, served, locks)
+        try startWorkers(keychain, tree, host, served)
         let numbers = try keepNumbers(keychain)
         defer { numbers.cancel() }
-        try startMemoryTrim()
-        defer { memory.cancel() }
         do throws(FuseError) {
             let session = try Session(tree, options: sessionOptions)
             served.session = session
@@ -105,14 +105,14 @@ struct MountDaemon {
 
     /// Each has a thread, which ends with the keychain.
     private func startWorkers(
-        _ keychain: Keychain, _ tree: KeychainTree, _ served: ServedSession
+        _ keychain: Keychain, _ tree: KeychainTree, _ host: StoreHost, _ served: ServedSession
     ) throws(Failure) {
         do throws(Errno) {
-            try IntegrityWorker(keychain: keychain, host: storeHost, log: log) {
+            try IntegrityWorker(keychain: keychain, host: host, log: log) {
                 served.session?.notifier.send(tree.forgetNames())
             }.start()
             try RewrapWorker(keychain: keychain, log: log).start()
-            try RekeyWorker(keychain: keychain, host: storeHost, log: log).start()
+            try RekeyWorker(keychain: keychain, host: host, log: log).start()
         } catch {
             throw Failure(noThread: error)
         }
@@ -132,9 +132,10 @@ struct MountDaemon {
         }
     }
 
-    private func startMemoryTrim() throws(Failure) {
+    /// Returns memory to the system apart from requests: it takes milliseconds, and faults code back in.
+    private func startMemoryTrim() throws(Failure) -> Periodically {
         do throws(Errno) {
-            try memory.start()
+            return try Periodically(seconds: nil, delay: 1) { ProcessMemory.giveBack() }
         } catch {
             throw Failure(noThread: error)
         }
@@ -195,7 +196,8 @@ struct MountDaemon {
     }
 
     private func makeTree(
-        _ keychain: Keychain, _ snapshots: SnapshotMaker, _ served: ServedSession, _ locks: AutomaticLocks
+        _ keychain: Keychain, _ host: StoreHost, _ snapshots: SnapshotMaker, _ served: ServedSession,
+        _ locks: AutomaticLocks
     ) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
@@ -210,12 +212,8 @@ struct MountDaemon {
             snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, automaticLock: { locks.status },
             requestTimeout: requestTimeout)
         return KeychainTree(
-            keychain: keychain, options: options, host: storeHost, commands: commands,
-            requests: ItemRequests(keychain, valueLimit: options.valueLimit, host: storeHost))
-    }
-
-    private var storeHost: StoreHost {
-        StoreHost(directory: FilePath(plan.file.path).removingLastComponent().string, memory: memory)
+            keychain: keychain, options: options, host: host, commands: commands,
+            requests: ItemRequests(keychain, valueLimit: options.valueLimit, host: host))
     }
 
     /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.

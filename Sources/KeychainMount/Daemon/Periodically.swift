@@ -17,27 +17,31 @@ struct Periodically {
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - seconds: The interval between two runs.
+    ///   - seconds: The interval between two runs; nil: the task runs on request only.
+    ///   - delay: The time in seconds from a request to its run, which serves all requests until then.
     ///   - body: The task.
     /// - Throws: EAGAIN if the system provides no thread.
-    init(seconds: Double, _ body: @escaping @Sendable () -> Void) throws(Errno) {
+    init(seconds: Double?, delay: Double = 0, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         try BackgroundThread.start(stack: .large) { [state] in
-            let pause = Int(seconds * 1000)
-            while state.wait(milliseconds: pause, until: Self.wake) != .cancel { body() }
+            while Self.waitForRun(state, seconds, delay) { body() }
             state.withLockAndSignal { $0.hasEnded = true }
         }
     }
 
-    private enum Wake { case run, cancel }
-
-    /// Why the thread wakes before the interval has passed; nil if it does not.
-    private static func wake(_ state: inout State) -> Wake? {
-        if state.isCancelled { return .cancel }
-        defer { state.isRequested = false }
-        return state.isRequested ? .run : nil
+    /// False at the end.
+    private static func waitForRun(_ state: Monitor<State>, _ seconds: Double?, _ delay: Double) -> Bool {
+        let interval = seconds.map { Int($0 * 1000) }
+        let isRequested: Void? = state.wait(milliseconds: interval) { $0.isCancelled || $0.isRequested ? () : nil }
+        if isRequested != nil, delay > 0 {
+            _ = state.wait(milliseconds: Int(delay * 1000)) { $0.isCancelled ? () : nil }
+        }
+        return state.withLock { state in
+            state.isRequested = false
+            return !state.isCancelled
+        }
     }
 
-    /// Runs the task as soon as possible. Does not wait for it.
+    /// Runs the task after the delay. Does not wait for it.
     func runSoon() {
         state.withLockAndSignal { $0.isRequested = true }
     }

@@ -8,7 +8,8 @@ import SystemServices
 struct StoreHost: TreeHost {
     /// The directory of the store's file.
     let directory: String
-    let memory: MemoryTrim
+    /// Returns freed memory to the system, soon.
+    let trim: @Sendable () -> Void
 
     func isDyingOfSignal(_ processID: Int32) -> Bool {
         guard ThreadStatus.hasNoMemory(threadID: processID), let status = ThreadStatus(threadID: processID) else {
@@ -29,5 +30,5 @@ struct StoreHost: TreeHost {
         return statistics
     }
 
-    func trimMemory() { memory.request() }
+    func trimMemory() { trim() }
 }
