@@ -21,20 +21,12 @@ public struct RequestTimeout: Hashable, Sendable {
     /// - Parameter directory: Where the kernel shows them.
     public init?(directory: String = "/proc/sys/fs/fuse") {
         func value(_ name: String) -> Int {
-            let text = ProcFile.read("\(directory)/\(name)")?.trimming(while: \.isWhitespace)
-            return text.flatMap { Int($0) } ?? 0
+            let text = ProcFile.read("\(directory)/\(name)")
+            return text?.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) } ?? 0
         }
         self.init(default: value("default_request_timeout"), maximum: value("max_request_timeout"))
     }
 
     /// The longest that a handler waits before it replies, in milliseconds.
     public var longestWait: Int { seconds * 1000 / 2 }
-}
-
-extension String {
-    fileprivate func trimming(while isTrimmed: (Character) -> Bool) -> Substring {
-        let rest = drop(while: isTrimmed)
-        guard let last = rest.lastIndex(where: { !isTrimmed($0) }) else { return "" }
-        return rest[...last]
-    }
 }

@@ -3,7 +3,7 @@
 # seconds: 3
 . "${0%/*}/lib.sh"
 SETTING=/proc/sys/fs/fuse/default_request_timeout
-# An hour, which disturbs no mount of another case. It holds for mounts that are made while it is set.
+# An hour, which disturbs no mount of another case. It applies to mounts that are created while it is set.
 if [ -e "$SETTING" ]; then
     before=$(cat "$SETTING"); restore() { echo "$before" > "$SETTING"; }
     trap 'code=$?; restore; cleanup $code' EXIT
