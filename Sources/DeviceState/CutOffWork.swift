@@ -14,7 +14,7 @@ package struct CutOffWork {
 
     /// The path of the keychain's log, which an interrupted restore may have moved.
     package var log: String {
-        ReplacedKeychain.cutOff(of: path.string)?.presentLog ?? DatabaseFiles.log(of: path.string)
+        ReplacedKeychain.cutOff(of: path.string)?.presentLog ?? SQLiteFileNames.log(of: path.string)
     }
 
     /// Whether an interrupted restore may have moved the log, and with it the newest transactions.
@@ -29,7 +29,7 @@ package struct CutOffWork {
     /// Removes what nobody is at work on any more.
     package func removeDrafts() {
         for directory in [path.removingLastComponent(), FilePath(locations.stateDirectory)] {
-            Drafts(in: directory).removeLeftovers()
+            TemporaryFiles(in: directory).removeLeftovers()
         }
     }
 }

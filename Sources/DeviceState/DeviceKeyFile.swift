@@ -31,7 +31,7 @@ package struct DeviceKeyFile: Sendable {
     package func read() throws(DeviceKeyError) -> SecretBytes {
         if let key = try existing() {
             // Who made it may have been killed before its name was durable, and items are about to be bound to it.
-            if !isCredential { try? FileNames.synchronize(directory: path.removingLastComponent().string) }
+            if !isCredential { try? FileRenaming.synchronize(directory: path.removingLastComponent().string) }
             return key
         }
         // It was there a moment ago.
@@ -93,7 +93,7 @@ package struct DeviceKeyFile: Sendable {
     /// without it, items that are bound to this device are lost.
     private func create() throws(DeviceKeyError) {
         do throws(Errno) {
-            try FileNames.makeDirectory(path.removingLastComponent().string)
+            try FileRenaming.makeDirectory(path.removingLastComponent().string)
             let draft = try DraftFile(for: path.string)
             try draft.writeRandom(count: Self.byteCount)
             try draft.publish()

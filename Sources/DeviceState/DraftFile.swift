@@ -13,14 +13,14 @@ package struct DraftFile: ~Copyable {
 
     package init(for target: String) throws(Errno) {
         self.target = FilePath(target)
-        let drafts = Drafts(in: self.target.removingLastComponent())
+        let drafts = TemporaryFiles(in: self.target.removingLastComponent())
         drafts.removeLeftovers()
         let draft = try drafts.create()
         (file, path) = (draft.file, draft.path.string)
     }
 
     deinit {
-        DatabaseFiles.removeAll(of: path)
+        SQLiteFileNames.removeAll(of: path)
         try? FileManager.default.removeItem(atPath: path)
         try? file.close()
     }
@@ -43,7 +43,7 @@ package struct DraftFile: ~Copyable {
         let log: FileDescriptor
         do {
             log = try FileDescriptor.open(
-                FilePath(DatabaseFiles.log(of: self.path)), .writeOnly,
+                FilePath(SQLiteFileNames.log(of: self.path)), .writeOnly,
                 options: [.create, .exclusiveCreate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
         } catch {
             throw Errno(within: error)
@@ -106,15 +106,15 @@ package struct DraftFile: ~Copyable {
     /// Gives it its name, which nothing may have: EEXIST. Durable when it returns.
     package consuming func publish() throws(Errno) {
         try synchronize()
-        try FileNames.moveToFree(path, target.string)
-        try FileNames.synchronize(directory: target.removingLastComponent().string)
+        try FileRenaming.renameNoReplace(path, target.string)
+        try FileRenaming.synchronize(directory: target.removingLastComponent().string)
     }
 
     /// Gives it its name; what had it is gone. Durable when it returns.
     package consuming func replace() throws(Errno) {
         try synchronize()
-        try FileNames.replace(path, target.string)
-        try FileNames.synchronize(directory: target.removingLastComponent().string)
+        try FileRenaming.replace(path, target.string)
+        try FileRenaming.synchronize(directory: target.removingLastComponent().string)
     }
 }
 

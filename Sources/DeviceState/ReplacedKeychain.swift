@@ -28,21 +28,21 @@ package struct ReplacedKeychain {
     /// On a file system without hard links nothing lies at the first name from then on.
     package func keep() throws(Errno) {
         do throws(Errno) {
-            try FileNames.link(path, kept)
+            try FileRenaming.link(path, kept)
         } catch .notPermitted {
-            try FileNames.moveToFree(path, kept)
-            if DatabaseFiles.hasLog(path) { try FileNames.moveToFree(log(path), log(kept)) }
+            try FileRenaming.renameNoReplace(path, kept)
+            if SQLiteFileNames.hasLog(path) { try FileRenaming.renameNoReplace(log(path), log(kept)) }
             return try synchronize()
         }
-        guard DatabaseFiles.hasLog(path) else { return }
-        try FileNames.link(log(path), log(kept))
+        guard SQLiteFileNames.hasLog(path) else { return }
+        try FileRenaming.link(log(path), log(kept))
         try synchronize()
-        DatabaseFiles.removeLog(of: path)
+        SQLiteFileNames.removeLog(of: path)
     }
 
     /// Gives back what ``keep()`` has taken, as far as it came.
     package func undo() {
-        if !Self.exists(path) { try? FileNames.moveToFree(kept, path) }
+        if !Self.exists(path) { try? FileRenaming.renameNoReplace(kept, path) }
         guard giveBackLog(), Self.isSame(kept, path) else { return }
         for name in [log(kept), kept] { try? FileManager.default.removeItem(atPath: name) }
     }
@@ -54,8 +54,8 @@ package struct ReplacedKeychain {
     private func giveBackLog() -> Bool {
         guard Self.exists(log(kept)) else { return true }
         if !Self.exists(log(path)) {
-            do throws(Errno) { try FileNames.link(log(kept), log(path)) } catch {
-                try? FileNames.moveToFree(log(kept), log(path))
+            do throws(Errno) { try FileRenaming.link(log(kept), log(path)) } catch {
+                try? FileRenaming.renameNoReplace(log(kept), log(path))
             }
         }
         guard (try? synchronize()) != nil else { return false }
@@ -66,17 +66,17 @@ package struct ReplacedKeychain {
     package static func cutOff(of path: String) -> ReplacedKeychain? {
         guard let facts = facts(path), facts.linkCount > 1 else { return nil }
         let directory = FilePath(path).removingLastComponent().string
-        guard !Drafts(in: FilePath(directory)).isAnyInUse else { return nil }
+        guard !TemporaryFiles(in: FilePath(directory)).isAnyInUse else { return nil }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         let prefix = (FilePath(path).lastComponent?.string ?? "") + mark
         return names.filter { $0.hasPrefix(prefix) }.map { directory + "/" + $0 }.first { isSame($0, path) }
             .map { ReplacedKeychain(of: path, kept: $0) }
     }
 
-    private func log(_ path: String) -> String { DatabaseFiles.log(of: path) }
+    private func log(_ path: String) -> String { SQLiteFileNames.log(of: path) }
 
     private func synchronize() throws(Errno) {
-        try FileNames.synchronize(directory: FilePath(path).removingLastComponent().string)
+        try FileRenaming.synchronize(directory: FilePath(path).removingLastComponent().string)
     }
 
     private static func exists(_ path: String) -> Bool { facts(path) != nil }

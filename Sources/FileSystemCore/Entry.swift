@@ -37,7 +37,7 @@ public struct TimedAttributes: Sendable {
 }
 
 /// How an open file behaves; the source is `struct fuse_file_info`.
-public struct OpenedFile: Sendable {
+public struct OpenFileInfo: Sendable {
     public var handle: HandleID
     /// read(2) and write(2) pass the page cache by.
     public var directIO = true

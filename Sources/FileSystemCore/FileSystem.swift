@@ -29,8 +29,8 @@ public protocol FileSystem: Sendable {
     /// Makes and opens a file; the entry counts as a lookup.
     func create(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32, flags: OpenFlags
-    ) throws(Errno) -> (Entry, OpenedFile)
-    func open(_ request: inout Request, node: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile
+    ) throws(Errno) -> (Entry, OpenFileInfo)
+    func open(_ request: inout Request, node: NodeID, flags: OpenFlags) throws(Errno) -> OpenFileInfo
     /// Calls `body` once with at most `size` bytes from `offset`: fewer only at the end of the file.
     ///
     /// `owner` is nil when the kernel reads for its page cache (sendfile, splice, private mappings), which keeps the bytes

@@ -18,25 +18,25 @@ public struct Request: ~Copyable {
     /// What the kernel must be told before the caller gets its answer, in this order.
     ///
     /// Whoever runs the file system sends them from a thread that serves no request, and answers after that.
-    public var notifications: [Notification] = []
+    public var notificationsBeforeReply: [Notification] = []
     /// What the kernel is told when the caller has its answer: anything that may wait for a lock which somebody holds who
     /// waits for the caller.
-    public var afterwards: [Notification] = []
+    public var notificationsAfterReply: [Notification] = []
     private let interrupted: @Sendable () -> Bool
-    private let handingOn: @Sendable () -> Void
+    private let blockingHandler: @Sendable () -> Void
     private let releasing: @Sendable () -> Void
 
     /// - Parameters:
     ///   - interrupted: Whether a signal has interrupted the caller, which no longer waits.
-    ///   - handingOn: The effect of ``handOn()``, on the thread that serves the request.
+    ///   - willBlock: The effect of ``willBlock()``, on the thread that serves the request.
     ///   - releasing: The effect of ``releaseMessage()``, on that thread.
     public init(
         caller: Caller, interrupted: @escaping @Sendable () -> Bool = { false },
-        handingOn: @escaping @Sendable () -> Void = {}, releasing: @escaping @Sendable () -> Void = {}
+        willBlock: @escaping @Sendable () -> Void = {}, releasing: @escaping @Sendable () -> Void = {}
     ) {
         self.caller = caller
         self.interrupted = interrupted
-        self.handingOn = handingOn
+        self.blockingHandler = willBlock
         self.releasing = releasing
     }
 
@@ -45,7 +45,7 @@ public struct Request: ~Copyable {
 
     /// What follows takes long, or waits: another thread is to receive meanwhile. To be called by the thread that serves
     /// the request; once is enough, where the lead has been handed on already it does nothing.
-    public func handOn() { handingOn() }
+    public func willBlock() { blockingHandler() }
 
     /// Wipes the message of the request and lets others use its memory, before a wait. To be called by the thread that serves the
     /// request; a second call has no effect.
@@ -84,7 +84,7 @@ public enum Notification: Sendable {
     /// `fallback` instead.
     case allEntries(fallback: @Sendable () -> [EntryReference])
     /// Nothing for the kernel: whoever serves requests overwrites what finished calls have left on their stacks.
-    case finishedCalls
+    case wipeStacks
 }
 
 /// Sends notifications that no request has caused.

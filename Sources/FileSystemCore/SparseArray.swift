@@ -43,7 +43,7 @@ public struct SparseArray<Value: BitwiseCopyable & Sendable>: ~Copyable {
         count -= 1
         if page.used == 0 {
             pages[place / 32] = nil
-            pages.giveBackRoom()
+            pages.shrink()
         }
         return page.values[Self.index(place)]
     }

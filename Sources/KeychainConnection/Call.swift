@@ -87,7 +87,7 @@ struct Call: ~Copyable {
     private static func part(
         _ range: Range<Int>, of head: RawSpan, _ secret: RawSpan
     ) throws(Lane.Failed) -> SecretBytes {
-        guard var part = try? SecretBytes.patiently(count: range.count, attempts: RequestFile.attempts) else {
+        guard var part = try? SecretBytes.waiting(count: range.count, attempts: RequestFile.attempts) else {
             throw .notAsked(.noMemory)
         }
         var output = part.mutableBytes

@@ -58,7 +58,7 @@ struct ControlFile: ~Copyable {
     /// What one read gives; empty at the end.
     func read(limit: Int) throws(Errno) -> SecretBytes {
         do throws(CryptoError) {
-            return try SecretBytes.piece(from: descriptor.rawValue, limit: limit)
+            return try SecretBytes.readChunk(from: descriptor.rawValue, limit: limit)
         } catch {
             throw error.errno
         }

@@ -8,7 +8,7 @@ import SystemPackage
 /// Never waits for ever: not for a daemon that is stopped or stuck, and not for one that has died. Whatever is mounted when
 /// a request begins answers it; one that finds another mount than before goes there.
 package final class MountConnection: ItemConnection {
-    /// The mount that ``MountPoint`` finds.
+    /// The mount that ``MountDirectory`` finds.
     package static let shared = MountConnection { MountPoint.path() }
 
     private let lanes: ProcessLanes

@@ -17,7 +17,7 @@ package struct LocalConnection: ItemConnection {
 
     private static func locked(_ bytes: RawSpan) throws(KeychainError) -> SecretBytes {
         do throws(CryptoError) {
-            var copy = try SecretBytes.patiently(count: bytes.byteCount, attempts: attempts)
+            var copy = try SecretBytes.waiting(count: bytes.byteCount, attempts: attempts)
             var output = copy.mutableBytes
             _ = output.write(bytes)
             return copy

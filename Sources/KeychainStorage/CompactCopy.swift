@@ -8,7 +8,7 @@ final class CompactCopy {
     /// An empty file at first, mode 0600.
     let path: FilePath
     private let original: FilePath
-    /// Its shared lock marks the file as in use; see ``Drafts``.
+    /// Its shared lock marks the file as in use; see ``TemporaryFiles``.
     private let file: FileDescriptor
     /// Claimed in ``OpenFiles``: closing `file` would release the locks of a connection of this process to the new file.
     private let identity: FileIdentity?
@@ -17,7 +17,7 @@ final class CompactCopy {
     init(of original: FilePath) throws(StoreOpenError) {
         self.original = original
         do throws(Errno) {
-            (file, path) = try Drafts(in: original.removingLastComponent()).create()
+            (file, path) = try TemporaryFiles(in: original.removingLastComponent()).create()
         } catch {
             throw StoreOpenError(error)
         }
@@ -27,7 +27,7 @@ final class CompactCopy {
 
     deinit {
         if !hasReplaced {
-            DatabaseFiles.removeAll(of: path.string)
+            SQLiteFileNames.removeAll(of: path.string)
             try? FileManager.default.removeItem(atPath: path.string)
         }
         try? file.close()
@@ -57,9 +57,9 @@ final class CompactCopy {
     /// Gives the copy the name of the original, durably.
     func replaceOriginal() throws(StoreOpenError) {
         do throws(Errno) {
-            try FileNames.replace(path.string, original.string)
+            try FileRenaming.replace(path.string, original.string)
             hasReplaced = true
-            try FileNames.synchronize(directory: original.removingLastComponent().string)
+            try FileRenaming.synchronize(directory: original.removingLastComponent().string)
         } catch {
             throw StoreOpenError(error)
         }

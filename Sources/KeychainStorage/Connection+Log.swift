@@ -30,7 +30,7 @@ struct LogProgress: Sendable {
 extension Connection {
     /// The size of the log in bytes, by which a checkpoint extends the database at most.
     var logBytes: Int {
-        UntimedStatus(at: logPath).map { Int(clamping: $0.size) } ?? 0
+        FileStatus(at: logPath).map { Int(clamping: $0.size) } ?? 0
     }
 
     /// Extends the log after a commit, or moves it into the database. Called by the gate's owner.

@@ -18,7 +18,7 @@ extension Connection {
         // A part of another one's transaction on the same thread: its failure could not be told apart.
         guard !gate.isMine, !snapshots.isMine else { throw .io(ResultCode.SQLITE_MISUSE.rawValue) }
         var result: Result?
-        let failure = TransactionPart.Call.lend { records in
+        let failure = TransactionPart.Call.withCall { records in
             Swift.Result { () throws(KeychainError) in result = try body(records) }
         } to: { call in
             let part = TransactionPart(call, ending: ending)

@@ -35,8 +35,8 @@ final class Connection: Sendable {
         self.queue = queue
         self.file = file.identity
         path = file.path.string
-        logPath = DatabaseFiles.log(of: path)
-        log = Mutex(UntimedStatus(at: logPath).map(FileIdentity.init))
+        logPath = SQLiteFileNames.log(of: path)
+        log = Mutex(FileStatus(at: logPath).map(FileIdentity.init))
         logRoom = Mutex(LogRoom(path: logPath))
         externalChanges = Mutex(ExternalChanges(path: path, logPath: logPath))
         self.reader = reader
@@ -78,7 +78,7 @@ final class Connection: Sendable {
     var isInPlace: Bool {
         do throws(Errno) {
             guard try isNamed() else { return false }
-            return hasLog(try UntimedStatus.ofExisting(logPath).map(FileIdentity.init))
+            return hasLog(try FileStatus.ofExisting(logPath).map(FileIdentity.init))
         } catch {
             return true
         }
@@ -86,7 +86,7 @@ final class Connection: Sendable {
 
     /// Whether the path still names the open file. Throws what statx(2) returned.
     func isNamed() throws(Errno) -> Bool {
-        try UntimedStatus.ofExisting(path).map(FileIdentity.init) == file
+        try FileStatus.ofExisting(path).map(FileIdentity.init) == file
     }
 
     /// Whether `present` is the store's log. There is none before the first use.
@@ -203,7 +203,7 @@ extension Connection {
             throw .inUse(processID: holder)
         }
         // A compaction may have replaced the file since it was identified: nothing may be written to the old one.
-        if let status = UntimedStatus(at: file.path.string), FileIdentity(status) != file.identity {
+        if let status = FileStatus(at: file.path.string), FileIdentity(status) != file.identity {
             throw .inUse(processID: 0)
         }
     }

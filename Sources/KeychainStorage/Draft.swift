@@ -19,7 +19,7 @@ final class Draft {
         let directory = target.removingLastComponent()
         try PlainFiles.createDirectory(directory)
         do throws(Errno) {
-            let draft = try Drafts(in: directory).create()
+            let draft = try TemporaryFiles(in: directory).create()
             (self.path, descriptor) = (draft.path, draft.file)
         } catch {
             throw StoreOpenError(error)
@@ -47,7 +47,7 @@ final class Draft {
     static func removeLeftovers(of file: StoreFile) {
         let directory = file.path.removingLastComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
-        for name in names where name.hasPrefix(Drafts.prefix) {
+        for name in names where name.hasPrefix(TemporaryFiles.prefix) {
             let path = directory.appending(name)
             // A draft that is opened itself keeps its only name.
             guard path != file.path, let stat = try? PlainFiles.stat(path, follow: false),
@@ -60,7 +60,7 @@ final class Draft {
     /// Removes what is left under the old name; nothing of it is needed any more.
     func remove() {
         try? FileManager.default.removeItem(atPath: path.string)
-        DatabaseFiles.removeAll(of: path.string)
+        SQLiteFileNames.removeAll(of: path.string)
         try? descriptor?.close()
         descriptor = nil
     }

@@ -10,7 +10,7 @@ struct ExternalChanges: Sendable {
     private enum Log: Sendable {
         case unknown
         /// After a write: its size in bytes, and a time that its last write is not after. Its times are not looked at, because the
-        /// next commit would take a third longer then (``UntimedStatus``).
+        /// next commit would take a third longer then (``FileStatus``).
         case written(size: UInt64, until: Int64)
         /// Its times were looked at since the last write, so that another look costs nothing.
         case seen(FileStamp)
@@ -32,7 +32,7 @@ struct ExternalChanges: Sendable {
 
     /// A transaction has ended: the log may have grown.
     mutating func noteLog() {
-        guard let status = UntimedStatus(at: logPath) else { return log = .unknown }
+        guard let status = FileStatus(at: logPath) else { return log = .unknown }
         log = .written(size: status.size, until: SystemClock.nanoseconds)
     }
 
@@ -68,7 +68,7 @@ struct ExternalChanges: Sendable {
 
     private mutating func findInLog(_ isThorough: Bool) -> Bool {
         if !isThorough, case .written(let size, _) = log {
-            guard let new = UntimedStatus(at: logPath)?.size, new != size else { return false }
+            guard let new = FileStatus(at: logPath)?.size, new != size else { return false }
             noteLog()
             return true
         }

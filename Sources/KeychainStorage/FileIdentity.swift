@@ -16,7 +16,7 @@ struct FileIdentity: Hashable, Sendable {
         self.init(device: UInt64(stat.deviceID.rawValue), inode: UInt64(stat.inode.rawValue))
     }
 
-    init(_ status: UntimedStatus) { self.init(device: status.device, inode: status.inode) }
+    init(_ status: FileStatus) { self.init(device: status.device, inode: status.inode) }
 }
 
 /// The database files that this process has open.

@@ -25,7 +25,7 @@ struct LogRoom {
     ///
     /// - Parameter log: The log that SQLite has open, nil if it is not known. Any other file of that name stays as it is.
     mutating func renew(_ log: FileIdentity?) {
-        guard let status = UntimedStatus(at: path), log == FileIdentity(status) else { return }
+        guard let status = FileStatus(at: path), log == FileIdentity(status) else { return }
         let size = Int(clamping: status.size)
         // It has been emptied since.
         if size < end { end = 0 }

@@ -12,7 +12,7 @@ enum Medium {
     /// Why a small file cannot be written in a directory, if that is the reason; it is gone again.
     static func refusal(in directory: FilePath) -> KeychainError? {
         do {
-            let (file, path) = try Drafts(in: directory).create()
+            let (file, path) = try TemporaryFiles(in: directory).create()
             defer {
                 try? FileManager.default.removeItem(atPath: path.string)
                 try? file.close()

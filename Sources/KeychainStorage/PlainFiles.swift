@@ -19,10 +19,10 @@ enum PlainFiles {
         (try? stat(path, follow: false)) != nil
     }
 
-    /// Creates a directory and its missing parents, see ``FileNames/makeDirectory(_:)``.
+    /// Creates a directory and its missing parents, see ``FileRenaming/makeDirectory(_:)``.
     static func createDirectory(_ path: FilePath) throws(StoreOpenError) {
         do throws(Errno) {
-            try FileNames.makeDirectory(path.string)
+            try FileRenaming.makeDirectory(path.string)
         } catch {
             throw error == .notDirectory ? .notRegularFile : StoreOpenError(error)
         }

@@ -41,8 +41,8 @@ extension StatementRow {
         isNull(index) ? nil : try tag(index)
     }
 
-    func seal(_ index: Int) throws -> Seal {
-        guard let seal = Seal(bytes: try bytes(index)) else { throw KeychainError.decode }
+    func seal(_ index: Int) throws -> NonceAndTag {
+        guard let seal = NonceAndTag(bytes: try bytes(index)) else { throw KeychainError.decode }
         return seal
     }
 
@@ -57,11 +57,11 @@ extension StatementRow {
     }
 
     /// Any number of seals, one after the other.
-    func seals(_ index: Int) throws -> [Seal] {
+    func seals(_ index: Int) throws -> [NonceAndTag] {
         let bytes = try bytes(index)
-        guard bytes.count.isMultiple(of: Seal.byteCount) else { throw KeychainError.decode }
-        return try stride(from: 0, to: bytes.count, by: Seal.byteCount).map { start in
-            guard let seal = Seal(bytes: Array(bytes[start..<start + Seal.byteCount])) else {
+        guard bytes.count.isMultiple(of: NonceAndTag.byteCount) else { throw KeychainError.decode }
+        return try stride(from: 0, to: bytes.count, by: NonceAndTag.byteCount).map { start in
+            guard let seal = NonceAndTag(bytes: Array(bytes[start..<start + NonceAndTag.byteCount])) else {
                 throw KeychainError.decode
             }
             return seal
@@ -72,9 +72,9 @@ extension StatementRow {
 /// Arguments of statements.
 extension SQLValue {
     static func row(_ id: RowID) -> SQLValue { .integer(id.rawValue) }
-    static func seal(_ seal: Seal) -> SQLValue { .blob(seal.bytes) }
-    static func seal(_ seal: Seal?) -> SQLValue { .blob(seal.map { $0.bytes }) }
-    static func seals(_ seals: [Seal]) -> SQLValue { .blob(seals.flatMap { $0.bytes }) }
+    static func seal(_ seal: NonceAndTag) -> SQLValue { .blob(seal.bytes) }
+    static func seal(_ seal: NonceAndTag?) -> SQLValue { .blob(seal.map { $0.bytes }) }
+    static func seals(_ seals: [NonceAndTag]) -> SQLValue { .blob(seals.flatMap { $0.bytes }) }
     /// At least 0.
     static func limit(_ count: Int) -> SQLValue { .integer(Int64(max(0, count))) }
 }

@@ -59,7 +59,7 @@ struct StoreFile {
     /// - Parameter descriptor: Of this file.
     /// - Throws: ``StoreOpenError/mismatchedLog(path:)``.
     func hasOwnLog(_ descriptor: FileDescriptor) throws(StoreOpenError) -> Bool {
-        let log = DatabaseFiles.log(of: path.string)
+        let log = SQLiteFileNames.log(of: path.string)
         switch try LeftLog.finding(at: log, store: descriptor) {
         case .empty: return false
         case .belongs: return true

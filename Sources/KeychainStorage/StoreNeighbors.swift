@@ -24,7 +24,7 @@ package struct StoreNeighbors: Sendable {
     ///
     /// - Throws: ``StoreOpenError/strayFile(path:)``.
     package func requirePlain() throws(StoreOpenError) {
-        let (log, journal) = (DatabaseFiles.log(of: store), DatabaseFiles.journal(of: store))
+        let (log, journal) = (SQLiteFileNames.log(of: store), SQLiteFileNames.journal(of: store))
         if let type = try type(of: log), type != .regular { throw .strayFile(path: log) }
         guard try type(of: journal) == nil else { throw .strayFile(path: journal) }
     }
@@ -33,7 +33,7 @@ package struct StoreNeighbors: Sendable {
     ///
     /// - Throws: ``StoreOpenError/leftoverFile(path:)``.
     package func requireNone() throws(StoreOpenError) {
-        for suffix in DatabaseFiles.suffixes {
+        for suffix in SQLiteFileNames.suffixes {
             guard try type(of: store + suffix) == nil else { throw .leftoverFile(path: store + suffix) }
         }
     }

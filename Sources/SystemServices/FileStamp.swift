@@ -2,7 +2,7 @@ import CSystemServices
 
 /// What each write to a file changes: its size and times (statx(2)). The time of the last change of the inode cannot be set.
 ///
-/// Since Linux 6.13 the next write after a look at the times also writes the inode: see ``UntimedStatus``.
+/// Since Linux 6.13 the next write after a look at the times also writes the inode: see ``FileStatus``.
 public struct FileStamp: Hashable, Sendable {
     /// As `st_dev` of stat(2).
     public let device: UInt64

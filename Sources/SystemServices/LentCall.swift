@@ -16,7 +16,7 @@ package final class LentCall<Argument, Outcome>: @unchecked Sendable {
     }
 
     /// Lends `body` for as long as `borrow` runs, which returns once nobody else will call it.
-    package static func lend<Result>(
+    package static func withCall<Result>(
         _ body: (Argument) -> Outcome, to borrow: (LentCall<Argument, Outcome>) -> Result
     ) -> Result {
         withoutActuallyEscaping(body) { body in

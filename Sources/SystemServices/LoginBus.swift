@@ -64,7 +64,7 @@ struct LoginBus: ~Copyable {
     }
 
     /// Waits until something has come, or `alarm` is rung.
-    func wait(_ alarm: Alarm) {
+    func wait(_ alarm: WakeupTimer) {
         let events = unsafe login_bus_poll_events(bus)
         alarm.wait(until: nil, orFor: Int16(truncatingIfNeeded: events), on: unsafe login_bus_descriptor(bus))
     }

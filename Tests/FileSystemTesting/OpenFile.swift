@@ -4,13 +4,13 @@ import Synchronization
 /// What descriptors refer to (`struct file`): shared by duplicates and by processes.
 final class OpenFile: Sendable {
     let node: NodeID
-    let file: OpenedFile
+    let file: OpenFileInfo
     let flags: OpenFlags
     let isDirectory: Bool
     let position = Atomic<UInt64>(0)
     private let references = Atomic<Int>(1)
 
-    init(node: NodeID, file: OpenedFile, flags: OpenFlags, isDirectory: Bool = false) {
+    init(node: NodeID, file: OpenFileInfo, flags: OpenFlags, isDirectory: Bool = false) {
         self.node = node
         self.file = file
         self.flags = flags

@@ -39,7 +39,7 @@ extension PathClient {
         let handle = try run { request throws(Errno) in
             try fileSystem.opendir(&request, node: entry.node)
         }
-        var file = OpenedFile(handle: handle)
+        var file = OpenFileInfo(handle: handle)
         file.noFlush = true
         return OpenFile(node: entry.node, file: file, flags: flags, isDirectory: true)
     }

@@ -61,7 +61,7 @@ public final class PathClient: FileClient {
     func run<Result>(_ body: (inout Request) throws(Errno) -> Result) throws(Errno) -> Result {
         var request = Request(caller: caller)
         let result = Swift.Result { () throws(Errno) in try body(&request) }
-        if !request.notifications.isEmpty { notified(request.notifications) }
+        if !request.notificationsBeforeReply.isEmpty { notified(request.notificationsBeforeReply) }
         return try result.get()
     }
 

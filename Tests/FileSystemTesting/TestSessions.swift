@@ -16,7 +16,7 @@ public final class WireSession: Sendable {
         let ends = try WireConnection.pair()
         var options = SessionOptions(source: "test", subtype: "test")
         options.workers = workers
-        options.servesAtOnce = servesAtOnce
+        options.receiverServesIO = servesAtOnce
         let session = try Session(fileSystem, options: options)
         try session.attach(to: ends.session)
         thread = TestThread.started { try? session.run() }

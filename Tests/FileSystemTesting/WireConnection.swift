@@ -8,7 +8,7 @@ import SystemPackage
 /// Requests of several threads may be under way; a thread of its own matches answers to them.
 public final class WireConnection: Sendable {
     /// An answer: the error number (0 or positive) and what follows the header.
-    public struct Answer: Sendable {
+    public struct Reply: Sendable {
         public let error: Int32
         public let body: [UInt8]
     }
@@ -19,27 +19,27 @@ public final class WireConnection: Sendable {
         public let code: Int32
         public let body: [UInt8]
         /// How many answers had come before it.
-        public let answersBefore: Int
+        public let repliesBefore: Int
     }
 
     private struct State {
-        var waiting: [UInt64: Slot] = [:]
+        var waiting: [UInt64: PendingReply] = [:]
         var notifications: [Notification] = []
-        var answers = 0
+        var replies = 0
         var unexpected = 0
         var isClosed = false
     }
 
-    private final class Slot: Sendable {
-        private let answer = Mutex<Answer?>(nil)
+    private final class PendingReply: Sendable {
+        private let answer = Mutex<Reply?>(nil)
         private let arrived = TestSemaphore()
-        func put(_ new: Answer) {
+        func put(_ new: Reply) {
             answer.withLock { $0 = new }
             arrived.signal()
         }
-        func take() -> Answer {
+        func take() -> Reply {
             arrived.wait()
-            return answer.withLock { $0 } ?? Answer(error: ENOTCONN, body: [])
+            return answer.withLock { $0 } ?? Reply(error: ENOTCONN, body: [])
         }
     }
 
@@ -50,7 +50,7 @@ public final class WireConnection: Sendable {
     /// Takes `descriptor` over.
     public init(descriptor: Int32) {
         self.descriptor = descriptor
-        let reader = TestThread { [self] in readAnswers() }
+        let reader = TestThread { [self] in readReplies() }
         reader.start()
     }
 
@@ -75,21 +75,21 @@ public final class WireConnection: Sendable {
 
     public var notifications: [Notification] { state.withLock { $0.notifications } }
     /// Answers to nothing that was asked, or given twice.
-    public var unexpectedAnswers: Int { state.withLock { $0.unexpected } }
+    public var unexpectedReplies: Int { state.withLock { $0.unexpected } }
 
     /// The requests that have no answer yet, oldest first.
     public var outstanding: [UInt64] { state.withLock { $0.waiting.keys.sorted() } }
 
     /// Sends a request and waits for its answer.
-    public func call(_ request: WireRequest) -> Answer {
+    public func call(_ request: WireRequest) -> Reply {
         let unique = nextUnique.add(2, ordering: .relaxed).oldValue
-        let slot = Slot()
+        let pending = PendingReply()
         let isOpen = state.withLock { state in
-            if !state.isClosed { state.waiting[unique] = slot }
+            if !state.isClosed { state.waiting[unique] = pending }
             return !state.isClosed
         }
-        guard isOpen, send(request.message(unique: unique)) else { return Answer(error: ENOTCONN, body: []) }
-        return slot.take()
+        guard isOpen, send(request.message(unique: unique)) else { return Reply(error: ENOTCONN, body: []) }
+        return pending.take()
     }
 
     /// Sends what has no answer: FORGET, BATCH_FORGET, INTERRUPT.
@@ -102,7 +102,7 @@ public final class WireConnection: Sendable {
         Glibc.send(descriptor, message, message.count, Int32(MSG_NOSIGNAL)) == message.count
     }
 
-    private func readAnswers() {
+    private func readReplies() {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 << 20, alignment: 16)
         defer { buffer.deallocate() }
         while true {
@@ -116,23 +116,23 @@ public final class WireConnection: Sendable {
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
-        for slot in left { slot.put(Answer(error: ENOTCONN, body: [])) }
+        for pending in left { pending.put(Reply(error: ENOTCONN, body: [])) }
     }
 
     private func receive(_ message: [UInt8]) {
         let header = message.value(at: 0, as: fuse_out_header.self)
         let body = Array(message.dropFirst(16))
-        let slot = state.withLock { state -> Slot? in
+        let pending = state.withLock { state -> PendingReply? in
             if header.unique == 0 {
                 state.notifications.append(
-                    Notification(code: header.error, body: body, answersBefore: state.answers))
+                    Notification(code: header.error, body: body, repliesBefore: state.replies))
                 return nil
             }
-            state.answers += 1
-            let slot = state.waiting.removeValue(forKey: header.unique)
-            if slot == nil { state.unexpected += 1 }
-            return slot
+            state.replies += 1
+            let pending = state.waiting.removeValue(forKey: header.unique)
+            if pending == nil { state.unexpected += 1 }
+            return pending
         }
-        slot?.put(Answer(error: -header.error, body: body))
+        pending?.put(Reply(error: -header.error, body: body))
     }
 }

@@ -5,7 +5,7 @@ import SystemPackage
 extension WireFileSystem {
     public func create(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32, flags: OpenFlags
-    ) throws(Errno) -> (Entry, OpenedFile) {
+    ) throws(Errno) -> (Entry, OpenFileInfo) {
         let body = try call(FUSE_CREATE, parent, request) {
             $0.append(
                 fuse_create_in(
@@ -16,7 +16,7 @@ extension WireFileSystem {
         return (Self.entry(body), Self.opened(body, at: MemoryLayout<fuse_entry_out>.size))
     }
 
-    public func open(_ request: inout Request, node: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile {
+    public func open(_ request: inout Request, node: NodeID, flags: OpenFlags) throws(Errno) -> OpenFileInfo {
         Self.opened(
             try call(FUSE_OPEN, node, request) {
                 $0.append(fuse_open_in(flags: UInt32(bitPattern: flags.rawValue), open_flags: 0))

@@ -109,7 +109,7 @@ extension WireFileSystem {
                     fh: handle.rawValue, offset: offset, size: 4096, read_flags: 0, lock_owner: 0, flags: 0,
                     padding: 0))
         }
-        var hasRoom = true
+        var hasSpace = true
         var position = 0
         while position < body.count {
             let start = plus ? position + MemoryLayout<fuse_entry_out>.size : position
@@ -117,8 +117,8 @@ extension WireFileSystem {
             let nameStart = start + 24
             let name = EntryName(Array(body.dropFirst(nameStart).prefix(Int(head.namelen))))
             let entry = plus ? Self.entry(Array(body.dropFirst(position))) : nil
-            if hasRoom, let name { hasRoom = Self.add(name, head, entry, to: &sink) }
-            if !hasRoom, let entry, entry.node.rawValue != 0 { forget(entry.node, count: 1) }
+            if hasSpace, let name { hasSpace = Self.add(name, head, entry, to: &sink) }
+            if !hasSpace, let entry, entry.node.rawValue != 0 { forget(entry.node, count: 1) }
             position = nameStart + (Int(head.namelen) + 7) / 8 * 8
         }
     }

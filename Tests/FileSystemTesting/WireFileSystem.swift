@@ -61,9 +61,9 @@ public final class WireFileSystem: FileSystem {
         return TimedAttributes(Attributes(out.attr), timeout: seconds(out.attr_valid, out.attr_valid_nsec))
     }
 
-    static func opened(_ body: [UInt8], at offset: Int = 0) -> OpenedFile {
+    static func opened(_ body: [UInt8], at offset: Int = 0) -> OpenFileInfo {
         let out = body.value(at: offset, as: fuse_open_out.self)
-        var file = OpenedFile(handle: HandleID(rawValue: out.fh))
+        var file = OpenFileInfo(handle: HandleID(rawValue: out.fh))
         file.directIO = out.open_flags & UInt32(FOPEN_DIRECT_IO) != 0
         file.noFlush = out.open_flags & UInt32(FOPEN_NOFLUSH) != 0
         file.nonSeekable = out.open_flags & UInt32(FOPEN_NONSEEKABLE) != 0

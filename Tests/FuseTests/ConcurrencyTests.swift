@@ -29,11 +29,11 @@ import Testing
         let client = PathClient(session.wire)
         try client.put("/a", "x")
         let entered = TestSemaphore()
-        let goOn = TestSemaphore()
+        let resume = TestSemaphore()
         fileSystem.script.withLock {
             $0.onRead = { _ in
                 entered.signal()
-                goOn.wait()
+                resume.wait()
                 return true
             }
         }
@@ -48,9 +48,9 @@ import Testing
         }
         #expect(!entered.wait(seconds: 0.1))
         #expect(try client.list("/") == ["a"])
-        goOn.signal()
+        resume.signal()
         #expect(entered.wait(seconds: 10))
-        for _ in 0..<workers { goOn.signal() }
+        for _ in 0..<workers { resume.signal() }
         for thread in readers + [last] { #expect(thread.join(seconds: 10)) }
     }
 
@@ -60,17 +60,17 @@ import Testing
         defer { session.stop() }
         let client = PathClient(session.wire, maximumWrite: 65_536)
         for path in ["/a", "/b"] { try client.put(path, "x") }
-        let (flushes, writes, goOn) = (TestSemaphore(), TestSemaphore(), TestSemaphore())
+        let (flushes, writes, resume) = (TestSemaphore(), TestSemaphore(), TestSemaphore())
         fileSystem.script.withLock {
             $0.onFlush = { _ in
                 flushes.signal()
-                goOn.wait()
+                resume.wait()
             }
             $0.onWrite = { request in
-                request.handOn()
+                request.willBlock()
                 request.releaseMessage()
                 writes.signal()
-                goOn.wait()
+                resume.wait()
                 return false
             }
         }
@@ -103,9 +103,9 @@ import Testing
         }
         #expect(reads.join(seconds: 10))
         #expect(fileSystem.state.withLock { $0.calls.count { $0.hasPrefix("read") } } == 100)
-        for _ in 0..<208 { goOn.signal() }
+        for _ in 0..<208 { resume.signal() }
         for thread in writers + closers { #expect(thread.join(seconds: 30)) }
-        #expect(session.wire.connection.unexpectedAnswers == 0)
+        #expect(session.wire.connection.unexpectedReplies == 0)
     }
 
     @Test("L4: any number of name changes may wait: more than small buffers are kept")
@@ -114,16 +114,16 @@ import Testing
         defer { session.stop() }
         let client = PathClient(session.wire)
         try client.put("/a", "x")
-        let goOn = TestSemaphore()
-        fileSystem.script.withLock { $0.onMakeDirectory = { goOn.wait() } }
-        let count = Workers.most + 50
+        let resume = TestSemaphore()
+        fileSystem.script.withLock { $0.onMakeDirectory = { resume.wait() } }
+        let count = WorkerPool.maximumThreads + 50
         let makers = (0..<count).map { number in
             TestThread.started { try? client.fork().mkdir("/d\(number)", mode: 0o700) }
         }
         #expect(eventually(seconds: 30) { session.wire.connection.outstanding.count == count })
         let other = TestThread.started { _ = try? client.stat("/a") }
         #expect(other.join(seconds: 10))
-        for _ in makers { goOn.signal() }
+        for _ in makers { resume.signal() }
         for thread in makers { #expect(thread.join(seconds: 30)) }
         #expect(try client.list("/").count == count + 1)
         #expect(session.session.buffersAreLocked)
@@ -135,12 +135,12 @@ import Testing
         defer { session.stop() }
         let client = PathClient(session.wire)
         try client.put("/a", "x")
-        let (entered, goOn) = (TestSemaphore(), TestSemaphore())
+        let (entered, resume) = (TestSemaphore(), TestSemaphore())
         let found = Locked<[Bool]>([])
         fileSystem.script.withLock {
             $0.onFlush = { request in
                 entered.signal()
-                goOn.wait()
+                resume.wait()
                 let isInterrupted = request.isInterrupted
                 found.withLock { $0.append(isInterrupted) }
             }
@@ -153,7 +153,7 @@ import Testing
         // The receiver refuses this one, which it gets after them; another request would make libfuse withdraw an interrupt that has
         // found no request, as EAGAIN, whereupon the kernel repeats it.
         #expect(session.wire.connection.call(WireRequest(FUSE_GETATTR)).error == EIO)
-        for _ in closers { goOn.signal() }
+        for _ in closers { resume.signal() }
         for thread in closers { #expect(thread.join(seconds: 10)) }
         #expect(found.withLock { $0 } == [true, true])
     }
@@ -165,30 +165,30 @@ import Testing
         let client = PathClient(session.wire)
         try client.put("/a", "x")
         let entered = TestSemaphore()
-        let goOn = TestSemaphore()
+        let resume = TestSemaphore()
         fileSystem.script.withLock {
             $0.onRead = { _ in
                 entered.signal()
-                goOn.wait()
+                resume.wait()
                 return true
             }
         }
         let readers = (0..<35).map { _ in reader(client, entered) }
         #expect(try client.stat("/a").size == 1)
         #expect(try client.list("/") == ["a"])
-        for _ in readers { goOn.signal() }
+        for _ in readers { resume.signal() }
         for thread in readers { #expect(thread.join(seconds: 10)) }
         #expect(eventually { fileSystem.openFiles == 0 })
     }
 
     @Test("A READ that says that it takes long holds up no other one, where READs are served at once")
-    func readsThatHandOn() throws {
+    func readsThatBlock() throws {
         let session = try WireSession(fileSystem, workers: 2, servesAtOnce: true)
         defer { session.stop() }
         let client = PathClient(session.wire)
         try client.put("/a", "x")
         let entered = TestSemaphore()
-        let goOn = TestSemaphore()
+        let resume = TestSemaphore()
         let isFirst = Locked(true)
         fileSystem.script.withLock {
             $0.onRead = { request in
@@ -198,10 +198,10 @@ import Testing
                 }
                 guard waits else { return true }
                 // Twice is once.
-                request.handOn()
-                request.handOn()
+                request.willBlock()
+                request.willBlock()
                 entered.signal()
-                goOn.wait()
+                resume.wait()
                 return true
             }
         }
@@ -210,12 +210,12 @@ import Testing
             for _ in 0..<100 { _ = try? client.fork().text("/a") }
         }
         #expect(others.join(seconds: 10))
-        goOn.signal()
+        resume.signal()
         #expect(first.join(seconds: 10))
         #expect(try client.text("/a") == "x")
     }
 
-    @Test func manyAtOnce() throws {
+    @Test func manyConcurrently() throws {
         let session = try WireSession(fileSystem)
         defer { session.stop() }
         let client = PathClient(session.wire)
@@ -237,7 +237,7 @@ import Testing
         }
         for thread in threads { #expect(thread.join()) }
         #expect(failures.withLock { $0 } == 0)
-        #expect(session.wire.connection.unexpectedAnswers == 0)
+        #expect(session.wire.connection.unexpectedReplies == 0)
         #expect(eventually { fileSystem.lookups == 0 && fileSystem.openFiles == 0 })
     }
 

@@ -40,23 +40,23 @@ import Testing
 
     @Test("H3: only an empty directory of one's own is mounted on") func mountPointChecks() throws {
         let directory = try TemporaryDirectory()
-        #expect(throws: MountPointError.missing) { _ = try MountPoint(at: directory.path + "/none") }
+        #expect(throws: MountPointError.missing) { _ = try MountDirectory(at: directory.path + "/none") }
         let file = directory.path + "/file"
         try MountedClient(root: directory.path).put("/file", "")
-        #expect(throws: MountPointError.notDirectory) { _ = try MountPoint(at: file) }
-        #expect(throws: MountPointError.notEmpty) { _ = try MountPoint(at: directory.path) }
+        #expect(throws: MountPointError.notDirectory) { _ = try MountDirectory(at: file) }
+        #expect(throws: MountPointError.notEmpty) { _ = try MountDirectory(at: directory.path) }
         try MountedClient(root: directory.path).unlink("/file")
-        _ = try MountPoint(at: directory.path)
+        _ = try MountDirectory(at: directory.path)
         try deadMount(at: directory.path)
         #expect(throws: MountPointError.alreadyMounted(type: MountedSession.type)) {
-            _ = try MountPoint(at: directory.path)
+            _ = try MountDirectory(at: directory.path)
         }
         #expect(try StaleMount.clean(at: directory.path, type: MountedSession.type))
     }
 
     @Test("H3: the directory below the mount is sealed") func mountPointPermissions() throws {
         let directory = try TemporaryDirectory()
-        let point = try MountPoint(at: directory.path)
+        let point = try MountDirectory(at: directory.path)
         try point.prepare()
         #expect(try permissions(directory.path) == 0o700)
         let session = try Session(
@@ -201,10 +201,10 @@ import Testing
     {
         let directory = try TemporaryDirectory()
         let script = "ls /proc/self/fd >\"$1/descriptors\"; head -c 1 <&3 | wc -c >\"$1/said\""
-        let guarding = try MountGuard.start("/bin/sh", arguments: ["-c", script, "sh", directory.path])
+        let guarding = try MountWatchdog.start("/bin/sh", arguments: ["-c", script, "sh", directory.path])
         let client = MountedClient(root: directory.path)
         #expect(eventually { client.exists("/said") })
-        guarding.dismiss()
+        guarding.stop()
         #expect(try client.text("/said").trimmingCharacters(in: .whitespacesAndNewlines) == "1")
         // 5 is what ls itself opens.
         let descriptors = try client.text("/descriptors").split(separator: "\n").map(String.init)
@@ -213,35 +213,35 @@ import Testing
 
     @Test func backgroundStart() throws {
         let secret = Array("open sesame".utf8)
-        let telling =
+        let script =
             "printf '\\1' >&3; test \"$(cat <&3)\" = 'open sesame' || exit 9; printf '\\0\\0\\0\\0' >&4; exec 4>&-; sleep 0.1"
-        let ready = try BackgroundStart.start("/bin/sh", arguments: ["-c", telling], secret: secret.span.bytes)
+        let ready = try DaemonLauncher.start("/bin/sh", arguments: ["-c", script], secret: secret.span.bytes)
         guard case .ready(let processID) = ready else { return #expect(Bool(false), "\(ready)") }
         var status: Int32 = 0
         #expect(waitpid(processID, &status, 0) == processID && status == 0)
-        let failing = try BackgroundStart.start(
+        let failing = try DaemonLauncher.start(
             "/bin/sh", arguments: ["-c", "printf '\\5\\0\\0\\0no key' >&4"], secret: secret.span.bytes)
         #expect(failing == .failed(exitCode: 5, message: "no key"))
-        let dying = try BackgroundStart.start("/bin/sh", arguments: ["-c", "exit 7"], secret: secret.span.bytes)
+        let dying = try DaemonLauncher.start("/bin/sh", arguments: ["-c", "exit 7"], secret: secret.span.bytes)
         #expect(dying == .died(status: 7))
-        let killed = try BackgroundStart.start("/bin/sh", arguments: ["-c", "kill -9 $$"], secret: secret.span.bytes)
+        let killed = try DaemonLauncher.start("/bin/sh", arguments: ["-c", "kill -9 $$"], secret: secret.span.bytes)
         #expect(killed == .died(status: 128 + 9))
         // Without a request nothing is sent; without a secret no request is waited for.
         let silent = "exec 5<&3; printf '\\0\\0\\0\\0' >&4; exec 3>&- 4>&-; test -z \"$(cat <&5)\""
         for (script, secret) in [(silent, []), ("printf 2 >&3; " + silent, secret)] {
-            let report = try BackgroundStart.start("/bin/sh", arguments: ["-c", script], secret: secret.span.bytes)
+            let report = try DaemonLauncher.start("/bin/sh", arguments: ["-c", script], secret: secret.span.bytes)
             guard case .ready(let processID) = report else { return #expect(Bool(false), "\(report)") }
             #expect(waitpid(processID, &status, 0) == processID && status == 0)
         }
-        let long = [UInt8](repeating: 1, count: BackgroundStart.maximumSecret + 1)
+        let long = [UInt8](repeating: 1, count: DaemonLauncher.maximumSecret + 1)
         #expect(throws: Errno(rawValue: EMSGSIZE)) {
-            try BackgroundStart.start("/bin/sh", arguments: [], secret: long.span.bytes)
+            try DaemonLauncher.start("/bin/sh", arguments: [], secret: long.span.bytes)
         }
     }
 
     @Test func readyReport() throws {
         var pipe = try Fuse.Pipe()
-        ReadyReport(descriptor: pipe.takeWriteEnd()).failed(exitCode: 0x0102, message: "why")
+        ReadinessPipe(descriptor: pipe.takeWriteEnd()).failed(exitCode: 0x0102, message: "why")
         #expect(readAll(pipe.readEnd) == [2, 1, 0, 0] + Array("why".utf8))
     }
 

@@ -63,7 +63,7 @@ import Testing
         session.wire.connection.post(WireRequest(FUSE_INTERRUPT))
         session.wire.connection.post(WireRequest(FUSE_NOTIFY_REPLY))
         try isAlive()
-        #expect(session.wire.connection.unexpectedAnswers == 0)
+        #expect(session.wire.connection.unexpectedReplies == 0)
     }
 
     @Test func unknownAndUnwanted() throws {
@@ -91,7 +91,7 @@ import Testing
         }
         try isAlive()
         // Each of the four was answered, though nothing waited.
-        #expect(session.wire.connection.unexpectedAnswers == 4)
+        #expect(session.wire.connection.unexpectedReplies == 4)
     }
 
     @Test func noise() throws {

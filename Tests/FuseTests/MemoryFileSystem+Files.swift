@@ -26,18 +26,18 @@ extension MemoryFileSystem {
 
     func create(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32, flags: OpenFlags
-    ) throws(Errno) -> (Entry, OpenedFile) {
+    ) throws(Errno) -> (Entry, OpenFileInfo) {
         let id = try make(parent, name, .regular, permissions)
         return (try handOut(id), try opened(id))
     }
 
-    func open(_ request: inout Request, node: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile {
+    func open(_ request: inout Request, node: NodeID, flags: OpenFlags) throws(Errno) -> OpenFileInfo {
         note("open \(flags.rawValue & 0o3003)")
         if flags.contains(.truncate) { try resize(node, 0) }
         return try opened(node)
     }
 
-    private func opened(_ node: NodeID) throws(Errno) -> OpenedFile {
+    private func opened(_ node: NodeID) throws(Errno) -> OpenFileInfo {
         var file = script.withLock { $0.opened }
         file.handle = try openHandle(node)
         return file
@@ -62,7 +62,7 @@ extension MemoryFileSystem {
             if request.isInterrupted { throw .interrupted }
             return
         }
-        if script.readNotifies { request.notifications = script.notifications }
+        if script.readNotifies { request.notificationsBeforeReply = script.notifications }
         let data = try with(node) { node in Array(node.data.dropFirst(Int(clamping: offset)).prefix(size)) }
         body(&request, data.span.bytes)
     }

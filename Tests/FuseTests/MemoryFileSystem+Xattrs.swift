@@ -8,7 +8,7 @@ extension MemoryFileSystem {
         _ request: inout Request, node: NodeID, name: [UInt8], value: RawSpan, flags: XattrFlags
     ) throws(Errno) {
         let bytes = value.withUnsafeBytes { Array($0) }
-        if name == Array("user.notify".utf8) { request.notifications = script.withLock { $0.notifications } }
+        if name == Array("user.notify".utf8) { request.notificationsBeforeReply = script.withLock { $0.notifications } }
         if name == Array("user.rename".utf8) { return try rename(&request, node, to: bytes) }
         try with(node) { node throws(Errno) in
             if flags.contains(.create), node.xattrs[name] != nil { throw .fileExists }
@@ -29,7 +29,7 @@ extension MemoryFileSystem {
             state.nodes[parent]?.order.append(new)
             return EntryReference(parent: parent, name: old)
         }
-        request.notifications = [.entry(old), .entry(EntryReference(parent: old.parent, name: new))]
+        request.notificationsBeforeReply = [.entry(old), .entry(EntryReference(parent: old.parent, name: new))]
     }
 
     func getxattr(_ request: inout Request, node: NodeID, name: [UInt8]) throws(Errno) -> [UInt8] {

@@ -10,7 +10,7 @@ final class MemoryFileSystem: FileSystem {
         var entryTimeout = 0.0
         var attributeTimeout = 0.0
         var negativeTimeout = 0.0
-        var opened = OpenedFile(handle: HandleID(rawValue: 0))
+        var opened = OpenFileInfo(handle: HandleID(rawValue: 0))
         /// Comes after so many entries of each READDIR.
         var listError: (after: UInt64, error: Errno)?
         /// Called in `read`; true: the bytes are given.

@@ -18,10 +18,10 @@ import Testing
         defer { session.stop() }
         let client = PathClient(session.wire)
         try client.put("/a", "x")
-        let gone = try entry("gone")
+        let removed = try entry("gone")
         fileSystem.script.withLock {
             $0.notifications = [
-                .entry(gone), .inode(NodeID(rawValue: 7), pages: false), .inode(NodeID(rawValue: 8), pages: true),
+                .entry(removed), .inode(NodeID(rawValue: 7), pages: false), .inode(NodeID(rawValue: 8), pages: true),
                 .allEntries(fallback: { [] }),
             ]
         }
@@ -44,11 +44,11 @@ import Testing
         // One more answer came after them: that of SETXATTR.
         let statfs = session.wire.connection.call(WireRequest(FUSE_STATFS))
         #expect(statfs.error == 0)
-        let seen = sent[0].answersBefore
-        #expect(sent.allSatisfy { $0.answersBefore == seen })
+        let seen = sent[0].repliesBefore
+        #expect(sent.allSatisfy { $0.repliesBefore == seen })
         session.session.notifier.send([.inode(NodeID(rawValue: 9), pages: false)])
         #expect(eventually { session.wire.connection.notifications.count == 5 })
-        #expect(session.wire.connection.notifications.last?.answersBefore == seen + 2)
+        #expect(session.wire.connection.notifications.last?.repliesBefore == seen + 2)
     }
 
     @Test("F10: notifications come before an error, and before contents") func beforeErrorsAndContents() throws {
@@ -71,7 +71,7 @@ import Testing
         #expect(names == [Array("a\0".utf8), Array("c\0".utf8)])
     }
 
-    @Test("F10: before protocol 7.44 every name is told one by one") func fallback() throws {
+    @Test("F10: before protocol 7.44 every name is notifications one by one") func fallback() throws {
         let session = try WireSession(fileSystem, minor: 43)
         defer { session.stop() }
         let names = [try entry("a"), try entry("b")]
@@ -79,7 +79,7 @@ import Testing
         #expect(eventually { session.wire.connection.notifications.map(\.code) == [3, 3] })
     }
 
-    @Test("L2: many nodes are told one by one") func manyNodes() throws {
+    @Test("L2: many nodes are notifications one by one") func manyNodes() throws {
         let session = try WireSession(fileSystem)
         defer { session.stop() }
         var nodes = NodeSet()
@@ -87,10 +87,10 @@ import Testing
         for number in numbers { nodes.insert(NodeID(rawValue: number)) }
         session.session.notifier.send([.inodes(nodes, pages: true)])
         #expect(eventually { session.wire.connection.notifications.count == numbers.count })
-        let told = session.wire.connection.notifications.map {
+        let notifications = session.wire.connection.notifications.map {
             $0.body.value(at: 0, as: fuse_notify_inval_inode_out.self)
         }
-        #expect(Set(told.map(\.ino)) == numbers)
-        #expect(told.allSatisfy { $0.off == 0 && $0.len == 0 })
+        #expect(Set(notifications.map(\.ino)) == numbers)
+        #expect(notifications.allSatisfy { $0.off == 0 && $0.len == 0 })
     }
 }

@@ -18,10 +18,10 @@ import Testing
     }
 
     @Test("what was given back is there again where it is used")
-    func givesBack() throws {
+    func trimsHeap() throws {
         let before = try residentCode()
         #expect(before > 0)
-        ProcessMemory.giveBack()
+        ProcessMemory.trimHeap()
         let after = try residentCode()
         #expect(after < before)
         #expect(String(reflecting: [1: "a"]).contains("a"))

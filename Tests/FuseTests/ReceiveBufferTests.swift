@@ -59,19 +59,19 @@ import Testing
 
     @Test("H1: free buffers beyond those that are kept go back to the system; a pool with a limit lends no more")
     func pool() throws {
-        let buffers = MessageBuffers(size: 4096, kept: 2)
-        let slots = try (0..<5).map { _ in try buffers.take() }
+        let buffers = MessageBufferPool(size: 4096, kept: 2)
+        let slots = try (0..<5).map { _ in try buffers.acquire() }
         #expect(Set(slots.map { UInt(bitPattern: $0.buffer.start) }).count == 5)
-        for slot in slots { buffers.giveBack(slot) }
-        let again = try (0..<2).map { _ in try buffers.take() }
+        for slot in slots { buffers.release(slot) }
+        let again = try (0..<2).map { _ in try buffers.acquire() }
         #expect(again.allSatisfy { slots.contains($0) })
-        let fresh = try buffers.take()
+        let fresh = try buffers.acquire()
         #expect(!slots.contains(fresh) && buffers.areLocked)
-        let limited = MessageBuffers(size: 4096, limit: 1)
-        let only = try limited.take()
-        #expect(limited.takeIfFree() == nil)
-        limited.giveBack(only)
-        #expect(limited.takeIfFree() == only)
+        let limited = MessageBufferPool(size: 4096, limit: 1)
+        let only = try limited.acquire()
+        #expect(limited.acquireIfFree() == nil)
+        limited.release(only)
+        #expect(limited.acquireIfFree() == only)
     }
 
     @Test("H1: a message that its handler has released is wiped before the reply")
@@ -85,7 +85,7 @@ import Testing
             fileSystem.script.withLock {
                 $0.onWrite = { request in
                     let before = (try? Self.buffersHold(canary)) ?? false
-                    request.handOn()
+                    request.willBlock()
                     request.releaseMessage()
                     // A second call must not touch a buffer that another thread uses.
                     request.releaseMessage()

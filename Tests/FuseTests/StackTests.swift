@@ -33,10 +33,10 @@ import Testing
     }
 
     private static func left(stack size: Int, _ steps: Steps) throws -> Left {
-        let whole = below + size
-        let memory = mmap(nil, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        let mappedSize = below + size
+        let memory = mmap(nil, mappedSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         let start = try #require(memory == MAP_FAILED ? nil : memory)
-        defer { munmap(start, whole) }
+        defer { munmap(start, mappedSize) }
         memset(start, 0xA5, below)
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -55,9 +55,9 @@ import Testing
             try #require(result == 0)
             pthread_join(thread, nil)
         }
-        let bytes = UnsafeRawBufferPointer(start: start, count: whole)
+        let bytes = UnsafeRawBufferPointer(start: start, count: mappedSize)
         return Left(
-            canaries: stride(from: below, to: whole, by: 8).count {
+            canaries: stride(from: below, to: mappedSize, by: 8).count {
                 bytes.load(fromByteOffset: $0, as: UInt64.self) == canary
             },
             isBelowUntouched: bytes[..<below].allSatisfy { $0 == 0xA5 })

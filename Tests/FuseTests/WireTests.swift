@@ -38,7 +38,7 @@ import Testing
         #expect(client.errno { c throws(Errno) in _ = try c.contents("/a") } == .ioError)
         fileSystem.script.withLock { $0.onRead = nil }
         #expect(try client.text("/a") == "x")
-        #expect(session.wire.connection.unexpectedAnswers == 0)
+        #expect(session.wire.connection.unexpectedReplies == 0)
     }
 
     @Test("L4: FUSE_INTERRUPT reaches the handler") func interrupt() throws {

@@ -19,7 +19,7 @@ struct LeftoversTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
     }
 
-    private var drafts: Drafts { Drafts(in: FilePath(directory)) }
+    private var drafts: TemporaryFiles { TemporaryFiles(in: FilePath(directory)) }
 
     private func make(_ name: String, _ text: String = "") throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/" + name))

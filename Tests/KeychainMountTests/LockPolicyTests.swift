@@ -84,22 +84,22 @@ struct LockPolicyTests {
 
     @Test("L4: the alarm wakes at its moment, when it is rung, and not before")
     func alarm() throws {
-        let alarm = try Alarm()
-        let start = Alarm.now
+        let alarm = try WakeupTimer()
+        let start = WakeupTimer.now
         alarm.wait(until: start + .milliseconds(200))
-        let waited = Alarm.now - start
+        let waited = WakeupTimer.now - start
         #expect(waited >= .milliseconds(200) && waited < .seconds(20))
-        alarm.ring()
+        alarm.wake()
         alarm.wait(until: nil)
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: 0.1)
-            alarm.ring()
+            alarm.wake()
         }
         alarm.wait(until: nil)
         // A moment that has passed, also one before the machine's start.
         alarm.wait(until: start)
         alarm.wait(until: .seconds(-1))
-        #expect(Alarm.now - start >= .milliseconds(300))
+        #expect(WakeupTimer.now - start >= .milliseconds(300))
     }
 
     // MARK: The thread
@@ -109,7 +109,7 @@ struct LockPolicyTests {
         let lastUse = Mutex(Duration.zero)
         let locks = Mutex<[(reason: LockPolicy.Reason, moment: Duration)]>([])
 
-        func use() { lastUse.withLock { $0 = Alarm.now } }
+        func use() { lastUse.withLock { $0 = WakeupTimer.now } }
 
         /// False if there are not so many within 20 s.
         func wait(forLocks count: Int) -> Bool {
@@ -132,7 +132,7 @@ struct LockPolicyTests {
         let automatic = try AutomaticLock(policy, of: keychain, lastUse: { journal.lastUse.withLock { $0 } }) {
             reason in
             keychain.lock()
-            journal.locks.withLock { $0.append((reason, Alarm.now)) }
+            journal.locks.withLock { $0.append((reason, WakeupTimer.now)) }
         }
         try automatic.start()
         return (keychain, journal, automatic)
@@ -168,9 +168,9 @@ struct LockPolicyTests {
             by: LockPolicy(afterUse: .seconds(3_600), atMost: .milliseconds(500)))
         defer { automatic.end() }
         Thread.sleep(forTimeInterval: 0.2)
-        let again = Alarm.now
+        let again = WakeupTimer.now
         try unlock(keychain)
-        while !journal.locks.withLock({ !$0.isEmpty }), Alarm.now - again < .seconds(20) {
+        while !journal.locks.withLock({ !$0.isEmpty }), WakeupTimer.now - again < .seconds(20) {
             journal.use()
             Thread.sleep(forTimeInterval: 0.02)
         }

@@ -6,8 +6,8 @@ import Testing
 
 /// Records with recognisable bytes; the store never looks into them.
 enum Samples {
-    static func seal(_ byte: UInt8) throws -> Seal {
-        try #require(Seal(bytes: Array(repeating: byte, count: Seal.byteCount)))
+    static func seal(_ byte: UInt8) throws -> NonceAndTag {
+        try #require(NonceAndTag(bytes: Array(repeating: byte, count: NonceAndTag.byteCount)))
     }
 
     static func sealed(_ byte: UInt8, count: Int = 64) throws -> Sealed {

@@ -11,7 +11,7 @@ struct SnapshotReaderTests {
     /// A transaction of another thread that adds `account` and stays open until told.
     private final class OpenTransaction: Sendable {
         private let holds = DispatchSemaphore(value: 0)
-        private let goOn = DispatchSemaphore(value: 0)
+        private let resume = DispatchSemaphore(value: 0)
         private let done = DispatchSemaphore(value: 0)
         private let error = Mutex<KeychainError?>(nil)
 
@@ -22,7 +22,7 @@ struct SnapshotReaderTests {
                         let item = vault.item(account, count: 3)
                         _ = try change.save(item, secret: StoredContents(bytes: [1, 2, 3]))
                         holds.signal()
-                        goOn.wait()
+                        resume.wait()
                     }
                 } catch {
                     self.error.withLock { $0 = error }
@@ -34,7 +34,7 @@ struct SnapshotReaderTests {
 
         /// Commits; returns why not.
         func end() -> KeychainError? {
-            goOn.signal()
+            resume.signal()
             done.wait()
             return error.withLock { $0 }
         }

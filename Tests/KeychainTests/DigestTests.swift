@@ -246,7 +246,7 @@ struct DigestTests {
         }
     }
 
-    private func flipped(_ seal: Seal) -> Seal { Seal(bytes: seal.bytes.flipped(30)) ?? seal }
+    private func flipped(_ seal: NonceAndTag) -> NonceAndTag { NonceAndTag(bytes: seal.bytes.flipped(30)) ?? seal }
 
     private func expectAllDiffer<Row>(
         _ row: Row, _ sum: (Row) throws(KeychainError) -> RowSum, _ changes: [(inout Row) -> Void]

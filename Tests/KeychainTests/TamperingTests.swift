@@ -18,12 +18,12 @@ struct TamperingTests {
 
     private func changedSeals(of record: ItemRecord) throws -> [ItemRecord] {
         var changed: [ItemRecord] = []
-        for index in 0..<Seal.byteCount {
+        for index in 0..<NonceAndTag.byteCount {
             var copy = record
-            copy.metadata.seal = try #require(Seal(bytes: record.metadata.seal.bytes.flipped(index)))
+            copy.metadata.seal = try #require(NonceAndTag(bytes: record.metadata.seal.bytes.flipped(index)))
             changed.append(copy)
             copy = record
-            copy.secretSeals[0] = try #require(Seal(bytes: record.secretSeals[0].bytes.flipped(index)))
+            copy.secretSeals[0] = try #require(NonceAndTag(bytes: record.secretSeals[0].bytes.flipped(index)))
             changed.append(copy)
         }
         return changed
@@ -143,7 +143,7 @@ struct TamperingTests {
         }
         func vary(_ sealed: Sealed, _ change: (inout InMemoryRecords, Sealed) -> Void) {
             vary(sealed.seal.bytes) {
-                guard let seal = Seal(bytes: $1) else { return }
+                guard let seal = NonceAndTag(bytes: $1) else { return }
                 change(&$0, Sealed(seal: seal, ciphertext: sealed.ciphertext))
             }
             vary(sealed.ciphertext) { change(&$0, Sealed(seal: sealed.seal, ciphertext: $1)) }

@@ -53,7 +53,7 @@ import Testing
     @Test("H2, L2: a lock has the kernel forget and the stacks wiped, these last of all") func lock() throws {
         let process = try Self.process(with: "value")
         let notifications = process.tree.lock()
-        guard case .allEntries? = notifications.first, case .finishedCalls? = notifications.last else {
+        guard case .allEntries? = notifications.first, case .wipeStacks? = notifications.last else {
             return #expect(Bool(false), "\(notifications)")
         }
     }
@@ -112,7 +112,7 @@ private struct LockCommand: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { [] }
 
     func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
-        request.notifications += tree.lock()
+        request.notificationsBeforeReply += tree.lock()
         return []
     }
 }

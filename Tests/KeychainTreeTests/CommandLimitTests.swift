@@ -10,16 +10,16 @@ import Testing
 /// Commands that run until the test lets them end, on separate threads.
 private final class SlowCommands: ControlCommands, CommandThreads {
     let started = TestSemaphore()
-    let goOn = TestSemaphore()
+    let resume = TestSemaphore()
     let sent = Locked(0)
 
     func status(of tree: KeychainTree) -> [UInt8] { [] }
 
     func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
         started.signal()
-        goOn.wait()
+        resume.wait()
         if command.byteCount == "fail".utf8.count { throw .authFailed }
-        request.notifications.append(.finishedCalls)
+        request.notificationsBeforeReply.append(.wipeStacks)
         return Array("done".utf8)
     }
 
@@ -58,7 +58,7 @@ private final class SlowCommands: ControlCommands, CommandThreads {
         #expect(throws: Errno.resourceTemporarilyUnavailable) { try client.read(file) }
         #expect(throws: Errno.resourceBusy) { try client.write(file, "another") }
         #expect(commands.sent.withLock { $0 } == 0)
-        commands.goOn.signal()
+        commands.resume.signal()
         #expect(try result(client, file) == Array("done".utf8))
         #expect(commands.sent.withLock { $0 } == 1)
         #expect(try client.read(file) == [])
@@ -70,15 +70,15 @@ private final class SlowCommands: ControlCommands, CommandThreads {
         let client = try client(20)
         let file = try client.open(".keychainfs/control", [.readWrite])
         try client.write(file, "fail")
-        commands.goOn.signal()
+        commands.resume.signal()
         #expect(throws: KeychainError.authFailed.errno) { try result(client, file) }
         #expect(try client.read(file) == [])
         try client.close(file)
         let patient = try self.client(10_000)
-        commands.goOn.signal()
+        commands.resume.signal()
         let other = try patient.open(".keychainfs/control", [.readWrite])
         #expect(throws: KeychainError.authFailed.errno) { try patient.write(other, "fail") }
-        commands.goOn.signal()
+        commands.resume.signal()
         try patient.write(other, "short")
         #expect(try patient.read(other) == Array("done".utf8))
         try patient.close(other)

@@ -112,9 +112,9 @@ private final class BlockedKeeper: CommitNumberKeeper {
         noteAtCommit()
         try client.setxattr(path("a"), "kSecAttrLabel", "L")
         #expect(atCommit.withLock { $0 } == [1, 2])
-        client.handOns.withLock { $0 = 0 }
+        client.blockingCalls.withLock { $0 = 0 }
         try client.close(client.open(".keychainfs/status"))
-        #expect(releases.withLock { $0 } == 3 && client.handOns.withLock { $0 } == 1)
+        #expect(releases.withLock { $0 } == 3 && client.blockingCalls.withLock { $0 } == 1)
         try client.close(file)
     }
 

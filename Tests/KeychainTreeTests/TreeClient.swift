@@ -14,7 +14,7 @@ final class TreeProcess {
     /// Whether a signal has come, for the requests that follow.
     var isInterrupted = false
     /// How often a request has let others be served.
-    let handOns = Locked(0)
+    let blockingCalls = Locked(0)
     /// The number of messages that a request has released.
     let releases: Locked<Int>
     /// What the tree wanted the kernel to be told, in order.
@@ -31,19 +31,19 @@ final class TreeProcess {
 
     struct Descriptor {
         let node: NodeID
-        let opened: OpenedFile
+        let opened: OpenFileInfo
         let flags: OpenFlags
     }
 
     /// One request; its notifications are kept.
     func ask<Result>(_ body: (inout Request) throws(Errno) -> Result) throws(Errno) -> Result {
-        let (isInterrupted, handOns, releases) = (isInterrupted, handOns, releases)
+        let (isInterrupted, blockingCalls, releases) = (isInterrupted, blockingCalls, releases)
         var request = Request(
             caller: Caller(userID: userID, groupID: 1000, processID: processID), interrupted: { isInterrupted },
-            handingOn: { handOns.withLock { $0 += 1 } }, releasing: { releases.withLock { $0 += 1 } })
+            willBlock: { blockingCalls.withLock { $0 += 1 } }, releasing: { releases.withLock { $0 += 1 } })
         defer {
-            notifications += request.notifications
-            afterwards += request.afterwards
+            notifications += request.notificationsBeforeReply
+            afterwards += request.notificationsAfterReply
         }
         return try body(&request)
     }

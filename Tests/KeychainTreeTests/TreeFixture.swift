@@ -130,7 +130,7 @@ struct NoCommands: ControlCommands {
 
     func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
         guard [UInt8](copying: command) == Array("lock\n".utf8) else { throw .param }
-        request.notifications += tree.lock()
+        request.notificationsBeforeReply += tree.lock()
         return Array("locked\n".utf8)
     }
 }

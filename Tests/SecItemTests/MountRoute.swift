@@ -32,7 +32,7 @@ private final class MountedKeychain: ItemConnection {
             keychain: keychain, options: TreeOptions(userID: getuid(), groupID: getgid()), host: CaseHost(),
             commands: CaseCommands(), requests: ItemRequests(keychain, valueLimit: valueLimit, host: CaseHost()))
         let session = try? MountedSession(tree) { options in
-            options.servesAtOnce = true
+            options.receiverServesIO = true
             // The connection answers for this type of mount only.
             options.subtype = MountPlan.subtype
         }

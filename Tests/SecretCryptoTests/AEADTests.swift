@@ -19,7 +19,7 @@ import Testing
 
     @Test("S2: opens the vector of draft-irtf-cfrg-xchacha A.3.1")
     func vector() throws {
-        let seal = try #require(Seal(bytes: Self.nonceAndTag))
+        let seal = try #require(NonceAndTag(bytes: Self.nonceAndTag))
         let key = try secret(Array(0x80...0x9f))
         let opened = try AEAD.open(
             Self.ciphertext.rawSpan, seal: seal, key: key, associatedData: Self.data)
@@ -60,7 +60,7 @@ import Testing
     }
 
     private func expectRefusal(_ parts: [[UInt8]]) throws {
-        let seal = try #require(Seal(bytes: parts[0]))
+        let seal = try #require(NonceAndTag(bytes: parts[0]))
         let key = try secret(parts[3])
         let ciphertext = parts[1]
         var output = try SecretBytes(copying: [UInt8](repeating: 0xAA, count: parts[1].count).rawSpan)
@@ -115,12 +115,12 @@ import Testing
 
     @Test func sealsHaveFortyBytes() {
         let bytes = [UInt8](0..<40)
-        #expect(Seal(bytes: bytes)?.bytes == bytes)
-        #expect(Seal(bytes: (bytes + [1])[0..<40])?.bytes == bytes)
-        let fromSpan = Seal(bytes: bytes.rawSpan)
+        #expect(NonceAndTag(bytes: bytes)?.bytes == bytes)
+        #expect(NonceAndTag(bytes: (bytes + [1])[0..<40])?.bytes == bytes)
+        let fromSpan = NonceAndTag(bytes: bytes.rawSpan)
         #expect(fromSpan?.bytes == bytes)
-        #expect(Seal(bytes: bytes + [1]) == nil)
-        #expect(Seal(bytes: bytes[1...]) == nil)
-        #expect(Seal(bytes: []) == nil)
+        #expect(NonceAndTag(bytes: bytes + [1]) == nil)
+        #expect(NonceAndTag(bytes: bytes[1...]) == nil)
+        #expect(NonceAndTag(bytes: []) == nil)
     }
 }

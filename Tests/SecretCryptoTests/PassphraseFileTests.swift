@@ -50,12 +50,12 @@ import Testing
     }
 
     @Test(
-        "A file that others may read is told",
+        "A file that others may read is isExposed",
         arguments: [(0o600, false), (0o640, true), (0o604, true), (0o622, false), (0o400, false)] as [(mode_t, Bool)])
     func exposure(mode: mode_t, isExposed: Bool) throws {
         try withFile([0x61], mode: mode) { path in
-            let told = try PassphraseReader.read(file: path).isExposed
-            #expect(told == isExposed)
+            let isExposed = try PassphraseReader.read(file: path).isExposed
+            #expect(isExposed == isExposed)
         }
     }
 

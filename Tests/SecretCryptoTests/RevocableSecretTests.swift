@@ -73,8 +73,8 @@ import Testing
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
                 if thread == 3 { return key.revoke() }
                 for _ in 0..<200 {
-                    let isWhole = try? key.use { (secret) throws(CryptoError) in plain(secret) == bytes }
-                    if isWhole == false { wrong.add(1, ordering: .relaxed) }
+                    let isIntact = try? key.use { (secret) throws(CryptoError) in plain(secret) == bytes }
+                    if isIntact == false { wrong.add(1, ordering: .relaxed) }
                 }
             }
             #expect(wrong.load(ordering: .relaxed) == 0)

@@ -169,8 +169,8 @@ import Testing
                     failures.add(1, ordering: .relaxed)
                     continue
                 }
-                let isWhole = plain(first).allSatisfy { $0 == mark } && first.isEqual(to: second)
-                if !isWhole { failures.add(1, ordering: .relaxed) }
+                let isIntact = plain(first).allSatisfy { $0 == mark } && first.isEqual(to: second)
+                if !isIntact { failures.add(1, ordering: .relaxed) }
             }
         }
         #expect(failures.load(ordering: .relaxed) == 0)

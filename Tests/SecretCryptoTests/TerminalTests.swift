@@ -10,8 +10,8 @@ import Testing
     func echo() async {
         await #expect(processExitsWith: .exitCode(0)) {
             guard let terminal = Pseudoterminal() else { exit(1) }
-            let keeper = open(terminal.path, O_RDWR | O_NOCTTY)
-            guard keeper >= 0, terminal.echoes else { exit(2) }
+            let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)
+            guard descriptor >= 0, terminal.echoes else { exit(2) }
             let person = Background {
                 guard terminal.output(until: "Passphrase: ") == "Passphrase: ", !terminal.echoes else { exit(3) }
                 terminal.type("correct hors\u{7F}se\n")
@@ -32,7 +32,7 @@ import Testing
             ]
             for (typed, expected) in cases {
                 guard let terminal = Pseudoterminal() else { exit(1) }
-                let keeper = open(terminal.path, O_RDWR | O_NOCTTY)
+                let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)
                 let person = Background {
                     guard terminal.output(until: "? ") == "? " else { exit(2) }
                     terminal.type(typed)
@@ -43,7 +43,7 @@ import Testing
                 } catch {
                     guard error == expected, person.ends(within: 5), terminal.echoes else { exit(4) }
                 }
-                close(keeper)
+                close(descriptor)
             }
             exit(0)
         }
@@ -53,8 +53,8 @@ import Testing
     func survivedSignal() async {
         await #expect(processExitsWith: .exitCode(0)) {
             guard let terminal = Pseudoterminal() else { exit(1) }
-            let keeper = open(terminal.path, O_RDWR | O_NOCTTY)
-            guard keeper >= 0 else { exit(2) }
+            let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)
+            guard descriptor >= 0 else { exit(2) }
             signal(SIGINT) { _ in handled.add(1, ordering: .sequentiallyConsistent) }
             let person = Background {
                 guard terminal.output(until: "? ") == "? ", !terminal.echoes else { exit(3) }
@@ -78,7 +78,7 @@ import Testing
     func stopped() async {
         await #expect(processExitsWith: .exitCode(0)) {
             guard let terminal = Pseudoterminal() else { exit(1) }
-            let keeper = open(terminal.path, O_RDWR | O_NOCTTY)
+            let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)
             // A handler in place of the stop, which would stop the test as well.
             signal(SIGTSTP) { _ in handled.add(1, ordering: .sequentiallyConsistent) }
             let person = Background {
@@ -90,7 +90,7 @@ import Testing
             }
             guard let got = try? PassphraseReader.ask("? ", terminal: terminal.path) else { exit(4) }
             guard plain(got) == Array("phrase".utf8), person.ends(within: 5), terminal.echoes else { exit(5) }
-            close(keeper)
+            close(descriptor)
             exit(handled.load(ordering: .sequentiallyConsistent) == 1 ? 0 : 6)
         }
     }
@@ -98,8 +98,8 @@ import Testing
     @Test("A signal that ends the program does so, with the terminal put right", arguments: [SIGINT, SIGTERM, SIGHUP])
     func fatalSignal(number: Int32) async throws {
         let terminal = try #require(Pseudoterminal())
-        let keeper = open(terminal.path, O_RDWR | O_NOCTTY)
-        try #require(keeper >= 0 && terminal.echoes)
+        let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)
+        try #require(descriptor >= 0 && terminal.echoes)
         await #expect(processExitsWith: .signal(number)) { [path = terminal.path as String, number = number as Int32] in
             Glibc.signal(number, SIG_DFL)
             let person = Background {
@@ -115,7 +115,7 @@ import Testing
             exit(4)
         }
         #expect(terminal.echoes && terminal.output(until: "? ") == "? ")
-        close(keeper)
+        close(descriptor)
         close(terminal.master)
     }
 

@@ -8,7 +8,7 @@ import Testing
     @Test("another thread calls it, once, and what it has changed is seen")
     func lending() {
         var seen: [Int] = []
-        let results = LentCall.lend { (number: Int) in
+        let results = LentCall.withCall { (number: Int) in
             seen.append(number)
             return number + 1
         } to: { call in
@@ -27,7 +27,7 @@ import Testing
     @Test("whoever still has it afterwards calls nothing")
     func afterwards() {
         var count = 0
-        let kept = LentCall.lend { (_: Int) in
+        let kept = LentCall.withCall { (_: Int) in
             count += 1
         } to: {
             $0

@@ -14,7 +14,7 @@ public enum BoundedOutput {
         guard unsafe pipe(&descriptors) == 0 else { return nil }
         let ends = (read: descriptors[0], write: descriptors[1])
         defer { close(ends.read) }
-        let plan = ChildProcess.Plan(
+        let plan = ChildProcess.Configuration(
             executable: ChildProcess.ownProgram, arguments: arguments, descriptors: [1: ends.write])
         let child = try? ChildProcess(plan)
         close(ends.write)

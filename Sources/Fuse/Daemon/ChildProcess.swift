@@ -7,7 +7,7 @@ struct ChildProcess: Sendable {
     let identifier: pid_t
 
     /// How to start it.
-    struct Plan {
+    struct Configuration {
         var executable: String
         var arguments: [String]
         /// Added to this process's environment, as `NAME=value`.
@@ -19,7 +19,7 @@ struct ChildProcess: Sendable {
     }
 
     /// Throws what posix_spawn(3) returns.
-    init(_ plan: Plan) throws(Errno) {
+    init(_ plan: Configuration) throws(Errno) {
         // Above every target, so that placing one does not overwrite another.
         var raised: [Int32: Int32] = [:]
         defer { for descriptor in raised.values { close(descriptor) } }
@@ -59,7 +59,7 @@ struct ChildProcess: Sendable {
     }
 
     private static func spawn(
-        _ plan: Plan, _ actions: inout posix_spawn_file_actions_t, _ attributes: inout posix_spawnattr_t
+        _ plan: Configuration, _ actions: inout posix_spawn_file_actions_t, _ attributes: inout posix_spawnattr_t
     ) throws(Errno) -> pid_t {
         var arguments = unsafe ([plan.executable] + plan.arguments).map { unsafe strdup($0) } + [nil]
         var environment = unsafe (Self.environment() + plan.environment).map { unsafe strdup($0) } + [nil]
@@ -96,8 +96,8 @@ struct ChildProcess: Sendable {
     }
 
     /// Waits for its end so long, then kills it.
-    func end(afterMilliseconds patience: Int) {
-        for _ in 0..<patience / 10 {
+    func terminate(afterMilliseconds timeout: Int) {
+        for _ in 0..<timeout / 10 {
             guard waitpid(identifier, nil, WNOHANG) == 0 else { return }
             usleep(10_000)
         }

@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// The daemon's ends of the pipes to its ``MountGuard``.
+/// The daemon's ends of the pipes to its ``MountWatchdog``.
 final class GuardConnection: Sendable {
     private let messages: Int32
     private let replies: Int32
     private let guardID: pid_t
-    /// Whether the guard still answers; locked during a request, so that each reply is to the last message.
-    private let answers = Mutex(true)
+    /// Whether the guard still responds; locked during a request, so that each reply is to the last message.
+    private let isResponsive = Mutex(true)
 
     /// The kernel detaches a FUSE mount without a request to it, so that only a guard that is traced takes longer.
     private let timeout: Int32
@@ -37,13 +37,13 @@ final class GuardConnection: Sendable {
     /// - Returns: Whether the guard has answered; false if it has ended or does not answer.
     /// - Throws: What Mount.unmount(_:lazily:) threw in the guard.
     func unmount(lazily: Bool) throws(FuseError) -> Bool {
-        let reply = answers.withLock { answers -> [UInt8]? in
-            guard answers else { return nil }
+        let reply = isResponsive.withLock { isResponsive -> [UInt8]? in
+            guard isResponsive else { return nil }
             // A guard that was stopped (SIGSTOP) would not answer.
             kill(guardID, SIGCONT)
             send(.unmount(lazily: lazily))
             let reply = receive()
-            answers = reply != nil
+            isResponsive = reply != nil
             return reply
         }
         guard let reply else { return false }

@@ -3,7 +3,7 @@ import Glibc
 import SystemPackage
 import SystemServices
 
-/// What the process of a ``MountGuard`` does.
+/// What the process of a ``MountWatchdog`` does.
 public struct GuardProcess: Sendable {
     private let messages: Int32
     private let replies: Int32
@@ -17,7 +17,8 @@ public struct GuardProcess: Sendable {
     ///   - replies: That of the pipe to the daemon.
     ///   - type: As mountinfo shows it, `fuse.` and the subtype.
     public init(
-        messages: Int32 = MountGuard.messageDescriptor, replies: Int32 = MountGuard.replyDescriptor, mountPoint: String,
+        messages: Int32 = MountWatchdog.messageDescriptor, replies: Int32 = MountWatchdog.replyDescriptor,
+        mountPoint: String,
         type: String
     ) {
         (self.messages, self.replies, self.mountPoint, self.type) = (messages, replies, mountPoint, type)

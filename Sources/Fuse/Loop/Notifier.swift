@@ -32,7 +32,7 @@ public final class Notifier: KernelNotifier, Sendable {
     /// INIT has come.
     func start(kernelMinor minor: UInt32) { kernelMinor.store(min(minor, newestProtocolMinor), ordering: .releasing) }
 
-    /// Begins to send through `channel`; `wipeStacks` is what ``Notification/finishedCalls`` does.
+    /// Begins to send through `channel`; `wipeStacks` is what ``Notification/wipeStacks`` does.
     func start(_ channel: Channel, wipeStacks: @escaping @Sendable () -> Void) throws(Errno) {
         state.with { state in
             state.isRunning = true
@@ -73,17 +73,17 @@ public final class Notifier: KernelNotifier, Sendable {
     /// Tells the kernel what a request has brought, and answers in between.
     ///
     /// At once where nothing of it waits for a lock: an answer must not queue behind an `inval_entry` that waits.
-    func tell(_ news: News, answer: @escaping @Sendable () -> Void) {
-        if news.before.isEmpty || sendAtOnce(news.before) {
-            answer()
+    func deliver(_ notifications: Notifications, sendReply: @escaping @Sendable () -> Void) {
+        if notifications.before.isEmpty || sendImmediately(notifications.before) {
+            sendReply()
         } else {
-            enqueue(news.before, finish: answer)
+            enqueue(notifications.before, finish: sendReply)
         }
-        if !news.after.isEmpty { enqueue(news.after) {} }
+        if !notifications.after.isEmpty { enqueue(notifications.after) {} }
     }
 
     /// False, and nothing is sent, if any of them may wait.
-    private func sendAtOnce(_ notifications: [FileSystemCore.Notification]) -> Bool {
+    private func sendImmediately(_ notifications: [FileSystemCore.Notification]) -> Bool {
         let minor = kernelMinor.load(ordering: .acquiring)
         let isImmediate = notifications.allSatisfy { if case .allEntries = $0 { true } else { false } }
         guard isImmediate, minor >= NotificationSender.epochMinor, let sender = sender.withLock({ $0 }) else {
@@ -115,7 +115,7 @@ public final class Notifier: KernelNotifier, Sendable {
             for job in jobs {
                 let minor = kernelMinor.load(ordering: .acquiring)
                 if minor != 0 { sender.send(job.notifications, kernelMinor: minor) }
-                if job.notifications.contains(where: { if case .finishedCalls = $0 { true } else { false } }) {
+                if job.notifications.contains(where: { if case .wipeStacks = $0 { true } else { false } }) {
                     wipeStacks()
                 }
                 job.finish()

@@ -7,13 +7,13 @@ import SystemPackage
 final class ReceiveLoop: Sendable {
     private let session: SessionHandle
     private let channel: Channel
-    private let polls: Mutex<PollHistory>
-    private let servesAtOnce: Bool
+    private let polls: Mutex<AdaptivePolling>
+    private let receiverServesIO: Bool
     private let stacks: StackWipe
-    private let large = MessageBuffers(size: MessageBuffer.size, limit: 4)
+    private let large = MessageBufferPool(size: MessageBuffer.size, limit: 4)
     /// Any number of requests may wait. Beyond those that are kept, these are seldom needed; RLIMIT_MEMLOCK may not allow to lock them.
-    private let small = MessageBuffers(size: MessageBuffer.shortSize, kept: Workers.most)
-    private let plain = MessageBuffers(plainSize: Opcode.longestNumeric, kept: 64)
+    private let small = MessageBufferPool(size: MessageBuffer.shortSize, kept: WorkerPool.maximumThreads)
+    private let plain = MessageBufferPool(plainSize: Opcode.longestNumeric, kept: 64)
 
     /// Whether every buffer so far could be locked into memory.
     var buffersAreLocked: Bool { large.areLocked && small.areLocked }
@@ -22,102 +22,102 @@ final class ReceiveLoop: Sendable {
         self.stacks = stacks
         self.session = session
         self.channel = channel
-        polls = Mutex(PollHistory(duration: UInt64(min(max(options.pollMicroseconds, 0), 1000)) * 1000))
-        servesAtOnce = options.servesAtOnce
+        polls = Mutex(AdaptivePolling(duration: UInt64(min(max(options.pollMicroseconds, 0), 1000)) * 1000))
+        receiverServesIO = options.receiverServesIO
     }
 
     /// What each worker runs, until the session ends or there is one too many.
-    func work(_ workers: Workers) {
+    func work(_ workers: WorkerPool) {
         var stack = stacks.join()
-        let lead = Lead(workers, large: large)
-        Lead.ofThisThread = lead
+        let role = ReceiverRole(workers, large: large)
+        ReceiverRole.current = role
         var hasServed = false
         loop: while true {
-            switch workers.park(hasServed: hasServed, tidying: { stacks.wipeIfDue(&stack) }) {
-            case .lead:
-                switch receiveAndServe(lead, workers, &stack) {
+            switch workers.nextTask(hasServed: hasServed, tidying: { stacks.wipeIfDue(&stack) }) {
+            case .receive:
+                switch receiveAndServe(role, workers, &stack) {
                 case .sessionEnded:
                     workers.end()
                     break loop
-                case .yielded(let servedWaiting): hasServed = servedWaiting
+                case .yielded(let servedBlocking): hasServed = servedBlocking
                 }
             case .serve(let message):
-                serve(message, lead)
+                serve(message, role)
                 hasServed = true
-            case .end: break loop
+            case .exit: break loop
             }
         }
-        Lead.ofThisThread = nil
+        ReceiverRole.current = nil
         stacks.leave(stack)
     }
 
     /// Why a thread stops receiving.
     private enum End {
         case sessionEnded
-        /// Another thread has the role. `servedWaiting`: for a request that counts among those that may wait.
-        case yielded(servedWaiting: Bool)
+        /// Another thread has the role. `servedBlocking`: for a request that counts among those that may wait.
+        case yielded(servedBlocking: Bool)
     }
 
     /// Receives and serves until another thread has the receiver role.
-    private func receiveAndServe(_ lead: Lead, _ workers: Workers, _ stack: inout StackWipe.Member) -> End {
-        guard let slot = take(from: large) else { return .sessionEnded }
-        lead.hold(slot)
+    private func receiveAndServe(_ role: ReceiverRole, _ workers: WorkerPool, _ stack: inout StackWipe.Member) -> End {
+        guard let lease = acquire(from: large) else { return .sessionEnded }
+        role.assume(lease)
         var hasServed = false
-        while let count = receive(into: slot.buffer, &stack, polls: hasServed) {
+        while let count = receive(into: lease.buffer, &stack, polls: hasServed) {
             hasServed = true
-            let waiting = waiting(count, in: slot.buffer)
-            if waiting == .possible, let message = move(count, from: slot.buffer) {
-                if workers.delegate(message) { continue }
-                lead.pass()
-                serve(message, lead)
-                return .yielded(servedWaiting: true)
+            let blocking = blocking(count, in: lease.buffer)
+            if blocking == .possible, let message = move(count, from: lease.buffer) {
+                if workers.dispatch(message) { continue }
+                role.yield()
+                serve(message, role)
+                return .yielded(servedBlocking: true)
             }
-            if waiting == .told, let message = moveIfFree(count, from: slot.buffer) {
-                serve(message, lead)
+            if blocking == .reportedByHandler, let message = moveIfFree(count, from: lease.buffer) {
+                serve(message, role)
             } else {
-                lead.beginReceived(count)
-                if waiting == .possible { lead.pass() }
-                serve(count, in: slot.buffer, lead)
+                role.beginReceived(count)
+                if blocking == .possible { role.yield() }
+                serve(count, in: lease.buffer, role)
             }
-            guard lead.isHeld else { return .yielded(servedWaiting: false) }
+            guard role.isReceiver else { return .yielded(servedBlocking: false) }
         }
         return .sessionEnded
     }
 
     /// Moves a short message out of the buffer that the next receiver needs. Nil for a long one.
-    private func move(_ count: Int, from buffer: borrowing MessageBuffer) -> Workers.Message? {
+    private func move(_ count: Int, from buffer: borrowing MessageBuffer) -> WorkerPool.Message? {
         guard count <= MessageBuffer.shortSize else { return nil }
         let buffers = isNumeric(count, in: buffer) ? plain : small
-        return take(from: buffers).map { fill($0, of: buffers, count, from: buffer) }
+        return acquire(from: buffers).map { fill($0, of: buffers, count, from: buffer) }
     }
 
     /// Moves a short message if a buffer is free.
-    private func moveIfFree(_ count: Int, from buffer: borrowing MessageBuffer) -> Workers.Message? {
+    private func moveIfFree(_ count: Int, from buffer: borrowing MessageBuffer) -> WorkerPool.Message? {
         guard count <= MessageBuffer.shortSize else { return nil }
-        return small.takeIfFree().map { fill($0, of: small, count, from: buffer) }
+        return small.acquireIfFree().map { fill($0, of: small, count, from: buffer) }
     }
 
     private func fill(
-        _ slot: consuming MessageBuffers.Slot, of buffers: MessageBuffers, _ count: Int,
+        _ lease: consuming MessageBufferPool.Lease, of buffers: MessageBufferPool, _ count: Int,
         from buffer: borrowing MessageBuffer
-    ) -> Workers.Message {
-        slot.buffer.move(count, from: buffer)
-        slot.count = count
-        return Workers.Message(slot: slot, buffers: buffers)
+    ) -> WorkerPool.Message {
+        lease.buffer.move(count, from: buffer)
+        lease.count = count
+        return WorkerPool.Message(lease: lease, buffers: buffers)
     }
 
     private func isNumeric(_ count: Int, in buffer: borrowing MessageBuffer) -> Bool {
         count <= Opcode.longestNumeric && Message(buffer.bytes(count))?.opcode?.isNumeric == true
     }
 
-    private func serve(_ message: Workers.Message, _ lead: Lead) {
-        lead.beginMoved(message.slot, of: message.buffers)
-        serve(message.slot.count, in: message.slot.buffer, lead)
+    private func serve(_ message: WorkerPool.Message, _ role: ReceiverRole) {
+        role.beginMoved(message.lease, of: message.buffers)
+        serve(message.lease.count, in: message.lease.buffer, role)
     }
 
-    private func take(from buffers: MessageBuffers) -> MessageBuffers.Slot? {
+    private func acquire(from buffers: MessageBufferPool) -> MessageBufferPool.Lease? {
         do throws(Errno) {
-            return try buffers.take()
+            return try buffers.acquire()
         } catch {
             FuseLog.write(.error, "no memory for a receive buffer: \(error)")
             return nil
@@ -125,31 +125,31 @@ final class ReceiveLoop: Sendable {
     }
 
     /// Whether serving a message may wait.
-    private enum Waiting {
+    private enum Blocking {
         case never, possible
         /// The file system says so if it does.
-        case told
+        case reportedByHandler
     }
 
-    private func waiting(_ count: Int, in buffer: borrowing MessageBuffer) -> Waiting {
-        guard let opcode = Message(buffer.bytes(count))?.opcode, opcode.mayWait else { return .never }
-        return servesAtOnce && opcode.saysWhenItWaits ? .told : .possible
+    private func blocking(_ count: Int, in buffer: borrowing MessageBuffer) -> Blocking {
+        guard let opcode = Message(buffer.bytes(count))?.opcode, opcode.mayBlock else { return .never }
+        return receiverServesIO && opcode.reportsBlocking ? .reportedByHandler : .possible
     }
 
-    private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ lead: Lead) {
+    private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ role: ReceiverRole) {
         // Refused messages contain secrets and names too.
         defer {
-            lead.release()
+            role.release()
             ProcessMemory.wipeRegisters()
         }
         guard let message = Message(buffer.bytes(count)) else { return }
         let opcode = message.opcode
-        guard message.isWhole, opcode != .notifyReply else { return refuse(message.unique, opcode) }
+        guard message.isComplete, opcode != .notifyReply else { return refuse(message.unique, opcode) }
         CurrentMessage.lockOwner = message.setattrLockOwner ?? 0
-        var whole = unsafe fuse_buf()
-        unsafe whole.mem = buffer.start
-        unsafe whole.size = count
-        unsafe fuse_session_process_buf(session.pointer, &whole)
+        var received = unsafe fuse_buf()
+        unsafe received.mem = buffer.start
+        unsafe received.size = count
+        unsafe fuse_session_process_buf(session.pointer, &received)
     }
 
     /// Returns the length of the next message, or nil at the end. Only after a request was served it polls: an idle session costs
@@ -182,7 +182,7 @@ final class ReceiveLoop: Sendable {
     /// How a thread waits for the next message: it polls for a while if it may, then it sleeps.
     private struct Wait {
         var mayPoll: Bool
-        var poll: PollHistory.Poll?
+        var poll: AdaptivePolling.Poll?
     }
 
     /// Lets a moment pass, or sleeps until there is something.
@@ -211,7 +211,7 @@ final class ReceiveLoop: Sendable {
     /// Answers what libfuse must not see: it would read beyond the message.
     private func refuse(_ unique: UInt64, _ opcode: Opcode?) {
         FuseLog.write(.error, "a malformed message was refused")
-        guard !(opcode?.isUnanswered ?? false) else { return }
+        guard !(opcode?.hasNoReply ?? false) else { return }
         var header = fuse_out_header(len: UInt32(MemoryLayout<fuse_out_header>.size), error: -EIO, unique: unique)
         unsafe withUnsafeMutableBytes(of: &header) { header in
             var part = unsafe [iovec(iov_base: header.baseAddress, iov_len: header.count)]

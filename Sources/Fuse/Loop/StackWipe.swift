@@ -17,7 +17,7 @@ final class StackWipe: Sendable {
     }
 
     /// How long a wipe waits for workers that are busy.
-    private static let patience = 200
+    private static let timeout = 200
 
     private let round = Atomic<UInt64>(0)
     private let state = Monitor(State())
@@ -54,7 +54,7 @@ final class StackWipe: Sendable {
     func run(wake: () -> Void) {
         let wanted = round.add(1, ordering: .acquiringAndReleasing).newValue
         wake()
-        state.wait(milliseconds: Self.patience) { state in
+        state.wait(milliseconds: Self.timeout) { state in
             state.done.values.allSatisfy { $0 >= wanted } ? () : nil
         }
         ProcessMemory.wipeStack()

@@ -16,7 +16,7 @@ enum AttributeOperations {
         unsafe operations.getattr = { raw, node, information in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 let handle = unsafe information == nil ? nil : unsafe HandleID(information)
-                return AttributesAnswer(
+                return AttributesReply(
                     attributes: try fileSystem.getattr(&request, node: NodeID(rawValue: node), handle: handle))
             }
         }
@@ -25,7 +25,7 @@ enum AttributeOperations {
                 guard let status = unsafe status else { throw .invalidArgument }
                 var changes = AttributeChanges(unsafe status.pointee, fields: fields)
                 changes.handle = unsafe information == nil ? nil : unsafe HandleID(information)
-                return AttributesAnswer(
+                return AttributesReply(
                     attributes: try fileSystem.setattr(&request, node: NodeID(rawValue: node), changes: changes))
             }
         }
@@ -35,12 +35,12 @@ enum AttributeOperations {
         unsafe operations.access = { raw, node, mask in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 try fileSystem.access(&request, node: NodeID(rawValue: node), mask: mask)
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
         unsafe operations.statfs = { raw, node in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
-                StatisticsAnswer(statistics: try fileSystem.statfs(&request, node: NodeID(rawValue: node)))
+                StatisticsReply(statistics: try fileSystem.statfs(&request, node: NodeID(rawValue: node)))
             }
         }
     }
@@ -49,13 +49,13 @@ enum AttributeOperations {
         unsafe operations.getxattr = { raw, node, name, size in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 let value = try fileSystem.getxattr(&request, node: NodeID(rawValue: node), name: unsafe bytes(name))
-                return XattrAnswer(value: value, room: size)
+                return XattrReply(value: value, capacity: size)
             }
         }
         unsafe operations.listxattr = { raw, node, size in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 let names = try fileSystem.listxattr(&request, node: NodeID(rawValue: node))
-                return XattrAnswer(value: names.flatMap { $0 + [0] }, room: size)
+                return XattrReply(value: names.flatMap { $0 + [0] }, capacity: size)
             }
         }
     }
@@ -67,13 +67,13 @@ enum AttributeOperations {
                     &request, node: NodeID(rawValue: node), name: unsafe bytes(name),
                     value: unsafe UnsafeRawBufferPointer(start: value, count: size).bytes,
                     flags: XattrFlags(rawValue: flags))
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
         unsafe operations.removexattr = { raw, node, name in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 try fileSystem.removexattr(&request, node: NodeID(rawValue: node), name: unsafe bytes(name))
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
     }

@@ -4,7 +4,7 @@ import Glibc
 
 /// A listing in the form that READDIR and READDIRPLUS answer with.
 struct DirectoryBuffer: DirectorySink {
-    let bytes: WipedBytes
+    let bytes: WipingBuffer
     let wantsEntries: Bool
     /// Those that count as looked up.
     private(set) var nodes: [NodeID] = []
@@ -13,7 +13,7 @@ struct DirectoryBuffer: DirectorySink {
 
     /// `size` is what the caller has room for, in bytes.
     init(size: Int, wantsEntries: Bool, request: OpaquePointer) {
-        bytes = WipedBytes(capacity: min(size, SessionOptions.maximumWrite))
+        bytes = WipingBuffer(capacity: min(size, SessionOptions.maximumWrite))
         self.wantsEntries = wantsEntries
         self.request = UInt(bitPattern: request)
     }
@@ -25,8 +25,8 @@ struct DirectoryBuffer: DirectorySink {
         status.st_ino = UInt(inode.rawValue)
         status.st_mode = type.rawValue
         guard wantsEntries else {
-            return unsafe append(name) { request, memory, room, name in
-                unsafe fuse_add_direntry(request, memory, room, name, &status, Int(truncatingIfNeeded: offset))
+            return unsafe append(name) { request, memory, freeBytes, name in
+                unsafe fuse_add_direntry(request, memory, freeBytes, name, &status, Int(truncatingIfNeeded: offset))
             }
         }
         // Node 0: the name and its type, and nothing that would count as a lookup.
@@ -43,8 +43,9 @@ struct DirectoryBuffer: DirectorySink {
 
     private func append(_ name: EntryName, _ parameters: fuse_entry_param, _ offset: UInt64) -> Bool {
         var parameters = parameters
-        return unsafe append(name) { request, memory, room, name in
-            unsafe fuse_add_direntry_plus(request, memory, room, name, &parameters, Int(truncatingIfNeeded: offset))
+        return unsafe append(name) { request, memory, freeBytes, name in
+            unsafe fuse_add_direntry_plus(
+                request, memory, freeBytes, name, &parameters, Int(truncatingIfNeeded: offset))
         }
     }
 
@@ -53,15 +54,15 @@ struct DirectoryBuffer: DirectorySink {
         _ name: EntryName,
         _ write: (OpaquePointer?, UnsafeMutablePointer<CChar>, Int, UnsafePointer<CChar>) -> Int
     ) -> Bool {
-        let room = bytes.room
+        let freeBytes = bytes.freeBytes
         let size: Int = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: name.bytes.count + 1) { text in
             for (index, byte) in name.bytes.enumerated() { unsafe text[index] = CChar(bitPattern: byte) }
             unsafe text[name.bytes.count] = 0
             guard let base = text.baseAddress else { return Int.max }
             let memory = unsafe bytes.start.advanced(by: bytes.count).assumingMemoryBound(to: CChar.self)
-            return unsafe write(OpaquePointer(bitPattern: request), memory, room, UnsafePointer(base))
+            return unsafe write(OpaquePointer(bitPattern: request), memory, freeBytes, UnsafePointer(base))
         }
-        guard size <= room else { return false }
+        guard size <= freeBytes else { return false }
         bytes.fill(size)
         return true
     }

@@ -10,13 +10,13 @@ enum DirectoryOperations {
         unsafe operations.opendir = { raw, node, _ in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 let node = NodeID(rawValue: node)
-                return OpenDirectoryAnswer(node: node, handle: try fileSystem.opendir(&request, node: node))
+                return OpenDirectoryReply(node: node, handle: try fileSystem.opendir(&request, node: node))
             }
         }
         unsafe operations.releasedir = { raw, node, information in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 fileSystem.releasedir(&request, node: NodeID(rawValue: node), handle: unsafe HandleID(information))
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
         unsafe operations.fsyncdir = { raw, node, dataOnly, information in
@@ -24,7 +24,7 @@ enum DirectoryOperations {
                 try fileSystem.fsyncdir(
                     &request, node: NodeID(rawValue: node), handle: unsafe HandleID(information),
                     dataOnly: dataOnly != 0)
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
     }
@@ -56,7 +56,7 @@ enum DirectoryOperations {
             } catch {
                 if buffer.isEmpty { throw error }
             }
-            return DirectoryAnswer(bytes: buffer.bytes, nodes: buffer.nodes)
+            return DirectoryReply(bytes: buffer.bytes, nodes: buffer.nodes)
         }
     }
 }

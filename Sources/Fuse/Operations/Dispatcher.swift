@@ -26,24 +26,24 @@ final class Dispatcher: Sendable {
     func serveSilently(_ caller: Caller, _ body: (any FileSystem, inout Request) -> Void) {
         var request = Request(caller: caller)
         body(fileSystem, &request)
-        let news = News(request)
-        if !news.isEmpty { notifier.tell(news) {} }
+        let notifications = Notifications(request)
+        if !notifications.isEmpty { notifier.deliver(notifications) {} }
     }
 }
 
 /// Serves one request: what `body` returns or throws is the answer.
-func serve<Body: Answer>(
+func serve<Body: ReplyBody>(
     _ raw: OpaquePointer?, _ body: (any FileSystem, inout Request) throws(Errno) -> Body
 ) {
     guard let raw = unsafe raw, let dispatcher = unsafe Dispatcher.of(raw) else { return }
-    let ticket = unsafe Ticket(raw, dispatcher)
+    let ticket = unsafe FuseRequest(raw, dispatcher)
     let reply = Reply<Body>(ticket)
     var request = ticket.request()
     do throws(Errno) {
         let answer = try body(dispatcher.fileSystem, &request)
-        reply.send(answer, telling: News(request))
+        reply.send(answer, notifying: Notifications(request))
     } catch {
-        reply.fail(error, telling: News(request))
+        reply.fail(error, notifying: Notifications(request))
     }
 }
 

@@ -19,14 +19,14 @@ enum FileOperations {
                 let (entry, file) = try fileSystem.create(
                     &request, parent: NodeID(rawValue: parent), name: unsafe entryName(name),
                     permissions: mode & 0o7777, flags: flags)
-                return CreateAnswer(entry: entry, file: file)
+                return CreateReply(entry: entry, file: file)
             }
         }
         unsafe operations.open = { raw, node, information in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 let flags = OpenFlags(rawValue: unsafe information?.pointee.flags ?? 0)
                 let node = NodeID(rawValue: node)
-                return OpenAnswer(node: node, file: try fileSystem.open(&request, node: node, flags: flags))
+                return OpenReply(node: node, file: try fileSystem.open(&request, node: node, flags: flags))
             }
         }
     }
@@ -40,7 +40,7 @@ enum FileOperations {
         unsafe operations.write = { raw, node, data, size, offset, information in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 guard offset >= 0 else { throw .invalidArgument }
-                return CountAnswer(
+                return CountReply(
                     count: try fileSystem.write(
                         &request, node: NodeID(rawValue: node), handle: unsafe HandleID(information),
                         offset: UInt64(offset), data: unsafe UnsafeRawBufferPointer(start: data, count: size).bytes,
@@ -56,7 +56,7 @@ enum FileOperations {
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 guard flags == 0, fromOffset >= 0, toOffset >= 0, size >= 0 else { throw .invalidArgument }
                 // The protocol has no lock owner here. The answer counts with 32 bits.
-                return CountAnswer(
+                return CountReply(
                     count: try fileSystem.copyFileRange(
                         &request, from: NodeID(rawValue: from), fromHandle: unsafe HandleID(fromInformation),
                         fromOffset: UInt64(fromOffset), to: NodeID(rawValue: to),
@@ -72,7 +72,7 @@ enum FileOperations {
                 try fileSystem.flush(
                     &request, node: NodeID(rawValue: node), handle: unsafe HandleID(information),
                     owner: unsafe LockOwner(information))
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
         unsafe operations.fsync = { raw, node, dataOnly, information in
@@ -80,13 +80,13 @@ enum FileOperations {
                 try fileSystem.fsync(
                     &request, node: NodeID(rawValue: node), handle: unsafe HandleID(information),
                     dataOnly: dataOnly != 0)
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
         unsafe operations.release = { raw, node, information in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 fileSystem.release(&request, node: NodeID(rawValue: node), handle: unsafe HandleID(information))
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
     }
@@ -97,8 +97,8 @@ enum FileOperations {
         owner: LockOwner
     ) {
         guard let raw = unsafe raw, let dispatcher = unsafe Dispatcher.of(raw) else { return }
-        let ticket = unsafe Ticket(raw, dispatcher)
-        var reply: Reply<DataAnswer>? = Reply(ticket)
+        let ticket = unsafe FuseRequest(raw, dispatcher)
+        var reply: Reply<DataReply>? = Reply(ticket)
         var request = ticket.request()
         do throws(Errno) {
             guard offset >= 0 else { throw .invalidArgument }
@@ -107,15 +107,15 @@ enum FileOperations {
                 // Without FUSE_READ_LOCKOWNER the field is 0; with it a number that the kernel has scrambled.
                 owner: owner.rawValue == 0 ? nil : owner
             ) { request, bytes in
-                reply.take()?.send(bytes.extracting(first: size), telling: News(taking: &request))
+                reply.take()?.send(bytes.extracting(first: size), notifying: Notifications(taking: &request))
             }
         } catch {
             if let reply = reply.take() {
-                reply.fail(error, telling: News(taking: &request))
+                reply.fail(error, notifying: Notifications(taking: &request))
             }
         }
         // What came after the answer.
-        let late = News(request)
-        if reply == nil, !late.isEmpty { dispatcher.notifier.tell(late) {} }
+        let late = Notifications(request)
+        if reply == nil, !late.isEmpty { dispatcher.notifier.deliver(late) {} }
     }
 }

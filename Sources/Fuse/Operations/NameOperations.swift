@@ -15,7 +15,7 @@ enum NameOperations {
     private static func installLookups(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.lookup = { raw, parent, name in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
-                LookupAnswer(
+                LookupReply(
                     result: try fileSystem.lookup(
                         &request, parent: NodeID(rawValue: parent), name: unsafe entryName(name)))
             }
@@ -41,7 +41,7 @@ enum NameOperations {
         unsafe operations.mknod = { raw, parent, name, mode, _ in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 guard let type = FileType(rawValue: mode & FileType.mask) else { throw .invalidArgument }
-                return EntryAnswer(
+                return EntryReply(
                     entry: try fileSystem.mknod(
                         &request, parent: NodeID(rawValue: parent), name: unsafe entryName(name), type: type,
                         permissions: mode & 0o7777))
@@ -49,7 +49,7 @@ enum NameOperations {
         }
         unsafe operations.mkdir = { raw, parent, name, mode in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
-                EntryAnswer(
+                EntryReply(
                     entry: try fileSystem.mkdir(
                         &request, parent: NodeID(rawValue: parent), name: unsafe entryName(name),
                         permissions: mode & 0o7777))
@@ -60,7 +60,7 @@ enum NameOperations {
     private static func installLinks(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.symlink = { raw, target, parent, name in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
-                EntryAnswer(
+                EntryReply(
                     entry: try fileSystem.symlink(
                         &request, parent: NodeID(rawValue: parent), name: unsafe entryName(name),
                         target: unsafe bytes(target)))
@@ -68,7 +68,7 @@ enum NameOperations {
         }
         unsafe operations.link = { raw, node, parent, name in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
-                EntryAnswer(
+                EntryReply(
                     entry: try fileSystem.link(
                         &request, node: NodeID(rawValue: node), newParent: NodeID(rawValue: parent),
                         newName: unsafe entryName(name)))
@@ -80,13 +80,13 @@ enum NameOperations {
         unsafe operations.unlink = { raw, parent, name in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 try fileSystem.unlink(&request, parent: NodeID(rawValue: parent), name: unsafe entryName(name))
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
         unsafe operations.rmdir = { raw, parent, name in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 try fileSystem.rmdir(&request, parent: NodeID(rawValue: parent), name: unsafe entryName(name))
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
         unsafe operations.rename = { raw, parent, name, newParent, newName, flags in
@@ -95,7 +95,7 @@ enum NameOperations {
                     &request, parent: NodeID(rawValue: parent), name: unsafe entryName(name),
                     newParent: NodeID(rawValue: newParent), newName: unsafe entryName(newName),
                     flags: RenameFlags(rawValue: flags))
-                return EmptyAnswer()
+                return EmptyReply()
             }
         }
     }

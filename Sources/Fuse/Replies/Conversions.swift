@@ -44,7 +44,7 @@ extension fuse_entry_param {
 }
 
 extension fuse_file_info {
-    init(_ file: OpenedFile) {
+    init(_ file: OpenFileInfo) {
         self.init()
         fh = file.handle.rawValue
         direct_io = file.directIO ? 1 : 0

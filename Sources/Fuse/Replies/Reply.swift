@@ -6,25 +6,25 @@ import SystemPackage
 /// The duty to answer one request with a `Body` or an error: exactly once, because answering consumes it.
 ///
 /// One that is dropped answers EIO, so that a defect leaves no caller waiting in the kernel.
-struct Reply<Body: Answer>: ~Copyable, Sendable {
-    private let ticket: Ticket
+struct Reply<Body: ReplyBody>: ~Copyable, Sendable {
+    private let ticket: FuseRequest
     private var isAnswered = false
 
-    init(_ ticket: Ticket) { self.ticket = ticket }
+    init(_ ticket: FuseRequest) { self.ticket = ticket }
 
     /// Answers, after the kernel has been told what comes before the answer.
-    consuming func send(_ answer: Body, telling news: News) {
+    consuming func send(_ body: Body, notifying notifications: Notifications) {
         isAnswered = true
         let ticket = ticket
-        if news.isEmpty { return ticket.send(answer) }
-        ticket.dispatcher.notifier.tell(news) { ticket.send(answer) }
+        if notifications.isEmpty { return ticket.send(body) }
+        ticket.dispatcher.notifier.deliver(notifications) { ticket.send(body) }
     }
 
-    consuming func fail(_ error: Errno, telling news: News) {
+    consuming func fail(_ error: Errno, notifying notifications: Notifications) {
         isAnswered = true
         let ticket = ticket
-        if news.isEmpty { return ticket.fail(error) }
-        ticket.dispatcher.notifier.tell(news) { ticket.fail(error) }
+        if notifications.isEmpty { return ticket.fail(error) }
+        ticket.dispatcher.notifier.deliver(notifications) { ticket.fail(error) }
     }
 
     deinit {
@@ -34,11 +34,11 @@ struct Reply<Body: Answer>: ~Copyable, Sendable {
     }
 }
 
-extension Reply where Body == DataAnswer {
+extension Reply where Body == DataReply {
     /// Sends the bytes from where they lie; copies them only if they have to wait.
-    consuming func send(_ bytes: RawSpan, telling news: News) {
-        guard news.isEmpty else {
-            return send(DataAnswer(bytes: WipedBytes(copying: bytes)), telling: news)
+    consuming func send(_ bytes: RawSpan, notifying notifications: Notifications) {
+        guard notifications.isEmpty else {
+            return send(DataReply(bytes: WipingBuffer(copying: bytes)), notifying: notifications)
         }
         isAnswered = true
         ticket.send(bytes)
@@ -46,7 +46,7 @@ extension Reply where Body == DataAnswer {
 }
 
 /// A request that libfuse waits for, by its address; valid until it is answered.
-struct Ticket: Sendable {
+struct FuseRequest: Sendable {
     private let address: UInt
     let dispatcher: Dispatcher
     let caller: Caller
@@ -68,12 +68,12 @@ struct Ticket: Sendable {
             interrupted: {
                 guard let request = unsafe OpaquePointer(bitPattern: address) else { return false }
                 return unsafe fuse_req_interrupted(request) != 0
-            }, handingOn: Lead.handOn, releasing: Lead.releaseMessage)
+            }, willBlock: ReceiverRole.yieldCurrent, releasing: ReceiverRole.releaseMessage)
     }
 
-    fileprivate func send(_ answer: some Answer) {
+    fileprivate func send(_ body: some ReplyBody) {
         guard let request = unsafe OpaquePointer(bitPattern: address) else { return }
-        if unsafe answer.send(to: request) == -ENOENT { answer.undo(dispatcher, caller: caller) }
+        if unsafe body.send(to: request) == -ENOENT { body.undo(dispatcher, caller: caller) }
     }
 
     fileprivate func send(_ bytes: RawSpan) {

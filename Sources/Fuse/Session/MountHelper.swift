@@ -44,7 +44,7 @@ struct MountHelper {
         do throws(Errno) {
             var output = try Pipe()
             // Its messages are looked at: not translated.
-            var plan = ChildProcess.Plan(
+            var plan = ChildProcess.Configuration(
                 executable: path, arguments: arguments, environment: environment + ["LC_ALL=C"])
             plan.descriptors = descriptors
             plan.descriptors[2] = output.writeEnd

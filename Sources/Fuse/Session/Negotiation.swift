@@ -16,13 +16,13 @@ enum Negotiation {
     static func install(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.`init` = { data, connection in
             guard let data = unsafe data, let connection = unsafe connection else { return }
-            unsafe Negotiation.agree(on: &connection.pointee)
+            unsafe Negotiation.negotiate(on: &connection.pointee)
             let dispatcher = unsafe Unmanaged<Dispatcher>.fromOpaque(data).takeUnretainedValue()
             unsafe dispatcher.notifier.start(kernelMinor: connection.pointee.proto_minor)
         }
     }
 
-    private static func agree(on connection: inout fuse_conn_info) {
+    private static func negotiate(on connection: inout fuse_conn_info) {
         connection.want = connection.capable & UInt32(features)
         connection.max_write = min(connection.max_write, UInt32(SessionOptions.maximumWrite))
         // The same as the mount option, or libfuse refuses.

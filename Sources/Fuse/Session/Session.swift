@@ -83,13 +83,13 @@ public final class Session: Sendable {
         let stacks = StackWipe()
         let receive = ReceiveLoop(session, channel, options, stacks)
         loop.withLock { $0 = receive }
-        let workers = Workers(limit: options.workers) { receive.work($0) }
+        let workers = WorkerPool(limit: options.workers) { receive.work($0) }
         defer { endNotifier(mount) }
         do throws(Errno) {
             try dispatcher.notifier.start(channel) {
                 stacks.run {
-                    workers.wakeParked()
-                    channel.nudgeSleeper()
+                    workers.wakeIdle()
+                    channel.wakeWaiter()
                 }
             }
             try workers.run()
@@ -147,7 +147,7 @@ public final class Session: Sendable {
 
     /// Lets the guard unmount, for a process that has renounced new privileges (``NewPrivileges``): fusermount3 gets none from it.
     /// The guard must watch this mount.
-    public func delegateUnmount(to guarding: borrowing MountGuard) {
+    public func delegateUnmount(to guarding: borrowing MountWatchdog) {
         let connection = guarding.connection
         phase.withLock { phase in
             switch phase {

@@ -16,7 +16,7 @@ public struct SessionOptions: Sendable {
     /// Further options of mount.fuse3(8), each as `name` or `name=value`.
     public var extraOptions: [String] = []
     /// The threads that serve requests which may wait for a disk or for another caller, 1 to 128. Further such requests wait in a queue,
-    /// while another thread continues to receive. A handler that yields the receiver role (``Request/handOn()``) does not count.
+    /// while another thread continues to receive. A handler that yields the receiver role (``Request/willBlock()``) does not count.
     ///
     /// Idle threads end after some seconds, except four. Four locked receive buffers of about 1 MiB, of which only the used part is
     /// resident, are enough: a short message is moved to a separate page, and a handler releases a long message before it waits
@@ -28,9 +28,9 @@ public struct SessionOptions: Sendable {
     public var pollMicroseconds = 50
 
     /// The thread that receives a READ, WRITE or CREATE serves it, too: for a file system that says itself which of them take
-    /// longer (``Request/handOn()``), or wait for what a further message brings. Letting another thread receive costs a
+    /// longer (``Request/willBlock()``), or wait for what a further message brings. Letting another thread receive costs a
     /// wake-up, more than all the rest of a short one.
-    public var servesAtOnce = false
+    public var receiverServesIO = false
 
     /// Nothing that is newer than this minor version of the kernel's protocol is used, whatever the kernel has: so what older
     /// kernels need can be tried on a newer one.

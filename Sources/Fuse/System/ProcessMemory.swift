@@ -5,14 +5,14 @@ import Glibc
 public enum ProcessMemory {
     /// Gives free pages of the heap back to the system (malloc_trim(3)): glibc keeps what lies between pages in use for
     /// ever. Likewise the pages of code: most of it has run at the start and will not run again.
-    public static func giveBack() {
+    public static func trimHeap() {
         malloc_trim(0)
-        dropCode()
+        evictCode()
     }
 
     /// The kernel maps code again, out of the page cache, where it is run. Mappings that can be written to are left alone,
     /// and those that could once: relocations are in them.
-    private static func dropCode() {
+    private static func evictCode() {
         for line in ProcFile.readAll("/proc/self/maps")?.split(separator: "\n") ?? [] {
             guard let code = range(ofCode: line) else { continue }
             unsafe madvise(UnsafeMutableRawPointer(bitPattern: code.lowerBound), code.count, MADV_DONTNEED)

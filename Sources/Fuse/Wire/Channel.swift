@@ -11,7 +11,7 @@ final class Channel: Sendable {
     /// Written to end the sleep of the receiving thread.
     private let wake: Int32
     /// Written to end one sleep of it.
-    private let nudge: Int32
+    private let wakeEvent: Int32
 
     /// Takes over `descriptor`, which libfuse closes with its session.
     init(descriptor: Int32) throws(FuseError) {
@@ -21,14 +21,14 @@ final class Channel: Sendable {
         }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        nudge = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard wake >= 0, nudge >= 0 else { throw .system(Errno(rawValue: errno), call: "eventfd") }
+        wakeEvent = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard wake >= 0, wakeEvent >= 0 else { throw .system(Errno(rawValue: errno), call: "eventfd") }
         self.descriptor = descriptor
     }
 
     deinit {
         close(wake)
-        close(nudge)
+        close(wakeEvent)
     }
 
     /// Ends the sleep in ``waitForMessage()``, now and from now on.
@@ -37,8 +37,8 @@ final class Channel: Sendable {
     }
 
     /// Ends one sleep in ``waitForMessage()``: this one, or the next.
-    func nudgeSleeper() {
-        eventfd_write(nudge, 1)
+    func wakeWaiter() {
+        eventfd_write(wakeEvent, 1)
     }
 
     /// Sleeps until there is something to read, the connection has ended, or somebody wants the thread awake.
@@ -46,11 +46,11 @@ final class Channel: Sendable {
         var waiting = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: nudge, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakeEvent, events: Int16(POLLIN), revents: 0),
         ]
         _ = unsafe poll(&waiting, 3, -1)
         var count: eventfd_t = 0
-        if waiting[2].revents != 0 { unsafe eventfd_read(nudge, &count) }
+        if waiting[2].revents != 0 { unsafe eventfd_read(wakeEvent, &count) }
     }
 
     /// Whether the other end is gone: unmounted or aborted (POLLERR), or the socket closed.
@@ -79,7 +79,7 @@ extension Channel {
     /// What `fuse_session_custom_io` takes.
     static func callbacks() -> fuse_custom_io {
         unsafe fuse_custom_io(
-            writev: { descriptor, parts, count, _ in unsafe Channel.answer(descriptor, parts, count) },
+            writev: { descriptor, parts, count, _ in unsafe Channel.sendReply(descriptor, parts, count) },
             read: { descriptor, memory, size, _ in unsafe Channel.receive(descriptor, memory, size) },
             splice_receive: nil, splice_send: nil)
     }
@@ -88,11 +88,11 @@ extension Channel {
     ///
     /// Reports ENOENT, which means that the caller is gone; the others are logged here and told as success, because
     /// libfuse would print them, and nobody could do anything about them.
-    private static func answer(_ descriptor: Int32, _ parts: UnsafeMutablePointer<iovec>?, _ count: Int32) -> Int {
+    private static func sendReply(_ descriptor: Int32, _ parts: UnsafeMutablePointer<iovec>?, _ count: Int32) -> Int {
         guard let error = unsafe send(descriptor, parts, count) else { return 0 }
         if error.rawValue != ENOENT {
             if error.rawValue != ENODEV, error.rawValue != EPIPE {
-                FuseLog.write(.error, "an answer was refused: \(error)")
+                FuseLog.write(.error, "the kernel refused a reply: \(error)")
             }
             return 0
         }

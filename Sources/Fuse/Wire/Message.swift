@@ -19,10 +19,10 @@ struct Message: ~Escapable {
     var unique: UInt64 { UInt64(bytes.number(at: 8)) | UInt64(bytes.number(at: 12)) << 32 }
 
     /// Whether every part that libfuse will read lies inside the message.
-    var isWhole: Bool {
+    var isComplete: Bool {
         guard Int(length) == bytes.byteCount else { return false }
         guard let opcode else { return true }
-        return MessageShape(opcode).fits(bytes.extracting(droppingFirst: Self.headerSize))
+        return MessageLayout(opcode).fits(bytes.extracting(droppingFirst: Self.headerSize))
     }
 
     /// The lock owner of a SETATTR that has one: `do_setattr` of libfuse 3.14 drops it.

@@ -23,19 +23,22 @@ struct NotificationSender {
                 if kernelMinor >= Self.epochMinor, incrementEpoch() { continue }
                 for entry in fallback() { invalidate(entry) }
             // The notifier's.
-            case .finishedCalls: continue
+            case .wipeStacks: continue
             }
         }
     }
 
     /// A negative offset: attributes only; 0 and length 0: all pages too. There may be a million of them: no allocation.
     private func invalidate(_ node: NodeID, pages: Bool) {
-        typealias Whole = (head: fuse_out_header, body: fuse_notify_inval_inode_out)
+        typealias InodeNotification = (head: fuse_out_header, body: fuse_notify_inval_inode_out)
         let head = fuse_out_header(
-            len: UInt32(MemoryLayout<Whole>.size), error: Int32(FUSE_NOTIFY_INVAL_INODE.rawValue), unique: 0)
-        var whole: Whole = (head, fuse_notify_inval_inode_out(ino: node.rawValue, off: pages ? 0 : -1, len: 0))
-        let error = unsafe withUnsafeMutableBytes(of: &whole) { whole in
-            var vector = unsafe iovec(iov_base: whole.baseAddress, iov_len: whole.count)
+            len: UInt32(MemoryLayout<InodeNotification>.size), error: Int32(FUSE_NOTIFY_INVAL_INODE.rawValue), unique: 0
+        )
+        var message: InodeNotification = (
+            head, fuse_notify_inval_inode_out(ino: node.rawValue, off: pages ? 0 : -1, len: 0)
+        )
+        let error = unsafe withUnsafeMutableBytes(of: &message) { message in
+            var vector = unsafe iovec(iov_base: message.baseAddress, iov_len: message.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
                 unsafe channel.send(UnsafeMutableBufferPointer(start: vector, count: 1))
             }

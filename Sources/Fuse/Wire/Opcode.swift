@@ -10,7 +10,7 @@ enum Opcode: UInt32, Sendable {
     ///
     /// The receiving thread leaves these to other threads, or yields the receiver role before it serves one. It serves all others
     /// itself: a request that the kernel sends after a RELEASE or a FORGET then finds its effect.
-    var mayWait: Bool {
+    var mayBlock: Bool {
         switch self {
         case .read, .write, .flush, .fsync, .fsyncdir, .copyFileRange: true
         case .setattr, .setxattr, .removexattr: true
@@ -19,8 +19,8 @@ enum Opcode: UInt32, Sendable {
         }
     }
 
-    /// Those of ``mayWait`` of which a file system can tell by itself which ones do (``SessionOptions/servesAtOnce``).
-    var saysWhenItWaits: Bool { self == .read || self == .write || self == .create }
+    /// Those of ``mayBlock`` of which a file system can tell by itself which ones do (``SessionOptions/receiverServesIO``).
+    var reportsBlocking: Bool { self == .read || self == .write || self == .create }
 
     /// Whether a request contains numbers only: no name, no value and no secret.
     var isNumeric: Bool {
@@ -35,5 +35,5 @@ enum Opcode: UInt32, Sendable {
     static let longestNumeric = 192
 
     /// Whether the kernel waits for no answer.
-    var isUnanswered: Bool { self == .forget || self == .batchForget || self == .interrupt || self == .notifyReply }
+    var hasNoReply: Bool { self == .forget || self == .batchForget || self == .interrupt || self == .notifyReply }
 }

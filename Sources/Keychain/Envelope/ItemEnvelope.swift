@@ -151,7 +151,7 @@ extension ItemEnvelope {
     }
 
     /// The row around contents that are sealed already.
-    private func seal(_ item: Item, seals: [Seal], keys: RowKeys) throws(KeychainError) -> ItemRecord {
+    private func seal(_ item: Item, seals: [NonceAndTag], keys: RowKeys) throws(KeychainError) -> ItemRecord {
         let tag = try ring.itemTag(directory: item.directory, account: item.account)
         var alwaysTag: [UInt8]?
         if item.protection.availability == .always {

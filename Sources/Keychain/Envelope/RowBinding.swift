@@ -10,7 +10,7 @@ struct RowBinding {
 
     /// Of the metadata: also the row's version and its tags, so that a row found by another's tag does not open, and the
     /// seals of the contents, so that contents of another copy of the store do not fit.
-    func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?, secretSeals: [Seal]) -> AssociatedData {
+    func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?, secretSeals: [NonceAndTag]) -> AssociatedData {
         var bound = base(.metadata, version: version)
         bound.append(part: tag)
         bound.append(part: alwaysTag)

@@ -9,14 +9,14 @@ package final class SealedSecret: Sendable {
     /// Bytes of the contents.
     package let count: Int
     private let ciphertext: [UInt8]
-    private let seals: [Seal]
+    private let seals: [NonceAndTag]
     private let bound: AssociatedData
     private let key: RevocableSecret
     private let charge = Mutex<MemoryCharge?>(nil)
 
     /// `decode` unless seals and ciphertext are as many as contents of `count` bytes have.
     init(
-        count: Int, ciphertext: [UInt8], seals: [Seal], bound: AssociatedData, key: RevocableSecret
+        count: Int, ciphertext: [UInt8], seals: [NonceAndTag], bound: AssociatedData, key: RevocableSecret
     ) throws(KeychainError) {
         guard ciphertext.count == Padding.paddedCount(count), seals.count == SecretChunks.count(for: count) else {
             throw .decode

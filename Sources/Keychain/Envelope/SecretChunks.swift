@@ -23,13 +23,13 @@ enum SecretChunks {
     /// Seals all of `source` through one slab.
     static func seal(
         _ source: borrowing some SecretSource & ~Copyable & ~Escapable, key: RevocableSecret, bound: AssociatedData
-    ) throws(KeychainError) -> (seals: [Seal], ciphertext: [UInt8]) {
+    ) throws(KeychainError) -> (seals: [NonceAndTag], ciphertext: [UInt8]) {
         let padded = Padding.paddedCount(source.secretCount)
         let chunks = count(for: source.secretCount)
         var slab = try KeychainError.translating { () throws(CryptoError) in
             try SecretBytes(count: min(padded, size))
         }
-        var seals: [Seal] = []
+        var seals: [NonceAndTag] = []
         var ciphertext: [UInt8] = []
         ciphertext.reserveCapacity(padded)
         for chunk in 0..<chunks {

@@ -41,7 +41,7 @@ extension SealedBuffer: SecretSource {
     }
 }
 
-extension SealedSuffix: SecretSource {
+extension SealedBufferSuffix: SecretSource {
     package var secretCount: Int { count }
 
     package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {

@@ -41,8 +41,8 @@ package struct AssociatedData: Hashable, Sendable {
     }
 
     /// Seals as one part.
-    package mutating func append(seals: [Seal]) {
-        bytes.append(littleEndian: UInt32(clamping: seals.count * Seal.byteCount))
+    package mutating func append(seals: [NonceAndTag]) {
+        bytes.append(littleEndian: UInt32(clamping: seals.count * NonceAndTag.byteCount))
         for seal in seals { bytes.append(contentsOf: seal.bytes) }
     }
 

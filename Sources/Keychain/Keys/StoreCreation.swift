@@ -41,7 +41,7 @@ private struct StoreCreation {
     let record: StoreRecord
 
     init(cost: Argon2id.Cost) throws(KeychainError) {
-        guard let none = Seal(bytes: [UInt8](repeating: 0, count: Seal.byteCount)) else { throw .param }
+        guard let none = NonceAndTag(bytes: [UInt8](repeating: 0, count: NonceAndTag.byteCount)) else { throw .param }
         let nothing = Sealed(seal: none, ciphertext: [])
         record = StoreRecord(
             format: StoreRecord.currentFormat, identifier: SecureRandom.bytes(StoreRecord.identifierCount),

@@ -8,12 +8,12 @@ package struct DirectoryHead: Hashable, Sendable {
     package var generation: Int64
     package var tag: [UInt8]
     package var alwaysTag: [UInt8]?
-    package var nameSeal: Seal
-    package var alwaysNameSeal: Seal?
+    package var nameSeal: NonceAndTag
+    package var alwaysNameSeal: NonceAndTag?
 
     package init(
         id: RowID, parent: RowID, version: Int64, generation: Int64, tag: [UInt8], alwaysTag: [UInt8]?,
-        nameSeal: Seal, alwaysNameSeal: Seal?
+        nameSeal: NonceAndTag, alwaysNameSeal: NonceAndTag?
     ) {
         self.id = id
         self.parent = parent
@@ -37,12 +37,12 @@ package struct ItemHead: Hashable, Sendable {
     package var alwaysTag: [UInt8]?
     package var ephemeral: [UInt8]?
     package var mac: [UInt8]?
-    package var metadataSeal: Seal
-    package var secretSeals: [Seal]
+    package var metadataSeal: NonceAndTag
+    package var secretSeals: [NonceAndTag]
 
     package init(
         id: RowID, directory: RowID, version: Int64, protection: Protection, generation: Int64, tag: [UInt8],
-        alwaysTag: [UInt8]?, ephemeral: [UInt8]?, mac: [UInt8]?, metadataSeal: Seal, secretSeals: [Seal]
+        alwaysTag: [UInt8]?, ephemeral: [UInt8]?, mac: [UInt8]?, metadataSeal: NonceAndTag, secretSeals: [NonceAndTag]
     ) {
         self.id = id
         self.directory = directory

@@ -48,11 +48,11 @@ package struct ItemRecord: Hashable, Sendable {
     package var mac: [UInt8]?
     package var metadata: Sealed
     /// One per chunk of the secret; empty for an item without one.
-    package var secretSeals: [Seal]
+    package var secretSeals: [NonceAndTag]
 
     package init(
         id: RowID, directory: RowID, version: Int64, protection: Protection, generation: Int64, tag: [UInt8],
-        alwaysTag: [UInt8]?, ephemeral: [UInt8]?, mac: [UInt8]?, metadata: Sealed, secretSeals: [Seal]
+        alwaysTag: [UInt8]?, ephemeral: [UInt8]?, mac: [UInt8]?, metadata: Sealed, secretSeals: [NonceAndTag]
     ) {
         self.id = id
         self.directory = directory

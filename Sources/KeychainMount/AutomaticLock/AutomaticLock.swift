@@ -20,7 +20,7 @@ final class AutomaticLock: Sendable {
     private let keychain: Keychain
     private let lastUse: @Sendable () -> Duration
     private let lock: @Sendable (LockPolicy.Reason) -> Void
-    private let alarm: Alarm
+    private let alarm: WakeupTimer
     private let state = Mutex(State())
 
     /// `lock` is called on a thread of its own, and returns when the keychain is locked and the kernel has forgotten.
@@ -32,7 +32,7 @@ final class AutomaticLock: Sendable {
         self.keychain = keychain
         self.lastUse = lastUse
         self.lock = lock
-        alarm = try Alarm()
+        alarm = try WakeupTimer()
     }
 
     /// Runs until ``end()``, if the policy has anything for it. Throws EAGAIN without a thread.
@@ -45,7 +45,7 @@ final class AutomaticLock: Sendable {
     /// Before the keychain is closed. A lock that is under way may still end.
     func end() {
         state.withLock { $0.hasEnded = true }
-        alarm.ring()
+        alarm.wake()
     }
 
     /// When it will lock; nil while it is locked or nothing is set.
@@ -54,15 +54,15 @@ final class AutomaticLock: Sendable {
     }
 
     private func note(_ lockState: LockState) {
-        state.withLock { $0.unlocked = lockState == .unlocked ? Alarm.now : nil }
-        alarm.ring()
+        state.withLock { $0.unlocked = lockState == .unlocked ? WakeupTimer.now : nil }
+        alarm.wake()
     }
 
     private func run() {
         while !state.withLock({ $0.hasEnded }) {
             let unlocked = state.withLock { $0.unlocked }
             let deadline = unlocked.flatMap { policy.deadline(unlocked: $0, lastUse: lastUse()) }
-            guard let deadline, deadline.moment <= Alarm.now else {
+            guard let deadline, deadline.moment <= WakeupTimer.now else {
                 alarm.wait(until: deadline?.moment)
                 continue
             }

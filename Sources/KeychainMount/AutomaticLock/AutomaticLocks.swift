@@ -8,7 +8,7 @@ import SystemServices
 final class AutomaticLocks: Sendable {
     private struct Parts {
         var timer: AutomaticLock?
-        var login: LoginWatch?
+        var login: LoginMonitor?
         var connection: LoginConnection?
     }
 
@@ -43,11 +43,12 @@ final class AutomaticLocks: Sendable {
 
     var status: AutomaticLockStatus {
         let (deadline, connection) = parts.withLock { ($0.timer?.deadline, $0.connection) }
-        return AutomaticLockStatus(policy, remaining: deadline.map { $0.moment - Alarm.now }, connection: connection)
+        return AutomaticLockStatus(
+            policy, remaining: deadline.map { $0.moment - WakeupTimer.now }, connection: connection)
     }
 
     private func startLogin(_ lock: @escaping @Sendable (LockPolicy.Reason) -> Void) throws(Errno) {
-        let login = try LoginWatch(policy.events, purpose: "The keychain is being locked") { event in
+        let login = try LoginMonitor(policy.events, purpose: "The keychain is being locked") { event in
             lock(LockPolicy.Reason(event))
         } onConnection: { [self] connection in
             parts.withLock { $0.connection = connection }

@@ -38,7 +38,7 @@ struct ControlExchange {
 
     /// The daemon's answer to `message`; ``File/status`` gets none of it.
     func ask(_ message: RawSpan) throws(Failed) -> [UInt8] {
-        let start = Alarm.now
+        let start = WakeupTimer.now
         var exchange = try exchange()
         while true {
             switch exchange.wait(milliseconds: Self.patience) {
@@ -49,7 +49,7 @@ struct ControlExchange {
             case .unopened(let errno): throw .atOpen(errno)
             case .refused(let errno): throw .refused(errno)
             case .died: throw .noHelper(.noChildProcess)
-            case .silent: guard Alarm.now - start < limit, daemonAnswers else { throw .silent }
+            case .silent: guard WakeupTimer.now - start < limit, daemonAnswers else { throw .silent }
             }
         }
     }
@@ -69,9 +69,9 @@ struct ControlExchange {
         return (try? question.ask([UInt8]().rawSpan)) != nil
     }
 
-    private func exchange() throws(Failed) -> FileExchange {
+    private func exchange() throws(Failed) -> ChildFileRequest {
         do throws(Errno) {
-            return try FileExchange(
+            return try ChildFileRequest(
                 directory: mountPoint, name: ".keychainfs/" + file.rawValue, isWritten: file != .status)
         } catch {
             throw .noHelper(error)

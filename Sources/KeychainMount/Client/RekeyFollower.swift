@@ -76,9 +76,9 @@ package struct RekeyFollower {
     private func tellOfSignals(
         _ endLine: @escaping @Sendable () -> Void, _ say: @escaping @Sendable (String) -> Void
     ) throws(Failure) {
-        Signals.block()
+        TerminationSignals.block()
         do throws(Errno) {
-            try Signals.onEnding { _ in
+            try TerminationSignals.onReceive { _ in
                 endLine()
                 say("the rekey goes on in the background; 'keychainfs status' shows how far it is.")
                 exit(ExitCode.interrupted.rawValue)

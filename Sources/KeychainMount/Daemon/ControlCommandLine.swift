@@ -68,7 +68,7 @@ struct ControlCommandLine: ControlCommands {
         let (verb, end) = Self.firstLine(of: command)
         switch verb {
         case "lock":
-            request.notifications += tree.lock()
+            request.notificationsBeforeReply += tree.lock()
             return Array("locked\n".utf8)
         case Self.rekey:
             var offset = end
@@ -85,7 +85,7 @@ struct ControlCommandLine: ControlCommands {
         default:
             if let slots = SlotRequest(line: verb) {
                 let change = try slots.run(command.extracting(end..<command.byteCount), on: tree.keychain)
-                if slots.mayDeleteItems { request.notifications += tree.forgetUnavailable() }
+                if slots.mayDeleteItems { request.notificationsBeforeReply += tree.forgetUnavailable() }
                 return SlotChangeAnswer(change).json
             }
             guard let unlock = UnlockCommand(line: verb) else { throw .param }

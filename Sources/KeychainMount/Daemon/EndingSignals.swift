@@ -22,7 +22,7 @@ final class EndingSignals: Sendable {
 
     /// Starts the thread that waits for signals, which are blocked in all others.
     func start() throws(Errno) {
-        try Signals.onEnding { [self] number in
+        try TerminationSignals.onReceive { [self] number in
             hasArrived.store(true, ordering: .releasing)
             log.notice("ending", metadata: ["signal": "\(number)"])
             ServiceNotification.stopping.send()

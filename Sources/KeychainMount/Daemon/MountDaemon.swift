@@ -45,14 +45,14 @@ struct MountDaemon {
             try serve(opened, at: place, guardedBy: watch, ready: ready)
             compact(opened)
         } catch {
-            watch.dismiss()
+            watch.stop()
             throw error
         }
-        watch.dismiss()
+        watch.stop()
     }
 
     private func serve(
-        _ opened: OpenedKeychain, at place: borrowing MountPoint, guardedBy watch: borrowing MountGuard,
+        _ opened: OpenedKeychain, at place: borrowing MountDirectory, guardedBy watch: borrowing MountWatchdog,
         ready: () -> Bool
     ) throws(Failure) {
         let keychain = opened.keychain
@@ -83,7 +83,7 @@ struct MountDaemon {
                 try? session.unmount(lazily: true)
             }
             // What has run to get here, the key derivation included, will not run soon again.
-            ProcessMemory.giveBack()
+            ProcessMemory.trimHeap()
             // The passphrase and the keys have been through this thread, which now waits.
             ProcessMemory.wipeStack()
             try session.run()
@@ -135,22 +135,22 @@ struct MountDaemon {
     /// Returns memory to the system apart from requests: it takes milliseconds, and faults code back in.
     private func startMemoryTrim() throws(Failure) -> Periodically {
         do throws(Errno) {
-            return try Periodically(seconds: nil, delay: 1) { ProcessMemory.giveBack() }
+            return try Periodically(seconds: nil, delay: 1) { ProcessMemory.trimHeap() }
         } catch {
             throw Failure(noThread: error)
         }
     }
 
-    private func openPlace() throws(Failure) -> MountPoint {
+    private func openPlace() throws(Failure) -> MountDirectory {
         do throws(MountPointError) {
-            return try MountPoint(at: plan.mountPoint)
+            return try MountDirectory(at: plan.mountPoint)
         } catch {
             throw Failure(error, mountPoint: plan.mountPoint)
         }
     }
 
     /// H3: writable for fusermount3, unwritable under the mount; as it was if there is none.
-    private func mount(_ session: Session, at place: borrowing MountPoint) throws(FuseError) {
+    private func mount(_ session: Session, at place: borrowing MountDirectory) throws(FuseError) {
         try? place.prepare()
         do throws(FuseError) {
             try session.mount(at: plan.mountPoint)
@@ -161,18 +161,18 @@ struct MountDaemon {
         try? place.seal()
     }
 
-    private func startGuard() throws(Failure) -> MountGuard {
+    private func startGuard() throws(Failure) -> MountWatchdog {
         do throws(FuseError) {
-            return try MountGuard.start(arguments: ["guard", "--type", MountedKeychains.type, "--", plan.mountPoint])
+            return try MountWatchdog.start(arguments: ["guard", "--type", MountedKeychains.type, "--", plan.mountPoint])
         } catch {
             throw Failure(.failure, "The guard of the mount cannot be started: \(error).")
         }
     }
 
     /// The guard unmounts from now on; without a number of the mount it cannot, and fusermount3 gets its privileges from the daemon.
-    private func renouncePrivileges(_ session: Session, _ watch: borrowing MountGuard) {
+    private func renouncePrivileges(_ session: Session, _ watch: borrowing MountWatchdog) {
         guard let mount = session.mountIdentifier else { return }
-        watch.watch(mount: mount)
+        watch.setMountID(mount: mount)
         session.delegateUnmount(to: watch)
         do throws(Errno) {
             try NewPrivileges.renounce()
@@ -229,7 +229,7 @@ struct MountDaemon {
         options.workers = 48
         // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. A WRITE stages, a
         // CREATE looks. What takes longer says so.
-        options.servesAtOnce = true
+        options.receiverServesIO = true
         return options
     }
 

@@ -44,7 +44,7 @@ package struct MountPlan: Sendable {
         if file.exists { file.reportFiles(say) }
         let secret = try keychainSecret(source, say)
         if isForeground {
-            Signals.block()
+            TerminationSignals.block()
             LogTarget.standardError.start()
             try MountDaemon(self, say: say).serve(with: secret) {
                 ServiceNotification.ready.send()
@@ -58,10 +58,10 @@ package struct MountPlan: Sendable {
 
     /// In the process that ``run(unlocking:say:)`` has started. What `say` gets is seen until the mount is ready.
     package func runInBackground(say: @escaping @Sendable (String) -> Void) {
-        Signals.block()
+        TerminationSignals.block()
         Self.leaveDirectory()
         LogTarget.system.start()
-        let report = ReportOnce(ReadyReport())
+        let report = ReportOnce(ReadinessPipe())
         do throws(Failure) {
             let secret: UnlockSecret? = options.startsLocked ? nil : try inheritedSecret()
             try MountDaemon(self, say: say).serve(with: secret) { report.ready() }
@@ -97,7 +97,7 @@ package struct MountPlan: Sendable {
         try cleanStale()
         createDefaultMountPoint()
         do throws(MountPointError) {
-            _ = try MountPoint(at: mountPoint)
+            _ = try MountDirectory(at: mountPoint)
         } catch {
             throw Failure(error, mountPoint: mountPoint)
         }
@@ -154,13 +154,13 @@ package struct MountPlan: Sendable {
     }
 
     private func startDaemon(_ secret: consuming UnlockSecret?) throws(Failure) {
-        let report: BackgroundReport
+        let report: LaunchResult
         do {
             if let secret {
-                report = try BackgroundStart.start(
+                report = try DaemonLauncher.start(
                     arguments: daemonArguments(secret.kind), secret: secret.bytes.bytes)
             } else {
-                report = try BackgroundStart.start(arguments: daemonArguments(.passphrase), secret: [UInt8]().rawSpan)
+                report = try DaemonLauncher.start(arguments: daemonArguments(.passphrase), secret: [UInt8]().rawSpan)
             }
         } catch {
             throw Failure(
@@ -171,7 +171,7 @@ package struct MountPlan: Sendable {
         switch report {
         case .ready: return
         case .failed(let code, let message): throw Failure(ExitCode(rawValue: code) ?? .failure, message)
-        case .died(let status) where Signals.ending.contains(status - 128):
+        case .died(let status) where TerminationSignals.ending.contains(status - 128):
             throw Failure(.failure, "Signal \(status - 128) ended the daemon before the keychain was mounted.")
         case .died(let status):
             throw Failure(
@@ -189,9 +189,9 @@ package struct MountPlan: Sendable {
             throw Failure(.failure, "The system does not protect the memory of the daemon: it requests no secret.")
         }
         do {
-            try BackgroundStart.requestSecret()
+            try DaemonLauncher.requestSecret()
             let bytes = try SecretBytes.read(
-                from: BackgroundStart.secretDescriptor, limit: BackgroundStart.maximumSecret)
+                from: DaemonLauncher.secretDescriptor, limit: DaemonLauncher.maximumSecret)
             return try UnlockSecret(kind: inheritedKind, bytes: bytes)
         } catch {
             throw Failure(.failure, "The daemon was not given what unlocks the keychain.")

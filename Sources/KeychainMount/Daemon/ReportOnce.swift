@@ -3,9 +3,9 @@ import Synchronization
 
 /// Tells the process that started this one how it went: ready or failed, once.
 final class ReportOnce: Sendable {
-    private let report: Mutex<ReadyReport?>
+    private let report: Mutex<ReadinessPipe?>
 
-    init(_ report: consuming ReadyReport) {
+    init(_ report: consuming ReadinessPipe) {
         self.report = Mutex(report)
     }
 
@@ -19,7 +19,7 @@ final class ReportOnce: Sendable {
         take()?.failed(exitCode: failure.exitCode.rawValue, message: failure.message)
     }
 
-    private func take() -> ReadyReport? {
+    private func take() -> ReadinessPipe? {
         report.withLock { $0.take() }
     }
 }

@@ -89,7 +89,7 @@ final class SnapshotMaker: Sendable {
 
     private func remove(_ path: String) {
         try? FileManager.default.removeItem(atPath: path)
-        DatabaseFiles.removeAll(of: path)
+        SQLiteFileNames.removeAll(of: path)
     }
 
     /// Of fixed length, whatever the name's.

@@ -22,7 +22,7 @@ struct StoreHost: TreeHost {
         ThreadGroup(ofThread: threadID).map { ProcessIdentity(group: $0.id, startTime: $0.startTime) }
     }
 
-    var uptime: Duration { Alarm.now }
+    var uptime: Duration { WakeupTimer.now }
 
     func statistics() throws(Errno) -> FileSystemStatistics {
         var statistics = try FileSystemStatistics(ofPath: directory)

@@ -59,7 +59,7 @@ extension Doctor {
     }
 
     private var clock: Diagnosis.Finding {
-        let changes = [keychain, DatabaseFiles.log(of: keychain)].compactMap { path in
+        let changes = [keychain, SQLiteFileNames.log(of: keychain)].compactMap { path in
             (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
         }
         if let last = changes.max(), last.timeIntervalSinceNow > 60 {

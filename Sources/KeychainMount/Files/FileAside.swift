@@ -18,8 +18,8 @@ struct FileAside: ~Copyable {
         path = source + ".damaged-" + FileNameDate.free(after: source + ".damaged-")
         stamps = Self.stamps(of: source)
         let file = try Self.copied(source, to: path)
-        let names = (DatabaseFiles.log(of: source), DatabaseFiles.log(of: path))
-        log = try DatabaseFiles.hasLog(source) ? Self.copied(names.0, to: names.1) : nil
+        let names = (SQLiteFileNames.log(of: source), SQLiteFileNames.log(of: path))
+        log = try SQLiteFileNames.hasLog(source) ? Self.copied(names.0, to: names.1) : nil
         self.file = file
     }
 
@@ -49,7 +49,7 @@ struct FileAside: ~Copyable {
     /// Durable when it returns. The owner is that of the keychain.
     consuming func publish() throws(Errno) {
         let (path, source) = (path, source)
-        let names = [path] + (log == nil ? [] : [DatabaseFiles.log(of: path)])
+        let names = [path] + (log == nil ? [] : [SQLiteFileNames.log(of: path)])
         try log?.publish()
         try file?.publish()
         for name in names { Self.giveOwner(of: source, to: name) }
@@ -65,6 +65,6 @@ struct FileAside: ~Copyable {
     }
 
     private static func stamps(of path: String) -> [FileStamp] {
-        [FileStamp(path), FileStamp(DatabaseFiles.log(of: path))]
+        [FileStamp(path), FileStamp(SQLiteFileNames.log(of: path))]
     }
 }

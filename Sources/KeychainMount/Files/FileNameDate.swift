@@ -11,7 +11,7 @@ enum FileNameDate {
         let date = now
         let names = [date] + (2...999).map { "\(date)-\($0)" }
         return names.first { name in
-            [prefix + name, DatabaseFiles.log(of: prefix + name)].allSatisfy {
+            [prefix + name, SQLiteFileNames.log(of: prefix + name)].allSatisfy {
                 (try? FileManager.default.attributesOfItem(atPath: $0)) == nil
             }
         } ?? date

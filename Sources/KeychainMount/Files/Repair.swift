@@ -178,7 +178,7 @@ package struct Repair: Sendable {
             let store = try SQLiteRecordStore.create(inEmptyFile: draft.path)
             defer {
                 store.close()
-                DatabaseFiles.removeLog(of: draft.path)
+                SQLiteFileNames.removeLog(of: draft.path)
             }
             do throws(KeychainError) {
                 try fill(store)
@@ -216,7 +216,7 @@ package struct Repair: Sendable {
         let isCurrent: Bool
         if let store {
             try reading { () throws(KeychainError) in try store.checkpoint() }
-            isCurrent = store.isInPlace && !DatabaseFiles.hasLog(path)
+            isCurrent = store.isInPlace && !SQLiteFileNames.hasLog(path)
         } else {
             isCurrent = aside.isCurrent
         }
@@ -229,7 +229,7 @@ package struct Repair: Sendable {
         if let store {
             try reading { () throws(KeychainError) in try store.removeLog() }
         } else {
-            DatabaseFiles.removeLog(of: path)
+            SQLiteFileNames.removeLog(of: path)
         }
         do throws(Errno) { try draft.replace() } catch { throw Failure(error, writing: file.path) }
     }

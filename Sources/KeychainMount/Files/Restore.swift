@@ -81,7 +81,9 @@ package struct Restore: Sendable {
     /// The commit number is kept there when the backup has replaced the keychain.
     private func createStateDirectory() throws(Failure) {
         let directory = target.locations.stateDirectory
-        do throws(Errno) { try FileNames.makeDirectory(directory) } catch { throw Failure(error, writing: directory) }
+        do throws(Errno) { try FileRenaming.makeDirectory(directory) } catch {
+            throw Failure(error, writing: directory)
+        }
     }
 
     private static func exists(_ path: String) -> Failure {
@@ -112,7 +114,7 @@ package struct Restore: Sendable {
             throw Failure(.usage, "\(backup) is the keychain itself.")
         }
         do throws(Errno) {
-            try FileNames.makeDirectory(FilePath(target.path).removingLastComponent().string)
+            try FileRenaming.makeDirectory(FilePath(target.path).removingLastComponent().string)
             let draft = try DraftFile(for: target.path)
             try draft.copy(fileAt: backup)
             try draft.synchronize()

@@ -71,7 +71,7 @@ package struct AnswerReader: ~Copyable, Sendable {
     private mutating func makeRoom(for count: Int) throws(FrameError) {
         guard count > 0 else { return }
         do throws(CryptoError) {
-            secrets = try SecretBytes.patiently(count: count, attempts: Self.attempts)
+            secrets = try SecretBytes.waiting(count: count, attempts: Self.attempts)
         } catch {
             throw .outOfSecretMemory
         }

@@ -6,16 +6,16 @@ import SystemPackage
 
 extension KeychainTree {
     /// Opens a control file. Reads return its contents at the open; its size is 0, and offsets mean nothing.
-    func open(_ file: ControlFile, _ request: borrowing Request) -> OpenedFile {
+    func open(_ file: ControlFile, _ request: borrowing Request) -> OpenFileInfo {
         let handle = Handle.control(ControlHandle(file, answer: file == .status ? status(request) : []))
-        var opened = OpenedFile(handle: table.withLock { $0.open(handle) })
+        var opened = OpenFileInfo(handle: table.withLock { $0.open(handle) })
         opened.nonSeekable = true
         return opened
     }
 
     /// The status counts the items in the store.
     private func status(_ request: borrowing Request) -> [UInt8] {
-        request.handOn()
+        request.willBlock()
         request.releaseMessage()
         return commands.status(of: self)
     }
@@ -30,7 +30,7 @@ extension KeychainTree {
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
         try checkOwner(request.caller)
         let count = data.byteCount
-        request.handOn()
+        request.willBlock()
         let command: ControlCommand
         switch handle.file {
         case .status, .rpc: throw .badFileDescriptor
@@ -50,9 +50,9 @@ extension KeychainTree {
         try handle.run(limit) { [self] in
             var request = Request(caller: caller)
             do throws(KeychainError) {
-                return (.success(try command.run(by: commands, on: self, &request)), request.notifications)
+                return (.success(try command.run(by: commands, on: self, &request)), request.notificationsBeforeReply)
             } catch {
-                return (.failure(error), request.notifications)
+                return (.failure(error), request.notificationsBeforeReply)
             }
         }
     }

@@ -105,7 +105,7 @@ private struct DirectoryNumbers {
         guard slots[Int(number)].count == 0 else { return directory }
         slots[Int(number)].directory = nil
         numbers[ObjectIdentifier(directory)] = nil
-        numbers.giveBackRoom()
+        numbers.shrink()
         free.append(number)
         return directory
     }

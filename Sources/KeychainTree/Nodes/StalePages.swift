@@ -31,6 +31,6 @@ final class StalePages: Sendable {
             }
             return nodes
         }
-        request.notifications += stale.map { .inode($0, pages: true) }
+        request.notificationsBeforeReply += stale.map { .inode($0, pages: true) }
     }
 }

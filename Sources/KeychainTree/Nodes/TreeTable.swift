@@ -42,14 +42,14 @@ struct TreeTable: ~Copyable {
     @discardableResult
     private mutating func remember(_ file: ItemFile, as row: RowID, count: UInt64 = 1) -> Node {
         let node = Node(id: file.node, row: row, content: .item(file))
-        nodes.remember(node, as: file.node, count: count)
+        nodes.addLookups(node, as: file.node, count: count)
         if nodes.count > nodeLimit { takeBackUnused() }
         return node
     }
 
     /// Items that were used once take little room again. Amortized O(1).
     private mutating func takeBackUnused() {
-        nodes.takeOutUnreferenced { id, node, lookups in
+        nodes.removeUnreferenced { id, node, lookups in
             guard let directory = node.idleDirectory else { return false }
             return idle.add(id, row: node.row, in: directory, lookups: lookups)
         }
@@ -61,19 +61,19 @@ struct TreeTable: ~Copyable {
     var usedCount: Int { nodes.count }
 
     /// Counts a lookup of a node.
-    mutating func remember(_ node: Node) { nodes.remember(node, as: node.id) }
+    mutating func remember(_ node: Node) { nodes.addLookups(node, as: node.id) }
 
     /// A node that stays as long as the mount.
     mutating func addFixed(_ content: Node.Content) -> Node {
         let node = Node(id: nodes.makeID(), content: content)
-        nodes.remember(node, as: node.id)
+        nodes.addLookups(node, as: node.id)
         return node
     }
 
     /// The directory of a row, made if the kernel does not know it; counts a lookup.
     mutating func rememberService(_ row: RowID, in place: ClassDirectory) -> ServiceDirectory {
         if let node = directories[row], case .service(let directory) = node.content {
-            nodes.remember(node, as: node.id)
+            nodes.addLookups(node, as: node.id)
             return directory
         }
         let id = nodes.makeID()
@@ -88,7 +88,7 @@ struct TreeTable: ~Copyable {
             return root
         }
         if let node = directories[row] {
-            nodes.remember(node, as: node.id)
+            nodes.addLookups(node, as: node.id)
             return node
         }
         let node = Node(id: nodes.makeID(), row: row, content: .folder(folder))
@@ -98,7 +98,7 @@ struct TreeTable: ~Copyable {
 
     private mutating func remember(directory node: Node) {
         directories[node.row] = node
-        nodes.remember(node, as: node.id)
+        nodes.addLookups(node, as: node.id)
     }
 
     /// The number of an item, and its file if it has one; counts a lookup.
@@ -106,7 +106,7 @@ struct TreeTable: ~Copyable {
         if let id = itemID(row) {
             if idle.remember(id, in: directory) { return KnownItem(id: id, file: nil) }
             if let node = node(id) {
-                nodes.remember(node, as: id)
+                nodes.addLookups(node, as: id)
                 return KnownItem(id: id, file: node.file)
             }
         }
@@ -133,7 +133,7 @@ struct TreeTable: ~Copyable {
 
     /// Counts a lookup of a file that has a node already.
     mutating func remember(_ file: ItemFile) {
-        if let node = nodes[file.node] { nodes.remember(node, as: file.node) }
+        if let node = nodes[file.node] { nodes.addLookups(node, as: file.node) }
     }
 
     /// The kernel gives back `count` lookups. A directory with a name that is not committed is kept for the next one.

@@ -20,7 +20,7 @@ extension KeychainTree {
         switch handle {
         case .directory: throw .isDirectory
         case .control(let handle):
-            if options.commandLimit != nil { request.handOn() }
+            if options.commandLimit != nil { request.willBlock() }
             let slab = try Self.slab(handle.next(size, limit: options.commandLimit))
             body(&request, slab.bytes)
         case .exchange(let exchange): try read(exchange, size: size, owner: owner, &request, body)

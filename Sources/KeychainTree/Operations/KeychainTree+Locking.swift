@@ -39,7 +39,7 @@ extension KeychainTree {
             return table.allItemNodes()
         }
         host.trimMemory()
-        return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .finishedCalls]
+        return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .wipeStacks]
     }
 
     /// Called after a rebuild of the indexes: names may now be found that were not found before, and one of two items or groups that

@@ -21,7 +21,7 @@ extension KeychainTree {
     /// no lock, and other requests are served in the meantime.
     func awaitIndexes(_ request: borrowing Request) {
         guard keychain.areIndexesAwaited else { return }
-        request.handOn()
+        request.willBlock()
         keychain.awaitIndexes()
     }
 

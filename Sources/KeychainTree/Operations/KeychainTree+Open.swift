@@ -15,7 +15,7 @@ extension KeychainTree {
 
     package func create(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32, flags: OpenFlags
-    ) throws(Errno) -> (Entry, OpenedFile) {
+    ) throws(Errno) -> (Entry, OpenFileInfo) {
         let directory = try serviceDirectory(parent)
         do {
             let made = try makePending(request, name, in: directory, permissions: permissions)
@@ -29,7 +29,7 @@ extension KeychainTree {
             }
             let writer = Writer(
                 file: made.file, flags: flags, user: request.caller.userID, losses: 0, availability: availability)
-            let opened = OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
+            let opened = OpenFileInfo(handle: table.withLock { $0.open(.writer(writer)) })
             entry.attributeTimeout = Self.momentOfCreation
             return (entry, opened)
         } catch .fileExists where !flags.contains(.exclusive) {
@@ -40,7 +40,7 @@ extension KeychainTree {
     /// Somebody else (the API) has made the name since the kernel asked for it.
     private func openExisting(
         _ request: inout Request, _ parent: NodeID, _ name: EntryName, _ flags: OpenFlags
-    ) throws(Errno) -> (Entry, OpenedFile) {
+    ) throws(Errno) -> (Entry, OpenFileInfo) {
         guard case .found(let entry) = try lookup(&request, parent: parent, name: name) else { throw .fileExists }
         do {
             return (entry, try open(&request, node: entry.node, flags: flags))
@@ -110,7 +110,7 @@ extension KeychainTree {
         return try lookingUp(request) { () throws(Errno) in
             if let made = try names.withLockIfAvailable({ (_) throws(Errno) in try make() }) { return made }
             // Another thread holds the lock during a commit.
-            request.handOn()
+            request.willBlock()
             return try names.withLock { (_) throws(Errno) in try make() }
         }
     }
@@ -164,7 +164,7 @@ extension KeychainTree {
     /// In bytes.
     private static let shortSecret = 1024
 
-    package func open(_ request: inout Request, node id: NodeID, flags: OpenFlags) throws(Errno) -> OpenedFile {
+    package func open(_ request: inout Request, node id: NodeID, flags: OpenFlags) throws(Errno) -> OpenFileInfo {
         switch try node(id).content {
         case .folder, .service, .controlDirectory: throw .isDirectory
         case .controlFile(let file):
@@ -175,7 +175,7 @@ extension KeychainTree {
     }
 
     /// ESTALE where its name stands for it no more and it cannot be opened: the kernel looks its path up again, once.
-    private func open(_ file: ItemFile, _ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenedFile {
+    private func open(_ file: ItemFile, _ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenFileInfo {
         let changes = flags.isWritable || flags.contains(.truncate)
         do {
             return changes ? try openForWriting(file, flags, caller) : try openForReading(file, caller)
@@ -184,7 +184,7 @@ extension KeychainTree {
         }
     }
 
-    private func openForReading(_ file: ItemFile, _ caller: Caller) throws(Errno) -> OpenedFile {
+    private func openForReading(_ file: ItemFile, _ caller: Caller) throws(Errno) -> OpenFileInfo {
         let handle = try file.state.withLock { (state) throws(Errno) in
             noteUser(caller.userID, &state)
             let handle: Handle
@@ -202,14 +202,14 @@ extension KeychainTree {
             state.openCount += 1
             return handle
         }
-        var opened = OpenedFile(handle: table.withLock { $0.open(handle) })
+        var opened = OpenFileInfo(handle: table.withLock { $0.open(handle) })
         opened.noFlush = true
         return opened
     }
 
     private func openForWriting(
         _ file: ItemFile, _ flags: OpenFlags, _ caller: Caller
-    ) throws(Errno) -> OpenedFile {
+    ) throws(Errno) -> OpenFileInfo {
         try checkWritable()
         let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
@@ -228,7 +228,7 @@ extension KeychainTree {
                 file: file, flags: flags, user: caller.userID, losses: state.losses,
                 availability: Protection.Availability.strictest(of: state.protections(item)))
         }
-        return OpenedFile(handle: table.withLock { $0.open(.writer(writer)) })
+        return OpenFileInfo(handle: table.withLock { $0.open(.writer(writer)) })
     }
 
     /// The committed value, for descriptors for writing with nothing staged, where it has room.
@@ -328,7 +328,7 @@ extension KeychainTree {
                 defer { state.forgetUnused() }
                 return state.writerCount == 0 ? lastClose(&state) : nil
             }
-            if let dropped { request.notifications.append(.allEntries(fallback: { [dropped] })) }
+            if let dropped { request.notificationsBeforeReply.append(.allEntries(fallback: { [dropped] })) }
         }
     }
 

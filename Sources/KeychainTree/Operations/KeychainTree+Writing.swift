@@ -35,7 +35,7 @@ extension KeychainTree {
         // For a commit, or for free space on the disk.
         let mayWait = flags.isSynchronous || !room.isAmple(at: host.uptime)
         if !mayWait {
-            if count > Self.shortWrite { request.handOn() }
+            if count > Self.shortWrite { request.willBlock() }
             let isStaged = try writer.file.state.withLockIfAvailable { (state) throws(Errno) in
                 // Otherwise the committed value has to be read first.
                 guard let staging = state.staging else { return false }
@@ -56,7 +56,7 @@ extension KeychainTree {
         _ flags: OpenFlags
     ) throws(Errno) {
         let caller = request.caller
-        request.handOn()
+        request.willBlock()
         let sealed = seal(data, of: writer)
         if sealed != nil { request.releaseMessage() }
         if flags.isSynchronous { awaitIndexes(before: writer.file, request) }

@@ -128,8 +128,9 @@ extension KeychainTree {
                 return try relocate(&state, to: move, caller)
             }
         }
-        request.notifications.append(.allEntries(fallback: { [] }))
-        request.afterwards.append(.allEntries(fallback: { [self] in [moved, name(of: move)].compactMap(\.self) }))
+        request.notificationsBeforeReply.append(.allEntries(fallback: { [] }))
+        request.notificationsAfterReply.append(
+            .allEntries(fallback: { [self] in [moved, name(of: move)].compactMap(\.self) }))
     }
 
     /// Returns the former name.

@@ -14,8 +14,8 @@ extension KeychainTree {
         names.withLock { _ in
             for change in changes { follow(change, &seen) }
         }
-        request.notifications.append(.allEntries(fallback: { [self] in names(of: changes) }))
-        request.notifications += seen.nodes.map { .inode($0, pages: true) }
+        request.notificationsBeforeReply.append(.allEntries(fallback: { [self] in names(of: changes) }))
+        request.notificationsBeforeReply += seen.nodes.map { .inode($0, pages: true) }
         stalePages.tell(&request)
     }
 

@@ -7,12 +7,12 @@ import SystemPackage
 /// The control file `rpc` (contract, section 9): docs/protocol.md describes it.
 extension KeychainTree {
     /// EINVAL for who could not read an answer: what he writes would never be carried out.
-    func openExchange(_ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenedFile {
+    func openExchange(_ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenFileInfo {
         guard let requests else { throw .noSuchFileOrDirectory }
         guard flags.isReadable else { throw .invalidArgument }
         let exchange = Exchange(
             service: requests, keys: stagingKeys, share: memory.share(of: caller.userID))
-        var opened = OpenedFile(handle: table.withLock { $0.open(.exchange(exchange)) })
+        var opened = OpenFileInfo(handle: table.withLock { $0.open(.exchange(exchange)) })
         (opened.nonSeekable, opened.noFlush) = (true, true)
         return opened
     }
@@ -56,11 +56,11 @@ extension KeychainTree {
         switch work {
         case .none: throw .ioError
         case .goOn(let answer):
-            request.handOn()
+            request.willBlock()
             return answer
         case .carryOut(let bytes):
             do throws(KeychainError) {
-                let (changes, source) = try exchange.answer(to: bytes, from: request.caller) { request.handOn() }
+                let (changes, source) = try exchange.answer(to: bytes, from: request.caller) { request.willBlock() }
                 show(changes, &request)
                 return PartialAnswer(source: source)
             } catch .allocate {

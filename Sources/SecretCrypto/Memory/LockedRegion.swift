@@ -21,16 +21,16 @@ struct LockedRegion: ~Copyable, @unchecked Sendable {
     init(byteCount wanted: Int) {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let usable = (max(wanted, 1) + page - 1) / page * page
-        let whole = usable + 2 * page
+        let mappedSize = usable + 2 * page
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
-        guard let start = unsafe mmap(nil, whole, PROT_NONE, flags, -1, 0), unsafe start != MAP_FAILED else {
+        guard let start = unsafe mmap(nil, mappedSize, PROT_NONE, flags, -1, 0), unsafe start != MAP_FAILED else {
             unsafe mapping = .allocate(byteCount: 1, alignment: 1)
             unsafe base = mapping
             (mappedCount, byteCount, isWipedOnFork) = (0, 0, false)
             return
         }
         unsafe mapping = start
-        mappedCount = whole
+        mappedCount = mappedSize
         unsafe base = start + page
         byteCount = unsafe mprotect(base, usable, PROT_READ | PROT_WRITE) == 0 ? usable : 0
         // A missing one of these is no reason to refuse work: isLocked and the hardening report tell.

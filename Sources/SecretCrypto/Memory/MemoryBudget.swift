@@ -59,7 +59,7 @@ package final class MemoryBudget: Sendable {
 
     private func add(_ bytes: Int, for user: UInt32, isForced: Bool) -> Bool {
         state.withLock { used in
-            guard isForced || hasRoom(bytes, for: user, used) else { return false }
+            guard isForced || hasSpace(bytes, for: user, used) else { return false }
             used.total += bytes
             guard !unlimitedUsers.contains(user) else { return true }
             used.byUser[user, default: 0] += bytes
@@ -68,7 +68,7 @@ package final class MemoryBudget: Sendable {
         }
     }
 
-    private func hasRoom(_ bytes: Int, for user: UInt32, _ used: borrowing Used) -> Bool {
+    private func hasSpace(_ bytes: Int, for user: UInt32, _ used: borrowing Used) -> Bool {
         guard bytes <= limit - used.total else { return false }
         guard !unlimitedUsers.contains(user) else { return true }
         return bytes <= limit / 4 - used.byUser[user, default: 0] && bytes <= limit / 4 * 3 - used.byOthers

@@ -12,7 +12,7 @@ package struct SealedBuffer: ~Copyable, Sendable {
     private static let ids = Atomic<UInt64>(0)
 
     private struct Piece: Sendable {
-        let seal: Seal
+        let seal: NonceAndTag
         let ciphertext: [UInt8]
         var charge: MemoryCharge?
     }

@@ -16,16 +16,16 @@ package final class SecretArena: Sendable {
     package static let sharedCapacity = Atomic(4 << 20)
 
     /// How long an allocation waits for a free slab.
-    package static let patience = 1
+    package static let timeout = 1
 
     private let region: LockedRegion
-    private let slabs: Monitor<SlabMap>
+    private let slabs: Monitor<SlabAllocator>
 
     /// An arena of at least `capacity` bytes. If the system gives none every allocation fails.
     package init(capacity: Int) {
         Sodium.ensure()
         region = LockedRegion(byteCount: capacity)
-        slabs = Monitor(SlabMap(byteCount: region.byteCount))
+        slabs = Monitor(SlabAllocator(byteCount: region.byteCount))
     }
 
     /// Whether the arena is locked in memory now (mlock(2); RLIMIT_MEMLOCK may forbid it).
@@ -37,20 +37,22 @@ package final class SecretArena: Sendable {
     /// Bytes that all slabs together can have.
     package var capacity: Int { region.byteCount }
 
-    /// A zeroed slab for `count` bytes. Waits at most `patience` seconds for one.
-    func take(_ count: Int) throws(CryptoError) -> Slab {
+    /// A zeroed slab for `count` bytes. Waits at most `timeout` seconds for one.
+    func allocate(_ count: Int) throws(CryptoError) -> Slab {
         guard count >= 0 else { throw .invalidParameter }
-        guard let size = SlabMap.slabSize(for: count, capacity: region.byteCount) else { throw .outOfSecretMemory }
-        guard let offset = slabs.wait(seconds: Self.patience, until: { $0.take(size) }) else {
+        guard let size = SlabAllocator.slabSize(for: count, capacity: region.byteCount) else {
+            throw .outOfSecretMemory
+        }
+        guard let offset = slabs.wait(seconds: Self.timeout, until: { $0.allocate(size) }) else {
             throw .outOfSecretMemory
         }
         return Slab(offset: offset, size: size)
     }
 
     /// Wipes the slab and gives it back.
-    func give(_ slab: Slab) {
+    func free(_ slab: Slab) {
         unsafe sodium_memzero(address(of: slab), slab.size)
-        slabs.withLockAndSignal { $0.give(slab.offset, size: slab.size) }
+        slabs.withLockAndSignal { $0.free(slab.offset, size: slab.size) }
     }
 
     /// Where the slab begins; valid for its size until it is given back.

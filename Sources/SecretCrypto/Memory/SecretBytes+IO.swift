@@ -10,7 +10,7 @@ extension SecretBytes {
     ) throws(CryptoError) -> SecretBytes {
         guard limit >= 0, limit < Int.max else { throw .invalidParameter }
         // One byte more than may come, so that the end of file is seen.
-        var buffer = try SecretBytes(count: min(limit + 1, SlabMap.blockSize), in: arena)
+        var buffer = try SecretBytes(count: min(limit + 1, SlabAllocator.blockSize), in: arena)
         var filled = 0
         while true {
             let got = try buffer.fill(from: descriptor, at: filled)
@@ -26,7 +26,7 @@ extension SecretBytes {
     /// What one read(2) gives of at most `limit` bytes, straight into the arena; empty at the end of file.
     ///
     /// - Throws: `io` with the errno of read; an interrupted one is repeated.
-    package static func piece(
+    package static func readChunk(
         from descriptor: Int32, limit: Int, in arena: SecretArena = .shared
     ) throws(CryptoError) -> SecretBytes {
         var buffer = try SecretBytes(count: limit, in: arena)
@@ -47,8 +47,8 @@ extension SecretBytes {
     /// One read(2) into what follows `offset`; the number of bytes, 0 at the end of file.
     mutating func fill(from descriptor: Int32, at offset: Int) throws(CryptoError) -> Int {
         while true {
-            let room = count - offset
-            let got = unsafe withMutablePointer { unsafe Glibc.read(descriptor, $0 + offset, room) }
+            let freeBytes = count - offset
+            let got = unsafe withMutablePointer { unsafe Glibc.read(descriptor, $0 + offset, freeBytes) }
             if got >= 0 { return got }
             guard errno == EINTR else { throw .io(errno) }
         }

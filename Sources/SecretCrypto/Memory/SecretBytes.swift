@@ -12,7 +12,7 @@ package struct SecretBytes: ~Copyable, Sendable {
 
     /// `count` zeros. `outOfSecretMemory` after waiting a second for room; a negative count: `invalidParameter`.
     package init(count: Int, in arena: SecretArena = .shared) throws(CryptoError) {
-        slab = try arena.take(count)
+        slab = try arena.allocate(count)
         self.arena = arena
         self.count = count
     }
@@ -24,7 +24,7 @@ package struct SecretBytes: ~Copyable, Sendable {
     }
 
     /// The same as ``init(count:in:)``, asked for again while there is no room: for whoever had rather wait than fail.
-    package static func patiently(
+    package static func waiting(
         count: Int, attempts: Int, in arena: SecretArena = .shared
     ) throws(CryptoError) -> SecretBytes {
         for _ in 1..<max(1, attempts) {
@@ -44,7 +44,7 @@ package struct SecretBytes: ~Copyable, Sendable {
     }
 
     deinit {
-        arena.give(slab)
+        arena.free(slab)
     }
 
     /// The bytes, to read while this value is borrowed.
@@ -86,9 +86,9 @@ package struct SecretBytes: ~Copyable, Sendable {
 
     /// Overwrites from `offset` on; what does not fit is left out. The caller has checked.
     mutating func copy(_ source: RawSpan, at offset: Int) {
-        let room = min(source.byteCount, count - offset)
-        guard room > 0, offset >= 0 else { return }
-        unsafe source.withPointer { _ = unsafe memcpy(address + offset, $0, room) }
+        let freeBytes = min(source.byteCount, count - offset)
+        guard freeBytes > 0, offset >= 0 else { return }
+        unsafe source.withPointer { _ = unsafe memcpy(address + offset, $0, freeBytes) }
     }
 
     /// The bytes for a C function that writes; valid inside `body` only.

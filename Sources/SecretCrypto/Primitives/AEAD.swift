@@ -9,9 +9,9 @@ package enum AEAD {
     /// Encrypts `plaintext` and binds `associatedData` to it. A key that is not 32 bytes: `invalidParameter`.
     package static func seal(
         _ plaintext: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8]
-    ) throws(CryptoError) -> (seal: Seal, ciphertext: [UInt8]) {
+    ) throws(CryptoError) -> (seal: NonceAndTag, ciphertext: [UInt8]) {
         guard key.count == keyCount else { throw .invalidParameter }
-        var seal = Seal(nonceAndTag: [])
+        var seal = NonceAndTag(nonceAndTag: [])
         let ciphertext = unsafe [UInt8](writing: plaintext.byteCount) { output in
             seal = unsafe encrypt(plaintext, key: key, associatedData: associatedData, into: output)
         }
@@ -20,7 +20,7 @@ package enum AEAD {
 
     /// Decrypts into locked memory. Wrong key, data or seal: `authenticationFailed`, never another plaintext.
     package static func open(
-        _ ciphertext: RawSpan, seal: Seal, key: borrowing SecretBytes, associatedData: [UInt8],
+        _ ciphertext: RawSpan, seal: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         in arena: SecretArena = .shared
     ) throws(CryptoError) -> SecretBytes {
         var plaintext = try SecretBytes(count: ciphertext.byteCount, in: arena)
@@ -32,7 +32,7 @@ package enum AEAD {
     /// Decrypts into the first bytes of `output` without allocating; they are zero if it fails. Less room than
     /// ciphertext, or a key that is not 32 bytes: `invalidParameter`.
     package static func open(
-        _ ciphertext: RawSpan, seal: Seal, key: borrowing SecretBytes, associatedData: [UInt8],
+        _ ciphertext: RawSpan, seal: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: inout MutableRawSpan
     ) throws(CryptoError) {
         guard key.count == keyCount, output.byteCount >= ciphertext.byteCount else { throw .invalidParameter }
@@ -46,30 +46,30 @@ package enum AEAD {
     private static func encrypt(
         _ plaintext: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: UnsafeMutablePointer<UInt8>
-    ) -> Seal {
-        let bytes = unsafe [UInt8](writing: Seal.byteCount) { nonce in
+    ) -> NonceAndTag {
+        let bytes = unsafe [UInt8](writing: NonceAndTag.byteCount) { nonce in
             unsafe NoncePool.shared.next(into: nonce)
             unsafe plaintext.withPointer { message in
                 unsafe key.withPointer { key in
                     _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
-                        output, nonce + Seal.nonceCount, nil, message, UInt64(plaintext.byteCount),
+                        output, nonce + NonceAndTag.nonceCount, nil, message, UInt64(plaintext.byteCount),
                         associatedData, UInt64(associatedData.count), nil, nonce, key)
                 }
             }
         }
-        return Seal(nonceAndTag: bytes)
+        return NonceAndTag(nonceAndTag: bytes)
     }
 
     /// 0 if the tag fits; otherwise `output` is zero.
     private static func decrypt(
-        _ ciphertext: RawSpan, seal: Seal, key: borrowing SecretBytes, associatedData: [UInt8],
+        _ ciphertext: RawSpan, seal: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: UnsafeMutablePointer<UInt8>
     ) -> Int32 {
         unsafe ciphertext.withPointer { message in
             unsafe key.withPointer { key in
                 unsafe seal.bytes.rawSpan.withPointer { nonce in
                     unsafe crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
-                        output, nil, message, UInt64(ciphertext.byteCount), nonce + Seal.nonceCount,
+                        output, nil, message, UInt64(ciphertext.byteCount), nonce + NonceAndTag.nonceCount,
                         associatedData, UInt64(associatedData.count), nonce, key)
                 }
             }

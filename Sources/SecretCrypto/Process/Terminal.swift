@@ -18,7 +18,7 @@ struct Terminal: ~Copyable {
 
     /// Prompts and reads one line without echo, up to its newline or ^D.
     func readLine(prompt: String, in arena: SecretArena) throws(PassphraseError) -> SecretBytes {
-        let watch = try SignalWatch()
+        let watch = try SignalPipe()
         while true {
             let signal: Int32
             switch try attempt(prompt: prompt, watch: watch, in: arena) {
@@ -38,7 +38,7 @@ struct Terminal: ~Copyable {
     }
 
     private func attempt(
-        prompt: String, watch: borrowing SignalWatch, in arena: SecretArena
+        prompt: String, watch: borrowing SignalPipe, in arena: SecretArena
     ) throws(PassphraseError) -> Outcome {
         let line: SecretBytes
         do { line = try SecretBytes(count: Self.lineLimit, in: arena) } catch { throw .crypto(error) }
@@ -54,7 +54,7 @@ struct Terminal: ~Copyable {
     }
 
     private func fill(
-        _ empty: consuming SecretBytes, watch: borrowing SignalWatch
+        _ empty: consuming SecretBytes, watch: borrowing SignalPipe
     ) throws(PassphraseError) -> Outcome {
         var line = empty
         var filled = 0

@@ -112,10 +112,10 @@ private struct RowChange {
         }
     }
 
-    private func change(_ seal: inout Seal) {
+    private func change(_ seal: inout NonceAndTag) {
         var bytes = seal.bytes
         bytes[place % bytes.count] ^= value
-        seal = Seal(bytes: bytes) ?? seal
+        seal = NonceAndTag(bytes: bytes) ?? seal
     }
 
     private func change(_ sealed: inout Sealed) {

@@ -21,7 +21,7 @@ extension FuzzTarget {
         while !reader.isAtEnd { try send(&reader, to: session.wire.connection) }
         let alive = session.wire.connection.call(WireRequest(FUSE_STATFS))
         try hold(alive.error == 0, "a session that answers \(alive.error)")
-        try hold(session.wire.connection.unexpectedAnswers == 0, "an answer that nobody has asked for")
+        try hold(session.wire.connection.unexpectedReplies == 0, "an answer that nobody has asked for")
         try hold(session.stop(), "a session that does not end")
         try hold(try memory.keychain.check().isSound, "a keychain that is not sound")
     }

@@ -190,12 +190,12 @@ import Testing
             }
         }
         try client.write(file, "?01x")
-        let (answer, handOns) = (Locked(""), Locked(0))
+        let (answer, blockingCalls) = (Locked(""), Locked(0))
         let (tree, fixture) = (fixture.tree, fixture)
         let thread = TestThread.started {
             let own = TreeProcess(fixture, 2)
             answer.withLock { $0 = (try? own.read(file)).map { String(decoding: $0, as: UTF8.self) } ?? "nothing" }
-            handOns.withLock { $0 = own.handOns.withLock { $0 } }
+            blockingCalls.withLock { $0 = own.blockingCalls.withLock { $0 } }
         }
         entered.wait()
         #expect(throws: Errno.resourceBusy) { try client.read(file) }
@@ -206,32 +206,32 @@ import Testing
         #expect(tree.table.withLock { $0.allExchanges().count } == 2)
         goOn.signal()
         #expect(thread.join(seconds: 10))
-        #expect(answer.withLock { $0 } == "xx" && handOns.withLock { $0 } == 1)
+        #expect(answer.withLock { $0 } == "xx" && blockingCalls.withLock { $0 } == 1)
         #expect(carriedOut == ["z", "x"])
     }
 
     @Test("Others are served while a request takes long, and nobody is woken for a short one; both are a use")
-    func handOns() throws {
+    func blockingCalls() throws {
         let file = try open()
-        client.handOns.withLock { $0 = 0 }
+        client.blockingCalls.withLock { $0 = 0 }
         let before = fixture.tree.lastUse
         try client.write(file, "?02ab")
         #expect(try client.read(file).count == 4)
-        #expect(client.handOns.withLock { $0 } == 0 && fixture.tree.lastUse > before)
+        #expect(client.blockingCalls.withLock { $0 } == 0 && fixture.tree.lastUse > before)
         service.script.withLock { $0.waits = true }
         try client.write(file, "?04abcd")
         #expect(try client.read(file).count == 4)
-        #expect(client.handOns.withLock { $0 } == 1)
+        #expect(client.blockingCalls.withLock { $0 } == 1)
         #expect(try client.read(file).count == 4)
-        #expect(client.handOns.withLock { $0 } == 2)
+        #expect(client.blockingCalls.withLock { $0 } == 2)
         // An item's write may commit, and a command may do anything.
         try client.mkdir("generic-passwords/s")
         let item = try client.open("generic-passwords/s/a", [.writeOnly, .create])
         try client.write(item, "x")
-        #expect(client.handOns.withLock { $0 } == 3)
+        #expect(client.blockingCalls.withLock { $0 } == 3)
         let control = try client.open(".keychainfs/control", [.readWrite])
         try client.write(control, "lock\n")
-        #expect(client.handOns.withLock { $0 } == 4)
+        #expect(client.blockingCalls.withLock { $0 } == 4)
     }
 
     // MARK: Locking

@@ -1,0 +1,196 @@
+import SystemPackage
+
+/// The threads of a session: one, the receiver, receives; the others serve requests that may wait, or are parked.
+///
+/// Parked threads wait here and not in the device, so that a message always wakes the thread that ran last. The receiver serves most
+/// requests itself. It queues a request that may wait for another thread; if no other thread serves anything, it yields the
+/// receiver role to a parked or new thread and serves the request itself, because it is awake.
+///
+/// At most ``limit`` threads serve requests of the queue: the rest of the queue waits there, and the receiver continues to receive.
+/// A handler that yields the receiver role always finds another thread for it, up to ``most``.
+final class WorkerPool: Sendable {
+    /// A message that one thread has received and another one serves.
+    struct Message: Sendable {
+        let lease: MessageBufferPool.Lease
+        /// Where the lease is returned to.
+        let buffers: MessageBufferPool
+    }
+
+    /// The reason for which a parked thread wakes.
+    enum Task {
+        case receive
+        case serve(Message)
+        case exit
+    }
+
+    /// The maximum number of all threads.
+    static let maximumThreads = 256
+
+    private struct State {
+        var hasReceiver = false
+        var queue: [Message] = []
+        /// Threads that serve a request of the queue, or a request for which the receiver has yielded its role.
+        var serving = 0
+        var hasEnded = false
+        var running = 0
+        var parked = 0
+        var threads: [WorkerThread] = []
+        /// The last attempt to create a thread has failed, and the log reports it.
+        var threadCreationFailed = false
+
+        /// The number of parked threads that the queue needs.
+        func takers(_ limit: Int) -> Int { min(queue.count, max(0, limit - serving)) }
+    }
+
+    /// The number of threads that stay parked while the session runs.
+    private static let idleThreadsKept = 4
+    /// The time that the others stay parked, in milliseconds.
+    private static let idleTimeout = 5000
+
+    private let state = Monitor(State())
+    private let limit: Int
+    private let body: @Sendable (WorkerPool) -> Void
+
+    /// - Parameters:
+    ///   - limit: The maximum number of threads that serve requests which may wait.
+    ///   - body: The work of each thread.
+    init(limit: Int, body: @escaping @Sendable (WorkerPool) -> Void) {
+        self.limit = min(max(limit, 1), Self.maximumThreads / 2)
+        self.body = body
+    }
+
+    /// Starts the first thread and returns when all have ended.
+    func run() throws(Errno) {
+        state.with { $0.running += 1 }
+        try startThread()
+        // A thread that starts another one has not ended yet. Not a wait: `wakeOne` is for parked threads only.
+        while let thread = state.with({ $0.threads.popLast() }) { thread.join() }
+    }
+
+    /// Parks the calling thread until there is something to do. Returns `end` when the session has ended, or enough others are parked.
+    ///
+    /// - Parameters:
+    ///   - hasServed: Whether the thread has completed a message of the queue, or one for which ``dispatch(_:)`` returned false.
+    ///   - tidy: Called before the thread sleeps, and each time it wakes.
+    func nextTask(hasServed: Bool, tidying tidy: () -> Void) -> Task {
+        let isSpare = state.with { state in
+            if hasServed { state.serving -= 1 }
+            state.parked += 1
+            return state.parked > Self.idleThreadsKept
+        }
+        guard isSpare else {
+            return state.wait { state in
+                tidy()
+                return task(&state)
+            }
+        }
+        let found = state.wait(milliseconds: Self.idleTimeout) { state in
+            tidy()
+            return task(&state)
+        }
+        return found ?? retireSurplus()
+    }
+
+    /// Nil: there is nothing to do. Receiving comes first: all others wait for the receiver.
+    private func task(_ state: inout State) -> Task? {
+        if !state.hasEnded, !state.hasReceiver {
+            state.hasReceiver = true
+            state.parked -= 1
+            return .receive
+        }
+        if state.takers(limit) > 0 {
+            state.serving += 1
+            state.parked -= 1
+            return .serve(state.queue.removeFirst())
+        }
+        guard state.hasEnded else { return nil }
+        state.parked -= 1
+        return .exit
+    }
+
+    /// Ends the calling thread, unless it is needed after all: it may have been woken last.
+    private func retireSurplus() -> Task {
+        state.with { state in
+            if let task = task(&state) { return task }
+            state.parked -= 1
+            if let own = state.threads.firstIndex(where: \.isCurrent) { state.threads.remove(at: own).detach() }
+            return .exit
+        }
+    }
+
+    /// Queues a message for another thread, and wakes or creates one if fewer than the limit serve.
+    ///
+    /// - Returns: False if no other thread serves anything. The receiver must yield its role and serve the message itself; it
+    ///   counts as one of the threads that serve requests which may wait.
+    func dispatch(_ message: Message) -> Bool {
+        let (isQueued, isWanted, isMissing) = state.with { state -> (Bool, Bool, Bool) in
+            // The receiver is one of the running threads.
+            guard state.running - state.parked > 1 else {
+                state.serving += 1
+                return (false, false, false)
+            }
+            let before = state.takers(limit)
+            state.queue.append(message)
+            guard state.takers(limit) > before else { return (true, false, false) }
+            let isMissing = state.parked <= before && state.running < Self.maximumThreads
+            if isMissing { state.running += 1 }
+            return (true, true, isMissing)
+        }
+        if isMissing {
+            // Without one the next thread that is done serves it.
+            startAdditionalThread()
+        } else if isWanted {
+            state.wakeOne()
+        }
+        return isQueued
+    }
+
+    /// The receiver yields its role, because it is about to wait.
+    func promoteNextReceiver() {
+        let isMissing = state.with { state in
+            state.hasReceiver = false
+            // The others are about to serve queued messages.
+            guard state.parked <= state.takers(limit), state.running < Self.maximumThreads else { return false }
+            state.running += 1
+            return true
+        }
+        // Without one more the next thread that is done receives.
+        if isMissing { startAdditionalThread() } else { state.wakeOne() }
+    }
+
+    private func startAdditionalThread() {
+        do throws(Errno) {
+            try startThread()
+            state.with { $0.threadCreationFailed = false }
+        } catch {
+            let isKnown = state.with { state in
+                defer { state.threadCreationFailed = true }
+                return state.threadCreationFailed
+            }
+            if !isKnown { FuseLog.write(.warning, "no further thread: \(error)") }
+        }
+    }
+
+    /// Wakes all parked threads, to tidy up.
+    func wakeIdle() {
+        state.with(wakesAll: true) { _ in }
+    }
+
+    /// The connection has been closed: all threads end when the queue is empty.
+    func end() {
+        state.with(wakesAll: true) { $0.hasEnded = true }
+    }
+
+    private func startThread() throws(Errno) {
+        do throws(Errno) {
+            let thread = try WorkerThread { [self] in
+                body(self)
+                state.with { $0.running -= 1 }
+            }
+            state.with { $0.threads.append(thread) }
+        } catch {
+            state.with { $0.running -= 1 }
+            throw error
+        }
+    }
+}

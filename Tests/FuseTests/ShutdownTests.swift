@@ -1,0 +1,189 @@
+import FileSystemCore
+import FileSystemTesting
+import Foundation
+import SystemPackage
+import SystemServices
+import Testing
+
+@testable import Fuse
+
+/// How sessions and guards end when somebody waits in the kernel.
+@Suite struct ShutdownTests {
+    /// sendfile(2), which Glibc's module does not have: through the page cache into a pipe. The bytes, or -1.
+    private static func sendfile(_ path: String) -> Int {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        return sendfile(file)
+    }
+
+    private static func sendfile(_ file: Int32) -> Int {
+        typealias Call = @convention(c) (Int32, Int32, UnsafeMutablePointer<Int>?, Int) -> Int
+        guard let symbol = dlsym(nil, "sendfile"), var pipe = try? Fuse.Pipe() else { return -1 }
+        let count = unsafeBitCast(symbol, to: Call.self)(pipe.writeEnd, file, nil, 4096)
+        pipe.closeWriteEnd()
+        return count
+    }
+
+    /// asm/unistd.h, which Glibc's module lacks.
+    #if arch(x86_64)
+    private static let sendfileNumber = "40"
+    #else
+    private static let sendfileNumber = "71"
+    #endif
+
+    /// Whether a thread of ours sleeps in sendfile(2) from that descriptor: its number is the second argument in
+    /// /proc/self/task/TID/syscall (proc(5)).
+    private static func isInSendfile(_ file: Int32) -> Bool {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return threads.contains { thread in
+            let text = (try? String(contentsOfFile: "/proc/self/task/\(thread)/syscall", encoding: .utf8)) ?? ""
+            let words = text.split(separator: " ")
+            return words.count > 2 && words[0] == sendfileNumber && words[2] == "0x" + String(file, radix: 16)
+        }
+    }
+
+    @Test("H4, F10: an end with a request that nobody has taken and a notification that waits for it")
+    func endWithWaitingNotification() throws {
+        let fileSystem = MemoryFileSystem()
+        let mount = try MountedSession(fileSystem) { $0.workers = 1 }
+        defer { mount.stop() }
+        try mount.client.put("/a", [UInt8](repeating: 1, count: 4096))
+        try mount.client.put("/b", "b")
+        let name = try #require(EntryName("a"))
+        let node = try #require(fileSystem.state.withLock { $0.nodes[.root]?.names[name] })
+        let (entered, gate) = (TestSemaphore(), TestSemaphore())
+        let reads = Locked(0)
+        fileSystem.script.withLock {
+            $0.onRead = { _ in
+                let number = reads.withLock { reads in
+                    reads += 1
+                    return reads
+                }
+                if number == 1 {
+                    entered.signal()
+                    gate.wait()
+                }
+                return true
+            }
+        }
+        let file = open(mount.path + "/a", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        // The only worker is busy; a page of /a is locked until its READ is answered; the notifier waits for the page.
+        let client = mount.client
+        let reader = TestThread.started { _ = try? client.contents("/b") }
+        entered.wait()
+        let sender = TestThread.started { _ = Self.sendfile(file) }
+        #expect(eventually(seconds: 60) { Self.isInSendfile(file) })
+        let session = mount.session
+        let sent = TestSemaphore()
+        // Accepted when it returns, however slow this machine is: it waits in the kernel, or will.
+        try #require(session.notifier as? Notifier).enqueue([.inode(node, pages: true)]) { sent.signal() }
+        usleep(300_000)
+        session.exit()
+        usleep(100_000)
+        gate.signal()
+        #expect(mount.waitForEnd())
+        #expect(sent.wait(seconds: 10) && reader.join(seconds: 10) && sender.join(seconds: 10))
+        // Not by cutting it off: who waited was served. (Its page may be dropped before sendfile takes it; then it asks
+        // again, of nobody.)
+        #expect(reads.withLock { $0 } >= 2)
+    }
+
+    @Test("H4: the guard ends a connection that somebody keeps open, wherever the mount is") func guardAborts() throws {
+        let directory = try TemporaryDirectory()
+        let inner = directory.path + "/parent/mount"
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+        let (device, mount) = try Mount.make(at: inner, SessionOptions(source: "kept", subtype: "keychainfs-test"))
+        defer { close(device) }
+        let identifier = try #require(mount.identifier)
+        try FileManager.default.moveItem(atPath: directory.path + "/parent", toPath: directory.path + "/elsewhere")
+        let moved = directory.path + "/elsewhere/mount"
+        // Nobody serves: whoever asks waits until the connection ends.
+        let asking = TestThread.started { _ = FileManager.default.fileExists(atPath: moved + "/x") }
+        #expect(!asking.join(seconds: 0.3))
+        var pipe = try Fuse.Pipe()
+        let message = GuardMessage.mount(identifier).bytes
+        #expect(write(pipe.writeEnd, message, message.count) == 9)
+        pipe.closeWriteEnd()
+        runGuard(pipe.readEnd, at: inner)
+        // Not by its number, which another mount may have by now.
+        #expect(try MountTable.current().mount(at: moved) == nil)
+        #expect(asking.join(seconds: 10))
+    }
+
+    @Test("H2: workers wipe their stacks when asked, and those who wait are woken for it") func stacks() throws {
+        let stacks = StackWipe()
+        let woken = TestSemaphore()
+        let ended = Locked(false)
+        let done = TestThread.started {
+            var member = stacks.join()
+            woken.wait()
+            stacks.wipeIfDue(&member)
+            stacks.leave(member)
+            ended.withLock { $0 = true }
+        }
+        usleep(50_000)
+        var wakes = 0
+        stacks.run {
+            wakes += 1
+            woken.signal()
+        }
+        #expect(wakes == 1 && done.join())
+        // One that is busy holds nobody up for ever.
+        _ = stacks.join()
+        let start = Date()
+        stacks.run {}
+        #expect(Date().timeIntervalSince(start) < 2)
+    }
+
+    @Test(
+        "H2: when finished calls are to be forgotten, no worker has anything of them on its stack, nor one that has ended",
+        arguments: [1, 4, 12])
+    func residue(_ workers: Int) throws {
+        let fileSystem = MemoryFileSystem()
+        let session = try WireSession(fileSystem, workers: workers)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let left = Locked<[Range<UInt>]>([])
+        let (entered, gate) = (TestSemaphore(), TestSemaphore())
+        fileSystem.script.withLock {
+            $0.onRead = { _ in
+                let range = StackResidue.leave()
+                left.withLock { $0.append(range) }
+                entered.signal()
+                gate.wait()
+                return true
+            }
+        }
+        // The only one, which receives again, or several, of whom all but one are parked afterwards.
+        let readers = (0..<max(1, workers - 1)).map { _ in
+            TestThread.started {
+                guard let file = try? client.open("/a", []) else { return }
+                _ = try? client.pread(file, 1, at: 0)
+            }
+        }
+        for _ in readers { entered.wait() }
+        for _ in readers { gate.signal() }
+        for reader in readers { #expect(reader.join()) }
+        let ranges = left.withLock { $0 }
+        #expect(StackResidue.count(in: ranges) > 100, "nothing is left: this test shows nothing")
+        // Those that are more than enough end by themselves.
+        if workers > 4 { sleep(6) }
+        session.session.notifier.send([.wipeStacks])
+        // One that has only just answered does it a moment later.
+        #expect(eventually { StackResidue.count(in: ranges) == 0 })
+    }
+
+    @Test("H1: the kernel's reads for its page cache come without an owner, others with one") func owners() throws {
+        let fileSystem = MemoryFileSystem()
+        let mount = try MountedSession(fileSystem)
+        defer { mount.stop() }
+        try mount.client.put("/a", "contents")
+        #expect(try mount.client.text("/a") == "contents")
+        #expect(fileSystem.count("read for the page cache") == 0)
+        #expect(fileSystem.calls.contains { $0.hasPrefix("read by ") })
+        #expect(Self.sendfile(mount.path + "/a") == 8)
+        #expect(fileSystem.count("read for the page cache") > 0)
+    }
+}

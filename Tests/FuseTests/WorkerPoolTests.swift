@@ -1,0 +1,120 @@
+import FileSystemTesting
+import Synchronization
+import Testing
+
+@testable import Fuse
+
+/// Who leads, who serves and who ends, without a device.
+@Suite struct WorkerPoolTests {
+    /// Threads that serve what a test gives them.
+    private final class Crew: Sendable {
+        let running = Mutex(0)
+        let most = Mutex(0)
+        /// Somebody leads, or has passed the lead on; then it waits for `resume`.
+        let entered = TestSemaphore()
+        let resume = TestSemaphore()
+        /// The last leader stays until then.
+        let end = TestSemaphore()
+        /// The number of leaders that pass the lead on.
+        let passes = Mutex(0)
+        /// A message of the queue is in service; it ends at `finish`.
+        let serving = TestSemaphore()
+        let finish = TestSemaphore()
+
+        func work(_ workers: WorkerPool) {
+            let count = running.withLock { running in
+                running += 1
+                return running
+            }
+            most.withLock { $0 = max($0, count) }
+            defer { running.withLock { $0 -= 1 } }
+            var hasServed = false
+            while true {
+                let task = workers.nextTask(hasServed: hasServed, tidying: {})
+                hasServed = false
+                switch task {
+                case .exit: return
+                case .serve(let message):
+                    serving.signal()
+                    finish.wait()
+                    message.buffers.release(message.lease)
+                    hasServed = true
+                case .receive:
+                    let passes = passes.withLock { passes in
+                        defer { passes -= passes > 0 ? 1 : 0 }
+                        return passes > 0
+                    }
+                    guard passes else {
+                        entered.signal()
+                        end.wait()
+                        return workers.end()
+                    }
+                    workers.promoteNextReceiver()
+                    entered.signal()
+                    resume.wait()
+                }
+            }
+        }
+    }
+
+    @Test("as many threads as requests wait at once; those that have nothing to do for long end, but for four")
+    func spareThreadsEnd() throws {
+        let crew = Crew()
+        let workers = WorkerPool(limit: 20) { crew.work($0) }
+        crew.passes.withLock { $0 = 12 }
+        let runner = TestThread.started { try? workers.run() }
+        for _ in 0..<13 { crew.entered.wait() }
+        #expect(crew.running.withLock { $0 } == 13)
+        // The leader stays; the twelve park.
+        for _ in 0..<12 { crew.resume.signal() }
+        #expect(eventually(seconds: 20) { crew.running.withLock { $0 } == 5 })
+        crew.end.signal()
+        #expect(runner.join(seconds: 10))
+        #expect(crew.running.withLock { $0 } == 0 && crew.most.withLock { $0 } == 13)
+    }
+
+    @Test("the receiver serves a message itself if no other thread does; others queue, and the limit holds")
+    func queue() throws {
+        let buffers = MessageBufferPool(size: MessageBuffer.shortSize, limit: 8)
+        func message() throws -> WorkerPool.Message {
+            WorkerPool.Message(lease: try buffers.acquire(), buffers: buffers)
+        }
+        let idle = WorkerPool(limit: 4) { _ in }
+        #expect(try !idle.dispatch(message()))
+        let crew = Crew()
+        let workers = WorkerPool(limit: 2) { crew.work($0) }
+        crew.passes.withLock { $0 = 1 }
+        let runner = TestThread.started { try? workers.run() }
+        // One has yielded its role and waits, one receives.
+        for _ in 0..<2 { crew.entered.wait() }
+        for _ in 0..<5 { #expect(try workers.dispatch(message())) }
+        for _ in 0..<2 { #expect(crew.serving.wait(seconds: 10)) }
+        #expect(!crew.serving.wait(seconds: 0.1))
+        #expect(crew.running.withLock { $0 } == 4)
+        for _ in 0..<3 {
+            crew.finish.signal()
+            #expect(crew.serving.wait(seconds: 10))
+        }
+        for _ in 0..<2 { crew.finish.signal() }
+        crew.resume.signal()
+        crew.end.signal()
+        #expect(runner.join(seconds: 10))
+    }
+
+    @Test("a receiver that yields finds another one although all threads that may wait do")
+    func yieldingAtTheLimit() throws {
+        let buffers = MessageBufferPool(size: MessageBuffer.shortSize, limit: 8)
+        let crew = Crew()
+        let workers = WorkerPool(limit: 1) { crew.work($0) }
+        crew.passes.withLock { $0 = 6 }
+        let runner = TestThread.started { try? workers.run() }
+        for _ in 0..<7 { crew.entered.wait() }
+        #expect(crew.running.withLock { $0 } == 7)
+        #expect(try workers.dispatch(WorkerPool.Message(lease: buffers.acquire(), buffers: buffers)))
+        #expect(crew.serving.wait(seconds: 10))
+        crew.finish.signal()
+        for _ in 0..<6 { crew.resume.signal() }
+        crew.end.signal()
+        #expect(runner.join(seconds: 10))
+    }
+}

@@ -1,0 +1,78 @@
+import FileSystemCore
+import FileSystemTesting
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import KeychainTree
+
+/// Which CREATEs and WRITEs the receiving thread serves by itself, and which let another one receive first.
+@Suite struct BlockingTests {
+    private let fixture: TreeFixture
+    private let client: TreeProcess
+
+    init() throws {
+        fixture = try TreeFixture()
+        client = TreeProcess(fixture, 1)
+        try client.mkdir("generic-passwords/s")
+        fixture.host.freeBlocks.withLock { $0 = 1 << 30 }
+    }
+
+    private func count(_ body: () throws -> Void) rethrows -> Int {
+        client.blockingCalls.withLock { $0 = 0 }
+        try body()
+        return client.blockingCalls.withLock { $0 }
+    }
+
+    @Test("nothing is handed on for a new file and a short value")
+    func short() throws {
+        var file: TreeProcess.Descriptor?
+        #expect(try count { file = try client.open("generic-passwords/s/a", [.writeOnly, .create]) } == 0)
+        #expect(try count { try client.write(#require(file), "x") } == 0)
+    }
+
+    @Test("a long value, one that is committed at once, and one that is taken over first take their time")
+    func long() throws {
+        let file = try client.open("generic-passwords/s/a", [.writeOnly, .create])
+        #expect(try count { try client.write(file, bytes: [UInt8](repeating: 1, count: 20_000)) } == 1)
+        try client.close(file)
+        let again = try client.open("generic-passwords/s/a", [.writeOnly])
+        #expect(try count { try client.write(again, "y") } == 1)
+        #expect(try count { try client.write(again, "z") } == 0)
+        try client.close(again)
+    }
+
+    @Test("F9: where there is little room on the disk, what it takes to make some is not waited for")
+    func littleRoom() throws {
+        fixture.host.freeBlocks.withLock { $0 = FakeHost.enoughBlocks }
+        fixture.host.clock.withLock { $0 += .seconds(1) }
+        let file = try client.open("generic-passwords/s/a", [.writeOnly, .create])
+        #expect(try count { try client.write(file, "x") } == 1)
+    }
+
+    @Test("a name that is made while somebody else changes one waits in a thread of its own")
+    func names() throws {
+        let entered = TestSemaphore()
+        let resume = TestSemaphore()
+        let tree = fixture.tree
+        let holder = TestThread.started {
+            tree.names.withLock { _ in
+                entered.signal()
+                resume.wait()
+            }
+        }
+        entered.wait()
+        let blockingCalls = client.blockingCalls
+        blockingCalls.withLock { $0 = 0 }
+        let fixture = fixture
+        let maker = TestThread.started {
+            let own = TreeProcess(fixture, 1)
+            _ = try? own.open("generic-passwords/s/a", [.writeOnly, .create])
+            blockingCalls.withLock { $0 = own.blockingCalls.withLock { $0 } }
+        }
+        #expect(!maker.join(seconds: 0.1))
+        resume.signal()
+        #expect(holder.join(seconds: 10) && maker.join(seconds: 10))
+        #expect(blockingCalls.withLock { $0 } == 1)
+    }
+}
