@@ -4,8 +4,8 @@ import SecretCrypto
 
 /// A throw-away keychain, filled without a mount.
 struct BenchmarkVault {
-    private let keychain: Keychain
-    private let file: FileFacts
+    private let keychain: KeychainStore
+    private let file: PosixAttributes
 
     private static let passphrase = Array("benchmark".utf8)
     private static let now = KeychainDate(seconds: 1_700_000_000, nanoseconds: 0)
@@ -17,15 +17,15 @@ struct BenchmarkVault {
         let store = try Self.makeStore(at: path)
         let ring = try KeyRing(store: store, device: try Self.device())
         try ring.unlock(passphrase: Self.secret())
-        keychain = try Keychain(store: store, keys: ring, clock: { Self.now })
-        file = FileFacts(
+        keychain = try KeychainStore(store: store, keys: ring, clock: { Self.now })
+        file = PosixAttributes(
             inode: 0, permissions: 0o600, userID: 0, groupID: 0, modificationTime: Self.now, accessTime: Self.now)
     }
 
     /// An empty one, as `keychainfs create` makes it.
     static func makeStore(at path: String) throws -> SQLiteRecordStore {
         let device = try Self.device()
-        return try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
+        return try SQLiteRecordStore.create(at: path) { store throws(KeychainFault) in
             try KeyRing.create(in: store, passphrase: Self.secret(), cost: .moderate, device: device)
             return store
         }
@@ -43,19 +43,19 @@ struct BenchmarkVault {
     func fill(_ names: BenchmarkNames, size: Int) throws {
         var folder = file
         folder.permissions = 0o700
-        let directories = try keychain.change { [folder] (change) throws(KeychainError) in
-            let container = try change.container(ContainerKey(itemClass: .genericPassword), file: folder).id
-            return try (0..<names.services).map { (number) throws(KeychainError) in
+        let directories = try keychain.change { [folder] (transaction) throws(KeychainFault) in
+            let container = try transaction.container(ContainerKey(itemClass: .genericPassword), file: folder).id
+            return try (0..<names.services).map { (number) throws(KeychainFault) in
                 let key = Directory.Key.service(.generic(service: .string(names.service(number))))
-                return try change.addDirectory(key, in: container, file: folder).id
+                return try transaction.addDirectory(key, in: container, file: folder).id
             }
         }
         for start in stride(from: 0, to: names.count, by: Self.batch) {
-            try keychain.change { (change) throws(KeychainError) in
+            try keychain.change { (transaction) throws(KeychainFault) in
                 for number in start..<min(names.count, start + Self.batch) {
                     var item = item(number, names, in: directories[number % directories.count])
                     item.secretCount = size
-                    _ = try change.save(item, secret: BenchmarkSecret(count: size))
+                    _ = try transaction.save(item, secret: BenchmarkSecret(count: size))
                 }
             }
         }
@@ -76,7 +76,7 @@ struct BenchmarkVault {
         try SecretBytes(copying: [UInt8](repeating: 1, count: 32).rawSpan)
     }
 
-    private static func secret() throws(KeychainError) -> SecretBytes {
+    private static func secret() throws(KeychainFault) -> SecretBytes {
         do throws(CryptoError) { return try SecretBytes(copying: passphrase.rawSpan) } catch { throw .allocate }
     }
 }
@@ -88,7 +88,7 @@ private struct BenchmarkSecret: SecretSource {
 
     var secretCount: Int { bytes.count }
 
-    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         try bytes.rawSpan.readSecret(at: offset, into: &output)
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 import SystemPackage
 
 /// Where commit numbers are kept: a file of mode 0600 per store, beside the device key (S2).
-package final class CommitNumberFile: CommitNumberKeeper {
+package final class CommitNumberFile: CommitNumberStore {
     private static let byteLimit = 4096
     private let directory: String
     private let log = Logger(label: "keychainfs")
@@ -19,11 +19,11 @@ package final class CommitNumberFile: CommitNumberKeeper {
     /// `commit-number.` and the store's identifier in hexadecimal.
     package func path(for store: [UInt8]) -> String { StateFile.path("commit-number", store, in: directory) }
 
-    package func kept(for store: [UInt8]) -> [UInt8]? {
+    package func load(for store: [UInt8]) -> [UInt8]? {
         StateFile.contents(of: path(for: store), limit: Self.byteLimit)
     }
 
-    package func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) {
+    package func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) {
         do throws(Errno) {
             try StateFile.write(record, to: path(for: store), in: directory)
             hasFailed.store(false, ordering: .relaxed)

@@ -17,7 +17,7 @@ package struct DeviceKeyFile: Sendable {
     }
 
     /// The key of this device as it is passed or kept.
-    package init(_ locations: Locations) {
+    package init(_ locations: DefaultPaths) {
         self.init(path: locations.deviceKey, isCredential: locations.deviceKeyCredential != nil)
     }
 
@@ -94,7 +94,7 @@ package struct DeviceKeyFile: Sendable {
     private func create() throws(DeviceKeyError) {
         do throws(Errno) {
             try FileRenaming.makeDirectory(path.removingLastComponent().string)
-            let draft = try DraftFile(for: path.string)
+            let draft = try TemporaryFile(for: path.string)
             try draft.writeRandom(count: Self.byteCount)
             try draft.publish()
         } catch {

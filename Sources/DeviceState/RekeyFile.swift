@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Where it is kept that a rekey is under way: a file of mode 0600 per store, beside the device key; there only as long as
 /// it is. Its text is the generation of the user key that the rekey began with, in decimal.
-package struct RekeyFile: RekeyKeeper {
+package struct RekeyFile: RekeyStateStore {
     private static let byteLimit = 64
     private let directory: String
 
@@ -22,7 +22,7 @@ package struct RekeyFile: RekeyKeeper {
         return Int64(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 
-    package func keep(rekeyGeneration: Int64?, of store: [UInt8]) throws(KeychainError) {
+    package func keep(rekeyGeneration: Int64?, of store: [UInt8]) throws(KeychainFault) {
         let path = path(for: store)
         do throws(Errno) {
             guard let rekeyGeneration else { return try StateFile.remove(path) }

@@ -43,7 +43,7 @@ package struct ReplacedKeychain {
     /// Gives back what ``keep()`` has taken, as far as it came.
     package func undo() {
         if !Self.exists(path) { try? FileRenaming.renameNoReplace(kept, path) }
-        guard giveBackLog(), Self.isSame(kept, path) else { return }
+        guard restoreLog(), Self.isSame(kept, path) else { return }
         for name in [log(kept), kept] { try? FileManager.default.removeItem(atPath: name) }
     }
 
@@ -51,7 +51,7 @@ package struct ReplacedKeychain {
     var presentLog: String { Self.exists(log(kept)) ? log(kept) : log(path) }
 
     /// Without its log the keychain lacks what was committed last: whether it has what there is of it, durably.
-    private func giveBackLog() -> Bool {
+    private func restoreLog() -> Bool {
         guard Self.exists(log(kept)) else { return true }
         if !Self.exists(log(path)) {
             do throws(Errno) { try FileRenaming.link(log(kept), log(path)) } catch {
@@ -63,7 +63,7 @@ package struct ReplacedKeychain {
     }
 
     /// What a restore of that keychain has left that was cut off; nil if there is none, or it is still at work.
-    package static func cutOff(of path: String) -> ReplacedKeychain? {
+    package static func interrupted(of path: String) -> ReplacedKeychain? {
         guard let facts = facts(path), facts.linkCount > 1 else { return nil }
         let directory = FilePath(path).removingLastComponent().string
         guard !TemporaryFiles(in: FilePath(directory)).isAnyInUse else { return nil }

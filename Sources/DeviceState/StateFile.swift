@@ -28,7 +28,7 @@ enum StateFile {
     /// Durable when it returns. The directory is made if there is none.
     static func write(_ contents: [UInt8], to path: String, in directory: String) throws(Errno) {
         try FileRenaming.makeDirectory(directory)
-        let draft = try DraftFile(for: path)
+        let draft = try TemporaryFile(for: path)
         try draft.write(contents)
         try draft.replace()
     }

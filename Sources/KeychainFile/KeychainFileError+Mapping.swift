@@ -8,7 +8,7 @@ extension KeychainFileError {
             switch error {
             case .notFound: .notFound
             case .alreadyExists, .leftoverFile: .exists
-            case .strayFile(let path), .mismatchedLog(let path): .strayFile(path: path)
+            case .foreignFile(let path), .mismatchedLog(let path): .strayFile(path: path)
             case .severalNames: .severalNames
             case .othersMayWrite: .othersMayWrite
             case .notRegularFile, .notAKeychain, .unknownFormat: .notAKeychain
@@ -21,7 +21,7 @@ extension KeychainFileError {
             }
     }
 
-    init(_ error: KeychainError) {
+    init(_ error: KeychainFault) {
         self =
             switch error {
             case .authFailed: .wrongSecret

@@ -10,13 +10,13 @@ import SystemServices
 
 /// A keychain that this process has open, and its keys.
 struct StoredKeychain: Sendable {
-    private let keychain: Keychain
+    private let keychain: KeychainStore
     let connection: LocalConnection
 
     /// Opens it; still locked.
     init(path: String) throws(KeychainFileError) {
-        let locations = Locations()
-        CutOffWork(of: path, locations: locations).undo()
+        let locations = DefaultPaths()
+        InterruptedOperations(of: path, locations: locations).undo()
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
             store = try SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
@@ -46,11 +46,11 @@ struct StoredKeychain: Sendable {
     static func create(
         path: String, passphrase: borrowing SecretBytes, cost: Argon2id.Cost
     ) throws(KeychainFileError) {
-        let locations = Locations()
+        let locations = DefaultPaths()
         let device = try device(locations)
-        CutOffWork(of: path, locations: locations).removeDrafts()
+        InterruptedOperations(of: path, locations: locations).removeDrafts()
         do throws(StoreOpenError) {
-            try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
+            try SQLiteRecordStore.create(at: path) { (store) throws(KeychainFault) in
                 try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
                 return store
             }.close()
@@ -62,7 +62,7 @@ struct StoredKeychain: Sendable {
     var isUnlocked: Bool { keychain.keys.state == .unlocked }
 
     func unlock(with secret: borrowing UnlockSecret) throws(KeychainFileError) {
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             try keychain.keys.unlock(with: secret, acceptingRollback: false)
         } catch {
             throw KeychainFileError(error)
@@ -71,13 +71,13 @@ struct StoredKeychain: Sendable {
 
     func lock() {
         keychain.lock()
-        // The keeper reports a failure; the keychain is locked in any case.
+        // The commitNumberStore reports a failure; the keychain is locked in any case.
         try? keychain.keys.keepCommitNumber()
     }
 
     func close() { keychain.close() }
 
-    private static func device(_ locations: Locations) throws(KeychainFileError) -> SecretBytes {
+    private static func device(_ locations: DefaultPaths) throws(KeychainFileError) -> SecretBytes {
         do throws(DeviceKeyError) {
             return try DeviceKeyFile(locations).read()
         } catch {
@@ -86,13 +86,13 @@ struct StoredKeychain: Sendable {
     }
 
     private static func keychain(
-        _ store: SQLiteRecordStore, device: consuming SecretBytes, _ locations: Locations
-    ) throws(KeychainFileError) -> Keychain {
-        do throws(KeychainError) {
+        _ store: SQLiteRecordStore, device: consuming SecretBytes, _ locations: DefaultPaths
+    ) throws(KeychainFileError) -> KeychainStore {
+        do throws(KeychainFault) {
             let keys = try KeyRing(
-                store: store, device: device, keeper: CommitNumberFile(directory: locations.stateDirectory),
-                rekeyKeeper: RekeyFile(directory: locations.stateDirectory))
-            return try Keychain(store: store, keys: keys, clock: { KeychainDate.now })
+                store: store, device: device, commitNumberStore: CommitNumberFile(directory: locations.stateDirectory),
+                rekeyStateStore: RekeyFile(directory: locations.stateDirectory))
+            return try KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
         } catch {
             throw KeychainFileError(error)
         }

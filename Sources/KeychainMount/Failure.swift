@@ -60,7 +60,7 @@ package struct Failure: Error, Sendable {
 
 extension Failure {
     /// What a keychain's error means to somebody at a terminal.
-    package init(_ error: KeychainError, keychain path: String) {
+    package init(_ error: KeychainFault, keychain path: String) {
         switch error {
         case .authFailed:
             self.init(.wrongPassphrase, "The passphrase does not open \(path). Try again.")

@@ -14,25 +14,25 @@ extension ItemService {
     ///   told in the answer.
     package func answer(
         frame: borrowing SealedBuffer, by caller: Caller, willWait: () -> Void = {}
-    ) throws(KeychainError) -> ServedAnswer {
+    ) throws(KeychainFault) -> ServedAnswer {
         let bytes = try Self.bytes(of: frame, 0..<min(frame.count, FrameHeader.byteCount))
         guard let header = try? FrameHeader.first(of: bytes.rawSpan), header.frameCount == frame.count else {
             return ServedAnswer(failure: .param)
         }
         let end = FrameHeader.byteCount + header.listCount
         let list = try Self.bytes(of: frame, FrameHeader.byteCount..<end)
-        let secret = try KeychainError.translating { () throws(CryptoError) in try frame.suffix(from: end) }
+        let secret = try KeychainFault.translating { () throws(CryptoError) in try frame.suffix(from: end) }
         return answer(list: list, secret: secret, by: caller, willWait: willWait)
     }
 
     private static func bytes(
         of frame: borrowing SealedBuffer, _ range: Range<Int>
-    ) throws(KeychainError) -> [UInt8] {
+    ) throws(KeychainFault) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(range.count)
         while bytes.count < range.count {
             let count = min(step, range.count - bytes.count)
-            var slab = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(count: count) }
+            var slab = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(count: count) }
             var output = slab.mutableBytes
             guard try frame.readSecret(at: range.lowerBound + bytes.count, into: &output) == count else {
                 throw .decode

@@ -13,7 +13,7 @@ package struct ItemService: Sendable {
     ///     about 30 ms.
     ///   - hasRoom: whether so many bytes more would leave the room that a deletion needs; else nothing is added or updated.
     package init(
-        keychain: Keychain, valueLimit: Int = 1 << 20, rowsPerFrame: Int = 8192,
+        keychain: KeychainStore, valueLimit: Int = 1 << 20, rowsPerFrame: Int = 8192,
         hasRoom: @escaping @Sendable (Int) -> Bool = { _ in true }
     ) {
         engine = QueryEngine(keychain: keychain, valueLimit: valueLimit)

@@ -15,21 +15,21 @@ package struct LocalConnection: ItemConnection {
         self.caller = caller
     }
 
-    private static func locked(_ bytes: RawSpan) throws(KeychainError) -> SecretBytes {
+    private static func locked(_ bytes: RawSpan) throws(KeychainFault) -> SecretBytes {
         do throws(CryptoError) {
             var copy = try SecretBytes.waiting(count: bytes.byteCount, attempts: attempts)
             var output = copy.mutableBytes
             _ = output.write(bytes)
             return copy
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 
     package func perform(
         _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
     ) -> Int32 {
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             guard secret.byteCount <= service.valueLimit else { throw .dataTooLarge }
             var frames = service.answer(request, secret: try Self.locked(secret), by: caller).frames
             while let frame = frames.next() {
@@ -45,7 +45,7 @@ package struct LocalConnection: ItemConnection {
 
 extension AnswerFrame {
     /// The frame with its secrets opened.
-    fileprivate init(_ frame: OutgoingFrame) throws(KeychainError) {
+    fileprivate init(_ frame: OutgoingFrame) throws(KeychainFault) {
         let counts = frame.secrets.map(\.count)
         let secrets = try Self.open(frame.secrets, count: counts.reduce(0, +))
         do throws(FrameError) {
@@ -57,8 +57,8 @@ extension AnswerFrame {
         }
     }
 
-    private static func open(_ secrets: [SealedSecret], count: Int) throws(KeychainError) -> SecretBytes {
-        var opened = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(count: count) }
+    private static func open(_ secrets: [SealedSecret], count: Int) throws(KeychainFault) -> SecretBytes {
+        var opened = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(count: count) }
         var output = opened.mutableBytes
         var start = 0
         for secret in secrets {

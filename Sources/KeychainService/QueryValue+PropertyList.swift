@@ -24,7 +24,7 @@ extension QueryValue {
     /// Nil for what says that it is none; a protection class that there is not makes an object of no type.
     private static func accessControl(_ value: PropertyList) -> QueryValue? {
         guard let terms = value.accessControl else { return nil }
-        guard let protection = Protection(code: terms.protection) else { return .object }
+        guard let protection = ProtectionClass(code: terms.protection) else { return .object }
         return .accessControl(AccessControl(protection: protection, flags: terms.flags))
     }
 }

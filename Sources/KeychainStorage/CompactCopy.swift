@@ -10,7 +10,7 @@ final class CompactCopy {
     private let original: FilePath
     /// Its shared lock marks the file as in use; see ``TemporaryFiles``.
     private let file: FileDescriptor
-    /// Claimed in ``OpenFiles``: closing `file` would release the locks of a connection of this process to the new file.
+    /// Claimed in ``OpenDatabases``: closing `file` would release the locks of a connection of this process to the new file.
     private let identity: FileIdentity?
     private var hasReplaced = false
 
@@ -22,7 +22,7 @@ final class CompactCopy {
             throw StoreOpenError(error)
         }
         identity = (try? Stat(file)).map(FileIdentity.init)
-        if let identity { _ = OpenFiles.shared.claim(identity) }
+        if let identity { _ = OpenDatabases.shared.claim(identity) }
     }
 
     deinit {
@@ -31,7 +31,7 @@ final class CompactCopy {
             try? FileManager.default.removeItem(atPath: path.string)
         }
         try? file.close()
-        if let identity { OpenFiles.shared.release(identity) }
+        if let identity { OpenDatabases.shared.release(identity) }
     }
 
     /// The space of the disk that this user may use, in bytes.
@@ -48,9 +48,9 @@ final class CompactCopy {
     ///
     /// - Throws: `permissionDenied` if this user may not set the owner.
     func prepare() throws(StoreOpenError) {
-        let facts = try PlainFiles.stat(original)
-        guard fchown(file.rawValue, facts.userID.rawValue, facts.groupID.rawValue) == 0,
-            fchmod(file.rawValue, facts.permissions.rawValue) == 0, fsync(file.rawValue) == 0
+        let status = try FileSystemCalls.stat(original)
+        guard fchown(file.rawValue, status.userID.rawValue, status.groupID.rawValue) == 0,
+            fchmod(file.rawValue, status.permissions.rawValue) == 0, fsync(file.rawValue) == 0
         else { throw StoreOpenError(Errno(rawValue: errno)) }
     }
 

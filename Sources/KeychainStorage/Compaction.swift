@@ -13,7 +13,7 @@ struct Compaction {
     /// Space that stays available to other writers on the disk, in bytes.
     private static let reserve = 1 << 20
 
-    let connection: Connection
+    let connection: WriterConnection
     let policy: CompactionPolicy
     let limit: TimeLimit
 

@@ -23,8 +23,8 @@ struct FileIdentity: Hashable, Sendable {
 ///
 /// Process-wide because POSIX locks are: closing any descriptor of a file drops every lock that the process has on
 /// it (fcntl(2)), so a second opening, though refused by SQLite, would unlock the first.
-final class OpenFiles: Sendable {
-    static let shared = OpenFiles()
+final class OpenDatabases: Sendable {
+    static let shared = OpenDatabases()
 
     private let claimed = Mutex<Set<FileIdentity>>([])
 

@@ -18,7 +18,7 @@ final class Gate: Sendable {
         var waiters: [Waiter] = []
         var parts: [TransactionPart] = []
         /// Those of `waiters` that come before the next transaction.
-        var waitersDue = 0
+        var waitersBeforeNextWrite = 0
     }
 
     private enum Next {
@@ -29,13 +29,13 @@ final class Gate: Sendable {
     private let state = Mutex(State())
 
     /// Whether the calling thread has the connection.
-    var isMine: Bool { state.withLock { $0.owner == pthread_self() } }
+    var isHeldByCurrentThread: Bool { state.withLock { $0.owner == pthread_self() } }
 
     /// How many parts wait for a transaction.
-    var partCount: Int { state.withLock { $0.parts.count } }
+    var pendingWriteCount: Int { state.withLock { $0.parts.count } }
 
     /// Takes the connection if nobody has it. The caller does not have it.
-    func tryEnter() -> Bool {
+    func tryAcquire() -> Bool {
         state.withLock { state in
             guard state.owner == nil else { return false }
             state.owner = pthread_self()
@@ -44,7 +44,7 @@ final class Gate: Sendable {
     }
 
     /// Waits for the connection. The caller does not have it.
-    func enter() {
+    func acquire() {
         let waiter = state.withLock { state -> Waiter? in
             guard state.owner != nil else {
                 state.owner = pthread_self()
@@ -67,18 +67,18 @@ final class Gate: Sendable {
             state.parts.append(part)
             return false
         }
-        return isFree ? .lead : part.wait()
+        return isFree ? .lead : part.waitForRole()
     }
 
     /// For whoever has the connection: a part that waits, whose caller is to hear of its end.
-    func takePart() -> TransactionPart? {
+    func dequeueWrite() -> TransactionPart? {
         state.withLock { $0.parts.isEmpty ? nil : $0.parts.removeFirst() }
     }
 
     /// Hands the connection on; no transaction is open.
-    func leave(afterWrite: Bool = false) {
+    func release(afterWrite: Bool = false) {
         let next = state.withLock { state -> Next? in
-            if afterWrite { state.waitersDue = state.waiters.count }
+            if afterWrite { state.waitersBeforeNextWrite = state.waiters.count }
             let next = Self.next(&state)
             state.owner =
                 switch next {
@@ -90,14 +90,14 @@ final class Gate: Sendable {
         }
         switch next {
         case .waiter(let waiter): waiter.wake.signal()
-        case .part(let part): part.give(.lead)
+        case .part(let part): part.wake(.lead)
         case nil: break
         }
     }
 
     private static func next(_ state: inout State) -> Next? {
-        if state.waitersDue > 0, !state.waiters.isEmpty {
-            state.waitersDue -= 1
+        if state.waitersBeforeNextWrite > 0, !state.waiters.isEmpty {
+            state.waitersBeforeNextWrite -= 1
             return .waiter(state.waiters.removeFirst())
         }
         if !state.parts.isEmpty { return .part(state.parts.removeFirst()) }

@@ -2,13 +2,13 @@ internal import GRDB
 internal import Keychain
 internal import SQLiteRows
 
-extension KeychainError {
+extension KeychainFault {
     /// The one place where what SQLite and GRDB throw becomes a status.
     ///
     /// Source: <https://www.sqlite.org/rescode.html>. A damaged page is ``decode``: the item is refused, others go on.
     init(storage error: any Error) {
         switch error {
-        case let error as KeychainError: self = error
+        case let error as KeychainFault: self = error
         case let error as DatabaseError: self.init(error.extendedResultCode)
         case is RowDecodingError, is MissingColumn: self = .decode
         default: self = .io(ResultCode.SQLITE_ERROR.rawValue)
@@ -36,12 +36,12 @@ extension KeychainError {
     /// If a page is damaged, the pages in memory are forgotten. SQLite checks the cells of a page (`PRAGMA cell_size_check`) only
     /// when it reads the page from the file, and keeps a page that failed the check in its cache. A later statement would use that
     /// page as if it were intact, and could lose rows when it changes it. Source: `btreeInitPage` in btree.c.
-    static func mapping<Result>(_ db: Database, _ body: () throws -> Result) throws(KeychainError) -> Result {
+    static func mapping<Result>(_ db: Database, _ body: () throws -> Result) throws(KeychainFault) -> Result {
         do {
             return try body()
         } catch {
             if let error = error as? DatabaseError, error.resultCode == .SQLITE_CORRUPT { db.forgetPages() }
-            throw KeychainError(storage: error)
+            throw KeychainFault(storage: error)
         }
     }
 }

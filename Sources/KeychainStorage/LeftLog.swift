@@ -30,7 +30,7 @@ struct LeftLog {
 
     /// Compares the log at `path` with `store`, a descriptor of the file. The position of the descriptor does not matter.
     ///
-    /// - Throws: What opening or reading the log threw; ``StoreOpenError/strayFile(path:)`` if it is not a regular file.
+    /// - Throws: What opening or reading the log threw; ``StoreOpenError/foreignFile(path:)`` if it is not a regular file.
     static func finding(at path: String, store: FileDescriptor) throws(StoreOpenError) -> Finding {
         guard let log = try open(path) else { return .empty }
         defer { try? log.close() }
@@ -71,13 +71,13 @@ struct LeftLog {
         } catch Errno.noSuchFileOrDirectory, Errno.fileNameTooLong {
             return nil
         } catch Errno.tooManySymbolicLinkLevels {
-            throw .strayFile(path: path)
+            throw .foreignFile(path: path)
         } catch {
             throw StoreOpenError(error as? Errno ?? .ioError)
         }
         guard (try? Stat(log).type) == .regular else {
             try? log.close()
-            throw .strayFile(path: path)
+            throw .foreignFile(path: path)
         }
         return log
     }

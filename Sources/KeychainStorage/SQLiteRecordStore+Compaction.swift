@@ -21,7 +21,7 @@ extension SQLiteRecordStore {
     }
 }
 
-extension Connection {
+extension WriterConnection {
     fileprivate func close(compacting policy: CompactionPolicy) throws(StoreOpenError) -> Int {
         var outcome: Result<Int, StoreOpenError> = .success(0)
         close { db in

@@ -9,17 +9,17 @@ extension SQLiteRecordStore {
     /// The store waits meanwhile, for as long as the file takes to be written. Durability is left to the caller.
     /// `edit` is one transaction of the copy. What throws leaves a file that is of no use.
     package func copy<Result>(
-        to path: String, _ edit: (any RecordWriter) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
-        try current().perform { db throws(KeychainError) in
+        to path: String, _ edit: (any RecordWriter) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        try current().perform { db throws(KeychainFault) in
             // <https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause>
-            try KeychainError.mapping(db) { try db.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+            try KeychainFault.mapping(db) { try db.execute(sql: "VACUUM INTO ?", arguments: [path]) }
         }
         let copy: SQLiteRecordStore
         do throws(StoreOpenError) {
             copy = try SQLiteRecordStore.open(path: path)
         } catch {
-            throw KeychainError(copying: error)
+            throw KeychainFault(copying: error)
         }
         // secure_delete is on: what is removed leaves nothing in the pages.
         defer { copy.close() }
@@ -29,7 +29,7 @@ extension SQLiteRecordStore {
     }
 }
 
-extension KeychainError {
+extension KeychainFault {
     /// Why a copy that was just written cannot be opened.
     fileprivate init(copying error: StoreOpenError) {
         self =

@@ -5,7 +5,7 @@ package import Keychain
 extension SQLiteRecordStore {
     /// A store without a row in the empty file at `path`. Durability, and its name, are left to the caller.
     package static func create(inEmptyFile path: String) throws(StoreOpenError) -> SQLiteRecordStore {
-        SQLiteRecordStore(try Connection.create(try StoreFile(path: path)), isReadOnly: false)
+        SQLiteRecordStore(try WriterConnection.create(try StoreFile(path: path)), isReadOnly: false)
     }
 
     /// Whatever rows still lie in the pages of a damaged file, in a new store in the empty file at `path`.
@@ -14,7 +14,7 @@ extension SQLiteRecordStore {
     /// tags and the keys of classes are unique, which those of damaged rows may not be.
     ///
     /// - Parameter source: a copy that nobody uses, with its log beside it; it may be changed.
-    package static func salvage(fileAt source: String, to path: String) throws(KeychainError) -> SQLiteRecordStore {
+    package static func salvage(fileAt source: String, to path: String) throws(KeychainFault) -> SQLiteRecordStore {
         // What the log holds belongs to the pages, if SQLite can still tell.
         let readable = try? SQLiteRecordStore.open(path: source)
         try? readable?.checkpoint()
@@ -25,13 +25,13 @@ extension SQLiteRecordStore {
         } catch {
             throw error == .diskFull ? .diskFull : .io(0)
         }
-        do throws(KeychainError) {
-            try copy.current().perform { db throws(KeychainError) in
-                try KeychainError.mapping(db) { try Salvage(from: TablePages(path: source), to: db).run() }
+        do throws(KeychainFault) {
+            try copy.current().perform { db throws(KeychainFault) in
+                try KeychainFault.mapping(db) { try Salvage(from: PageScanner(path: source), to: db).run() }
                 guard let readable else { return }
-                try readable.current().perform { source throws(KeychainError) in
-                    try KeychainError.mapping(source) {
-                        var found = try FoundRows(in: source)
+                try readable.current().perform { source throws(KeychainFault) in
+                    try KeychainFault.mapping(source) {
+                        var found = try SalvageReader(in: source)
                         try found.replace(in: db)
                     }
                 }
@@ -48,12 +48,12 @@ extension SQLiteRecordStore {
 private struct Salvage {
     private static let uniqueIndexes = ["directory_tag", "directory_always_tag", "item_tag", "item_always_tag"]
 
-    private let pages: TablePages
+    private let pages: PageScanner
     private let db: Database
     /// What puts a row into each table.
     private let inserts: [String: String]
 
-    init(from pages: TablePages, to db: Database) throws {
+    init(from pages: PageScanner, to db: Database) throws {
         self.pages = pages
         self.db = db
         var inserts: [String: String] = [:]

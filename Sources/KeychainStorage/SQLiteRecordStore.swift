@@ -15,10 +15,10 @@ package final class SQLiteRecordStore: RecordStore {
 
     package let isReadOnly: Bool
     /// Nil once closed. Replaced when a new store gets its name.
-    private let connection: Mutex<Connection?>
+    private let connection: Mutex<WriterConnection?>
     private let onExternalChange = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init(_ connection: Connection, isReadOnly: Bool) {
+    init(_ connection: WriterConnection, isReadOnly: Bool) {
         self.connection = Mutex(connection)
         self.isReadOnly = isReadOnly
     }
@@ -30,8 +30,8 @@ package final class SQLiteRecordStore: RecordStore {
         let file = try StoreFile(path: path)
         if refusesOtherWriters { try file.requireNoOtherWriter() }
         switch access {
-        case .readWrite: return SQLiteRecordStore(try Connection.openForWriting(file), isReadOnly: false)
-        case .readOnly: return SQLiteRecordStore(try Connection.openForReading(file), isReadOnly: true)
+        case .readWrite: return SQLiteRecordStore(try WriterConnection.openForWriting(file), isReadOnly: false)
+        case .readOnly: return SQLiteRecordStore(try WriterConnection.openForReading(file), isReadOnly: true)
         }
     }
 
@@ -41,16 +41,16 @@ package final class SQLiteRecordStore: RecordStore {
     /// on. All of it happens under another name in the same directory, so that a crash leaves nothing at `path`.
     /// What `initialize` throws is thrown as ``StoreOpenError/initialization(_:)``, a full disk as itself.
     package static func create<Result>(
-        at path: String, initialize: (SQLiteRecordStore) throws(KeychainError) -> Result
+        at path: String, initialize: (SQLiteRecordStore) throws(KeychainFault) -> Result
     ) throws(StoreOpenError) -> Result {
-        let draft = try Draft(for: path)
+        let draft = try TemporaryStoreFile(for: path)
         defer { draft.remove() }
-        let store = SQLiteRecordStore(try Connection.create(try draft.file), isReadOnly: false)
+        let store = SQLiteRecordStore(try WriterConnection.create(try draft.file), isReadOnly: false)
         do throws(StoreOpenError) {
             let result = try store.fill(initialize)
             try store.replaceConnection { () throws(StoreOpenError) in
                 try draft.publish()
-                return try Connection.openForWriting(try StoreFile(path: path))
+                return try WriterConnection.openForWriting(try StoreFile(path: path))
             }
             return result
         } catch {
@@ -62,24 +62,24 @@ package final class SQLiteRecordStore: RecordStore {
     package var isInPlace: Bool { connection.withLock { $0 }?.isInPlace ?? false }
 
     package func read<Result>(
-        _ body: (any RecordReader) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
-        try current().read { db throws(KeychainError) in try body(SQLiteRecords(db: db)) }
+        _ body: (any RecordReader) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        try current().read { db throws(KeychainFault) in try body(SQLiteRecords(db: db)) }
     }
 
-    package func readAlone<Result>(
-        _ body: (any RecordReader) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
-        try current().perform { db throws(KeychainError) in try body(SQLiteRecords(db: db)) }
+    package func readExclusively<Result>(
+        _ body: (any RecordReader) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        try current().perform { db throws(KeychainFault) in try body(SQLiteRecords(db: db)) }
     }
 
     package func write<Result>(
-        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
+        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
         let connection = try current()
         guard !isReadOnly else { throw .readOnly }
         guard connection.isInPlace else { throw .notAvailable }
-        return try connection.write(ending: ending) { records throws(KeychainError) in try body(records) }
+        return try connection.write(ending: ending) { records throws(KeychainFault) in try body(records) }
     }
 
     package func watchExternalChanges(_ body: @escaping @Sendable () -> Void) {
@@ -87,31 +87,31 @@ package final class SQLiteRecordStore: RecordStore {
         connection.withLock { $0 }?.onExternalChange.withLock { $0 = body }
     }
 
-    package func findExternalChanges() throws(KeychainError) {
+    package func findExternalChanges() throws(KeychainFault) {
         let connection = try current()
-        try connection.perform { db throws(KeychainError) in connection.findExternalChanges(isThorough: true, db) }
+        try connection.perform { db throws(KeychainFault) in connection.findExternalChanges(isThorough: true, db) }
     }
 
-    package func eraseSoon() {
+    package func eraseLogSoon() {
         guard !isReadOnly else { return }
-        connection.withLock { $0 }?.eraser.urge()
+        connection.withLock { $0 }?.eraser.eraseSoon()
     }
 
     package var logBytes: Int { connection.withLock { $0 }?.logBytes ?? 0 }
 
     package var freeBytes: Int {
-        let space = try? current().perform { db throws(KeychainError) in
-            try KeychainError.mapping(db) { try FileSpace(of: db) }
+        let space = try? current().perform { db throws(KeychainFault) in
+            try KeychainFault.mapping(db) { try FileSpace(of: db) }
         }
         return space?.freeBytes ?? 0
     }
 
-    package func emptyLog() throws(KeychainError) { try checkpoint() }
+    package func truncateLog() throws(KeychainFault) { try checkpoint() }
 
-    package func verifyStructure() throws(KeychainError) -> Int {
-        try current().perform { db throws(KeychainError) in
-            do throws(KeychainError) {
-                return try KeychainError.mapping(db) { try StructureCheck.faults(in: db) }
+    package func verifyStructure() throws(KeychainFault) -> Int {
+        try current().perform { db throws(KeychainFault) in
+            do throws(KeychainFault) {
+                return try KeychainFault.mapping(db) { try StructureCheck.faults(in: db) }
             } catch .decode {
                 // Too damaged to be checked to the end.
                 return 1
@@ -120,25 +120,25 @@ package final class SQLiteRecordStore: RecordStore {
     }
 
     /// The number of rows that an index misses plus the number of wrong index entries.
-    package func indexFaults() throws(KeychainError) -> Int {
-        try read { (reader) throws(KeychainError) in try reader.compareIndexes().count }
+    package func indexFaults() throws(KeychainFault) -> Int {
+        try read { (reader) throws(KeychainFault) in try reader.compareIndexes().count }
     }
 
     /// Moves everything from the write-ahead log into the database and empties the log.
     ///
     /// Until then the log keeps what was deleted or overwritten, however secure the deletion.
-    package func checkpoint() throws(KeychainError) {
+    package func checkpoint() throws(KeychainFault) {
         guard !isReadOnly else { return }
         try current().erase()
     }
 
     /// Moves the log into the database and continues without a log: for a file that another one is about to replace.
-    package func removeLog() throws(KeychainError) {
+    package func removeLog() throws(KeychainFault) {
         let connection = try current()
-        try connection.perform { db throws(KeychainError) in
+        try connection.perform { db throws(KeychainFault) in
             // No other connection may have the log open.
             connection.snapshots.close()
-            try KeychainError.mapping(db) { try Compaction.removeLog(db) }
+            try KeychainFault.mapping(db) { try Compaction.removeLog(db) }
         }
     }
 
@@ -149,7 +149,7 @@ package final class SQLiteRecordStore: RecordStore {
     }
 
     /// Returns the connection to its last user; later calls throw `notAvailable`.
-    func takeConnection() -> Connection? {
+    func takeConnection() -> WriterConnection? {
         connection.withLock { connection in
             defer { connection = nil }
             return connection
@@ -157,9 +157,9 @@ package final class SQLiteRecordStore: RecordStore {
     }
 
     private func fill<Result>(
-        _ initialize: (SQLiteRecordStore) throws(KeychainError) -> Result
+        _ initialize: (SQLiteRecordStore) throws(KeychainFault) -> Result
     ) throws(StoreOpenError) -> Result {
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             let result = try initialize(self)
             try checkpoint()
             return result
@@ -171,14 +171,14 @@ package final class SQLiteRecordStore: RecordStore {
     }
 
     /// Goes on with the same records in the database that `reopen` opens.
-    private func replaceConnection(_ reopen: () throws(StoreOpenError) -> Connection) throws(StoreOpenError) {
+    private func replaceConnection(_ reopen: () throws(StoreOpenError) -> WriterConnection) throws(StoreOpenError) {
         close()
         let new = try reopen()
         onExternalChange.withLock { body in new.onExternalChange.withLock { $0 = body } }
         connection.withLock { $0 = new }
     }
 
-    func current() throws(KeychainError) -> Connection {
+    func current() throws(KeychainFault) -> WriterConnection {
         guard let connection = connection.withLock({ $0 }) else { throw .notAvailable }
         return connection
     }

@@ -18,33 +18,33 @@ extension SQLiteRecords {
     static let directoriesOfParent =
         indexedDirectorySelect + " entry.parent = ? AND entry.id > ? ORDER BY entry.id LIMIT ?"
 
-    func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? {
+    func directory(id: RowID) throws(KeychainFault) -> DirectoryRecord? {
         try row(Self.directoryByID, [.row(id)], Self.directory)
     }
 
-    func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
+    func directory(tag: [UInt8], always: Bool) throws(KeychainFault) -> DirectoryRecord? {
         let found = try row(always ? Self.directoryByAlwaysTag : Self.directoryByTag, [.blob(tag)], Self.directory)
         guard let found else { return nil }
         guard (always ? found.alwaysTag : found.tag) == tag else { throw .decode }
         return found
     }
 
-    func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
+    func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRecord] {
         try page(Self.directoriesOfParent, [.row(parent)], after: after, limit: limit) { row in
             let directory = try Self.directory(row)
-            guard directory.parent == parent else { throw KeychainError.decode }
+            guard directory.parent == parent else { throw KeychainFault.decode }
             return directory
         }
     }
 
-    func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try page(
             "SELECT id FROM directory WHERE parent = ? AND id > ? ORDER BY id LIMIT ?", [.row(parent)],
             after: after, limit: limit
         ) { try $0.rowID(0) }
     }
 
-    func directoryIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func directoryIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try page("SELECT id FROM directory WHERE id > ? ORDER BY id LIMIT ?", after: after, limit: limit) {
             try $0.rowID(0)
         }
@@ -57,28 +57,28 @@ extension SQLiteRecords {
     static let directoryHeadsInOrder = directoryHeadSelect + " id > ? ORDER BY id LIMIT ?"
     static let alwaysDirectory = "SELECT 1 FROM directory WHERE parent = ? AND always_tag IS NOT NULL LIMIT 1"
 
-    func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead? {
-        try row(Self.directoryHeadByID, [.row(id)], Self.directoryHead)
+    func directorySummary(id: RowID) throws(KeychainFault) -> DirectoryRowSummary? {
+        try row(Self.directoryHeadByID, [.row(id)], Self.directorySummary)
     }
 
-    func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead] {
-        try page(Self.directoryHeadsInOrder, after: after, limit: limit, Self.directoryHead)
+    func directoryHeads(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
+        try page(Self.directoryHeadsInOrder, after: after, limit: limit, Self.directorySummary)
     }
 
-    func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool {
+    func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainFault) -> Bool {
         try row(Self.alwaysDirectory, [.row(parent)]) { _ in true } ?? false
     }
 
     /// As with items, the UPDATE of a row that keeps its place leaves the indexes alone.
-    func put(_ directory: DirectoryRecord) throws(KeychainError) {
+    func put(_ directory: DirectoryRecord) throws(KeychainFault) {
         let updated = try execute(
             """
             UPDATE directory SET version = ?1, generation = ?2, name_seal = ?3, always_name_seal = ?4, name = ?5, \
             always_name = ?6 WHERE id = ?7 AND parent = ?8 AND tag = ?9 AND always_tag IS ?10
             """,
             [
-                .integer(directory.version), .integer(directory.generation), .seal(directory.name.seal),
-                .seal(directory.alwaysName?.seal), .blob(directory.name.ciphertext),
+                .integer(directory.version), .integer(directory.generation), .nonceAndTag(directory.name.nonceAndTag),
+                .nonceAndTag(directory.alwaysName?.nonceAndTag), .blob(directory.name.ciphertext),
                 .blob(directory.alwaysName?.ciphertext), .row(directory.id), .row(directory.parent),
                 .blob(directory.tag), .blob(directory.alwaysTag),
             ])
@@ -88,7 +88,7 @@ extension SQLiteRecords {
         try insert(directory)
     }
 
-    private func insert(_ directory: DirectoryRecord) throws(KeychainError) {
+    private func insert(_ directory: DirectoryRecord) throws(KeychainFault) {
         try execute(
             """
             INSERT INTO directory (id, parent, version, generation, tag, always_tag, name_seal, always_name_seal, \
@@ -99,13 +99,13 @@ extension SQLiteRecords {
             """,
             [
                 .row(directory.id), .row(directory.parent), .integer(directory.version), .integer(directory.generation),
-                .blob(directory.tag), .blob(directory.alwaysTag), .seal(directory.name.seal),
-                .seal(directory.alwaysName?.seal), .blob(directory.name.ciphertext),
+                .blob(directory.tag), .blob(directory.alwaysTag), .nonceAndTag(directory.name.nonceAndTag),
+                .nonceAndTag(directory.alwaysName?.nonceAndTag), .blob(directory.name.ciphertext),
                 .blob(directory.alwaysName?.ciphertext),
             ])
     }
 
-    func deleteDirectory(_ id: RowID) throws(KeychainError) {
+    func deleteDirectory(_ id: RowID) throws(KeychainFault) {
         erasures?.note()
         try execute("DELETE FROM directory WHERE id = ?", [.row(id)])
     }
@@ -113,14 +113,14 @@ extension SQLiteRecords {
     private static func directory(_ row: borrowing StatementRow) throws -> DirectoryRecord {
         DirectoryRecord(
             id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
-            tag: try row.tag(4), alwaysTag: try row.optionalTag(5), name: try row.sealed(seal: 6, ciphertext: 8),
-            alwaysName: try row.optionalSealed(seal: 7, ciphertext: 9))
+            tag: try row.tag(4), alwaysTag: try row.optionalTag(5), name: try row.sealed(nonceAndTag: 6, ciphertext: 8),
+            alwaysName: try row.optionalSealed(nonceAndTag: 7, ciphertext: 9))
     }
 
-    private static func directoryHead(_ row: borrowing StatementRow) throws -> DirectoryHead {
-        DirectoryHead(
+    private static func directorySummary(_ row: borrowing StatementRow) throws -> DirectoryRowSummary {
+        DirectoryRowSummary(
             id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
-            tag: try row.tag(4), alwaysTag: try row.optionalTag(5), nameSeal: try row.seal(6),
-            alwaysNameSeal: row.isNull(7) ? nil : try row.seal(7))
+            tag: try row.tag(4), alwaysTag: try row.optionalTag(5), nameNonceAndTag: try row.nonceAndTag(6),
+            alwaysNameNonceAndTag: row.isNull(7) ? nil : try row.nonceAndTag(7))
     }
 }

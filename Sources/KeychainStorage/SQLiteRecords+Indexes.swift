@@ -5,8 +5,8 @@ internal import SQLiteRows
 /// Rows and indexes compared in both directions. Every statement names the index that it reads, or that it reads none: SQLite
 /// would answer from whichever index is cheapest, which may be the damaged one.
 extension SQLiteRecords {
-    func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows {
-        do throws(KeychainError) {
+    func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainFault) -> IndexedRows {
+        do throws(KeychainFault) {
             return try rowsWithEntries(of: table, after: after, limit: limit)
         } catch {
             guard error == .decode, limit == 1 else { throw error }
@@ -16,7 +16,7 @@ extension SQLiteRecords {
 
     private func rowsWithEntries(
         of table: IndexedTable, after: RowID, limit: Int
-    ) throws(KeychainError) -> IndexedRows {
+    ) throws(KeychainFault) -> IndexedRows {
         var unindexed: [RowID] = []
         let rows = try page(StoreIndex.rowsWithEntries(of: table), after: after, limit: limit) { row in
             let id = try row.rowID(0)
@@ -27,7 +27,7 @@ extension SQLiteRecords {
     }
 
     /// A page of an index that cannot be read does not hide that another index misses the row.
-    private func rowByIndexes(of table: IndexedTable, after: RowID) throws(KeychainError) -> IndexedRows {
+    private func rowByIndexes(of table: IndexedTable, after: RowID) throws(KeychainFault) -> IndexedRows {
         let next = "SELECT id FROM \(table.name) NOT INDEXED WHERE id > ? ORDER BY id LIMIT 1"
         guard let id = try row(next, [.row(after)], { try $0.rowID(0) }) else {
             return IndexedRows(unindexed: [], last: nil)
@@ -35,7 +35,7 @@ extension SQLiteRecords {
         guard id > after else { throw .decode }
         var (isUnindexed, isIncomplete) = (false, false)
         for index in StoreIndex.all where index.table == table.name {
-            do throws(KeychainError) {
+            do throws(KeychainFault) {
                 let hasEntry = try row(index.rowWithEntry, [.row(id)]) { try $0.number(0) != 0 }
                 if hasEntry == false { isUnindexed = true }
             } catch {
@@ -48,7 +48,7 @@ extension SQLiteRecords {
         return IndexedRows(unindexed: isUnindexed ? [id] : [], last: id, isIncomplete: isIncomplete)
     }
 
-    func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries {
+    func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainFault) -> IndexEntries {
         guard StoreIndex.all.indices.contains(position.index) else { return IndexEntries(wrongEntries: 0, next: nil) }
         let found = try entries(of: StoreIndex.all[position.index], after: position.entry, limit: limit)
         var wrongEntries = 0
@@ -76,7 +76,7 @@ extension SQLiteRecords {
     /// Reads entries, and whether each refers to a row with its key.
     private func entries(
         of index: StoreIndex, after last: IndexPosition.Entry?, limit: Int
-    ) throws(KeychainError) -> [(entry: IndexPosition.Entry?, isRight: Bool)] {
+    ) throws(KeychainFault) -> [(entry: IndexPosition.Entry?, isRight: Bool)] {
         guard let last else { return try rows(index.firstEntries, [.limit(limit)], index.entry) }
         // First the other rows of the same key: a comparison of (key, row) with a pair would go through all of them.
         let found = try rows(index.entriesOfKey, [last.key.value, .row(last.row), .limit(limit)], index.entry)
@@ -85,7 +85,7 @@ extension SQLiteRecords {
             + (try rows(index.entriesAfterKey, [last.key.value, .limit(limit - found.count)], index.entry))
     }
 
-    func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainError) -> [[RowID]] {
+    func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainFault) -> [[RowID]] {
         let sql = """
             SELECT id, tag FROM \(table.name) NOT INDEXED WHERE tag IN \
             (SELECT tag FROM \(table.name) NOT INDEXED GROUP BY tag HAVING count(*) > 1) ORDER BY tag, id
@@ -102,8 +102,8 @@ extension SQLiteRecords {
     /// Dropped and created, not REINDEX: a row whose entry is missing can be changed only while there is no index. The rows of
     /// sqlite_schema keep their order, because indexes are the last ones and all of them go.
     func rebuildIndexes(
-        _ separate: (any RecordWriter) throws(KeychainError) -> Void
-    ) throws(KeychainError) {
+        _ separate: (any RecordWriter) throws(KeychainFault) -> Void
+    ) throws(KeychainFault) {
         erasures?.note()
         for index in StoreIndex.all { try executeOnce("DROP INDEX \(index.name)") }
         try separate(self)
@@ -111,9 +111,9 @@ extension SQLiteRecords {
     }
 
     /// Executes a schema change, whose statement is not kept for reuse.
-    private func executeOnce(_ sql: String) throws(KeychainError) {
+    private func executeOnce(_ sql: String) throws(KeychainFault) {
         guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
-        try KeychainError.mapping(db) { try db.execute(sql: sql) }
+        try KeychainFault.mapping(db) { try db.execute(sql: sql) }
     }
 }
 

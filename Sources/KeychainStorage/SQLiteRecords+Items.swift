@@ -10,7 +10,7 @@ extension SQLiteRecords {
     static let itemByID = itemSelect + " id = ?"
     /// Takes row numbers from an index, and all columns from the rows of these numbers. In a plain look-up SQLite reads the
     /// columns that an index has from the index, where they are always what was asked for; read from the row they show whether
-    /// the index leads to the right one. A number that no row has gives NULL in all columns: ``KeychainError/decode``.
+    /// the index leads to the right one. A number that no row has gives NULL in all columns: ``KeychainFault/decode``.
     private static let indexedItemSelect = """
         SELECT item.id, item.directory, item.version, item.protection, item.generation, item.tag, item.always_tag, \
         item.ephemeral, item.mac, item.metadata_seal, item.secret_seals, item.metadata \
@@ -27,47 +27,47 @@ extension SQLiteRecords {
     /// Looks for a long secret only where there is no short one.
     private static let ciphertext = "coalesce(secret, (SELECT ciphertext FROM secret WHERE item = item.id))"
 
-    func item(id: RowID) throws(KeychainError) -> ItemRecord? {
+    func item(id: RowID) throws(KeychainFault) -> ItemRecord? {
         try row(Self.itemByID, [.row(id)], Self.item)
     }
 
-    func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
+    func item(tag: [UInt8], always: Bool) throws(KeychainFault) -> ItemRecord? {
         let found = try row(always ? Self.itemByAlwaysTag : Self.itemByTag, [.blob(tag)], Self.item)
         guard let found else { return nil }
         guard (always ? found.alwaysTag : found.tag) == tag else { throw .decode }
         return found
     }
 
-    func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+    func items(directory: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [ItemRecord] {
         try page(Self.itemsOfDirectory, [.row(directory)], after: after, limit: limit) { row in
             let item = try Self.item(row)
-            guard item.directory == directory else { throw KeychainError.decode }
+            guard item.directory == directory else { throw KeychainFault.decode }
             return item
         }
     }
 
-    func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try page(
             "SELECT id FROM item WHERE directory = ? AND id > ? ORDER BY id LIMIT ?", [.row(directory)],
             after: after, limit: limit
         ) { try $0.rowID(0) }
     }
 
-    func items(after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+    func items(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRecord] {
         try page(Self.itemsInOrder, after: after, limit: limit, Self.item)
     }
 
-    func itemIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func itemIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try page("SELECT id FROM item WHERE id > ? ORDER BY id LIMIT ?", after: after, limit: limit) {
             try $0.rowID(0)
         }
     }
 
-    func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
+    func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: ItemRecord, secret: [UInt8])? {
         try row(Self.itemWithSecret, [.row(id)]) { row in (try Self.item(row), row.optionalBytes(12) ?? []) }
     }
 
-    func secret(of item: RowID) throws(KeychainError) -> [UInt8] {
+    func secret(of item: RowID) throws(KeychainFault) -> [UInt8] {
         try row(Self.secretOfItem, [.row(item)]) { $0.optionalBytes(0) ?? [] } ?? []
     }
 
@@ -80,15 +80,15 @@ extension SQLiteRecords {
     static let alwaysItem = "SELECT 1 FROM item WHERE directory = ? AND always_tag IS NOT NULL LIMIT 1"
     static let ephemeralItems = "SELECT id FROM item WHERE ephemeral IS NOT NULL AND id > ? ORDER BY id LIMIT ?"
 
-    func itemHead(id: RowID) throws(KeychainError) -> ItemHead? {
-        try row(Self.itemHeadByID, [.row(id)], Self.itemHead)
+    func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary? {
+        try row(Self.itemHeadByID, [.row(id)], Self.itemSummary)
     }
 
-    func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead] {
-        try page(Self.itemHeadsInOrder, after: after, limit: limit, Self.itemHead)
+    func itemHeads(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
+        try page(Self.itemHeadsInOrder, after: after, limit: limit, Self.itemSummary)
     }
 
-    func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool {
+    func holdsAlwaysItem(_ directory: RowID) throws(KeychainFault) -> Bool {
         try row(Self.alwaysItem, [.row(directory)]) { _ in true } ?? false
     }
 
@@ -99,18 +99,19 @@ extension SQLiteRecords {
         SELECT DISTINCT protection, generation FROM item WHERE directory IN below
         """
 
-    func itemClasses(below directory: RowID) throws(KeychainError) -> [(protection: Protection, generation: Int64)] {
+    func itemClasses(below directory: RowID) throws(KeychainFault) -> [(protection: ProtectionClass, generation: Int64)]
+    {
         let found = try rows(Self.itemClasses, [.row(directory)]) { row in
-            (Protection(rawValue: UInt8(clamping: try row.number(0))), try row.number(1))
+            (ProtectionClass(rawValue: UInt8(clamping: try row.number(0))), try row.number(1))
         }
         return found.compactMap { protection, generation in protection.map { ($0, generation) } }
     }
 
-    func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func ephemeralItems(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try page(Self.ephemeralItems, after: after, limit: limit) { try $0.rowID(0) }
     }
 
-    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
+    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault) {
         let arguments = Self.arguments(item, secret: secret)
         if let secret, secret.count <= Schema.longestShortSecret { try deleteLongSecret(of: item.id) }
         // SQLite rewrites the index entries of every column that a statement sets, changed or not. A first version is new.
@@ -150,16 +151,16 @@ extension SQLiteRecords {
         return [
             .row(item.id), .row(item.directory), .integer(item.version), .integer(Int64(item.protection.rawValue)),
             .integer(item.generation), .blob(item.tag), .blob(item.alwaysTag), .blob(item.ephemeral), .blob(item.mac),
-            .seal(item.metadata.seal), .seals(item.secretSeals),
+            .nonceAndTag(item.metadata.nonceAndTag), .noncesAndTags(item.secretNoncesAndTags),
             .blob(item.metadata.ciphertext), .blob(short), .integer(secret == nil ? 0 : 1),
         ]
     }
 
-    private func itemExists(_ id: RowID) throws(KeychainError) -> Bool {
+    private func itemExists(_ id: RowID) throws(KeychainFault) -> Bool {
         try row("SELECT 1 FROM item WHERE id = ?", [.row(id)]) { _ in true } ?? false
     }
 
-    func deleteItem(_ id: RowID) throws(KeychainError) {
+    func deleteItem(_ id: RowID) throws(KeychainFault) {
         erasures?.note()
         try deleteLongSecret(of: id)
         try execute("DELETE FROM item WHERE id = ?", [.row(id)])
@@ -167,7 +168,7 @@ extension SQLiteRecords {
 
     /// Called before the item's row is changed, which tells whether there is a long secret. Otherwise, in a file whose tables share a
     /// page because of damage, the row under this number could be an item's.
-    private func deleteLongSecret(of item: RowID) throws(KeychainError) {
+    private func deleteLongSecret(of item: RowID) throws(KeychainFault) {
         try execute(
             """
             DELETE FROM secret WHERE item = ?1 AND EXISTS (SELECT 1 FROM item WHERE id = ?1 AND secret IS NULL)
@@ -179,14 +180,14 @@ extension SQLiteRecords {
             id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
             protection: try row.value(3), generation: try row.number(4), tag: try row.tag(5),
             alwaysTag: try row.optionalTag(6), ephemeral: row.optionalBytes(7), mac: row.optionalBytes(8),
-            metadata: try row.sealed(seal: 9, ciphertext: 11), secretSeals: try row.seals(10))
+            metadata: try row.sealed(nonceAndTag: 9, ciphertext: 11), secretNoncesAndTags: try row.noncesAndTags(10))
     }
 
-    private static func itemHead(_ row: borrowing StatementRow) throws -> ItemHead {
-        ItemHead(
+    private static func itemSummary(_ row: borrowing StatementRow) throws -> ItemRowSummary {
+        ItemRowSummary(
             id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
             protection: try row.value(3), generation: try row.number(4), tag: try row.tag(5),
             alwaysTag: try row.optionalTag(6), ephemeral: row.optionalBytes(7), mac: row.optionalBytes(8),
-            metadataSeal: try row.seal(9), secretSeals: try row.seals(10))
+            metadataNonceAndTag: try row.nonceAndTag(9), secretNoncesAndTags: try row.noncesAndTags(10))
     }
 }

@@ -4,7 +4,7 @@ internal import SecretCrypto
 
 /// The store's row, slots, devices and wrapped class keys: few, and read together.
 extension SQLiteRecords {
-    func store() throws(KeychainError) -> StoreRecord {
+    func store() throws(KeychainFault) -> StoreRecord {
         let format = try format()
         let sql = """
             SELECT identifier, salt, passes, memory, user_key_generation, highest_row, master_keys_seal, header_seal, \
@@ -12,18 +12,18 @@ extension SQLiteRecords {
             """
         let record = try row(sql) { row in
             guard let passes = UInt64(exactly: try row.number(2)), let memory = UInt64(exactly: try row.number(3))
-            else { throw KeychainError.decode }
+            else { throw KeychainFault.decode }
             return StoreRecord(
                 format: format, identifier: try row.bytes(0, count: 16), salt: try row.bytes(1, count: 16),
                 cost: Argon2id.Cost(passes: passes, memory: memory), userKeyGeneration: try row.number(4),
-                highestRow: try row.rowID(5), masterKeys: try row.sealed(seal: 6, ciphertext: 8),
-                header: try row.sealed(seal: 7, ciphertext: 9))
+                highestRow: try row.rowID(5), masterKeys: try row.sealed(nonceAndTag: 6, ciphertext: 8),
+                header: try row.sealed(nonceAndTag: 7, ciphertext: 9))
         }
         guard let record else { throw .decode }
         return record
     }
 
-    func put(_ store: StoreRecord) throws(KeychainError) {
+    func put(_ store: StoreRecord) throws(KeychainFault) {
         guard let passes = Int64(exactly: store.cost.passes), let memory = Int64(exactly: store.cost.memory),
             let format = Int32(exactly: store.format)
         else { throw .param }
@@ -37,37 +37,39 @@ extension SQLiteRecords {
             [
                 .blob(store.identifier), .blob(store.salt), .integer(passes), .integer(memory),
                 .integer(store.userKeyGeneration),
-                .row(store.highestRow), .seal(store.masterKeys.seal), .seal(store.header.seal),
+                .row(store.highestRow), .nonceAndTag(store.masterKeys.nonceAndTag),
+                .nonceAndTag(store.header.nonceAndTag),
                 .blob(store.masterKeys.ciphertext),
                 .blob(store.header.ciphertext),
             ])
     }
 
-    func put(_ header: Sealed, highestRow: RowID) throws(KeychainError) {
+    func put(_ header: Sealed, highestRow: RowID) throws(KeychainFault) {
         let changed = try execute(
             "UPDATE store SET header_seal = ?, header = ?, highest_row = ? WHERE id = 1",
-            [.seal(header.seal), .blob(header.ciphertext), .row(highestRow)])
+            [.nonceAndTag(header.nonceAndTag), .blob(header.ciphertext), .row(highestRow)])
         guard changed == 1 else { throw .decode }
     }
 
-    private func format() throws(KeychainError) -> Int {
+    private func format() throws(KeychainFault) -> Int {
         try row("PRAGMA user_version") { Int(try $0.number(0)) } ?? 0
     }
 
-    func slots() throws(KeychainError) -> [SlotRecord] {
+    func slots() throws(KeychainFault) -> [SlotRecord] {
         let sql = """
             SELECT id, kind, user_key_generation, user_key_seal, recipient_seal, ephemeral, parameters, user_key, \
             recipient FROM slot ORDER BY id
             """
-        return try soundRows(sql) { row in
+        return try wellFormedRows(sql) { row in
             SlotRecord(
                 id: try row.number(0), kind: try row.value(1), parameters: try row.bytes(6),
                 userKeyGeneration: try row.number(2), ephemeral: try row.bytes(5),
-                userKey: try row.sealed(seal: 3, ciphertext: 7), recipient: try row.sealed(seal: 4, ciphertext: 8))
+                userKey: try row.sealed(nonceAndTag: 3, ciphertext: 7),
+                recipient: try row.sealed(nonceAndTag: 4, ciphertext: 8))
         }
     }
 
-    func put(_ slot: SlotRecord) throws(KeychainError) {
+    func put(_ slot: SlotRecord) throws(KeychainFault) {
         erasures?.note()
         try execute(
             """
@@ -76,43 +78,43 @@ extension SQLiteRecords {
             """,
             [
                 .integer(slot.id), .integer(Int64(slot.kind.rawValue)), .integer(slot.userKeyGeneration),
-                .seal(slot.userKey.seal),
-                .seal(slot.recipient.seal), .blob(slot.ephemeral), .blob(slot.parameters),
+                .nonceAndTag(slot.userKey.nonceAndTag),
+                .nonceAndTag(slot.recipient.nonceAndTag), .blob(slot.ephemeral), .blob(slot.parameters),
                 .blob(slot.userKey.ciphertext), .blob(slot.recipient.ciphertext),
             ])
     }
 
-    func deleteSlot(_ id: Int64) throws(KeychainError) {
+    func deleteSlot(_ id: Int64) throws(KeychainFault) {
         erasures?.note()
         try execute("DELETE FROM slot WHERE id = ?", [.integer(id)])
     }
 
-    func devices() throws(KeychainError) -> [DeviceRecord] {
-        try soundRows("SELECT id, tag FROM device ORDER BY id") { row in
+    func devices() throws(KeychainFault) -> [DeviceRecord] {
+        try wellFormedRows("SELECT id, tag FROM device ORDER BY id") { row in
             DeviceRecord(id: try row.number(0), tag: try row.tag(1))
         }
     }
 
-    func put(_ device: DeviceRecord) throws(KeychainError) {
+    func put(_ device: DeviceRecord) throws(KeychainFault) {
         try execute("INSERT OR REPLACE INTO device (id, tag) VALUES (?, ?)", [.integer(device.id), .blob(device.tag)])
     }
 
-    func classKeys() throws(KeychainError) -> [ClassKeyRecord] {
+    func classKeys() throws(KeychainFault) -> [ClassKeyRecord] {
         let sql = """
             SELECT purpose, generation, device, wrapping, user_key_generation, keys_seal, keys FROM class_key \
             ORDER BY purpose, generation, device, wrapping
             """
-        return try soundRows(sql) { row in
+        return try wellFormedRows(sql) { row in
             guard let raw = UInt8(exactly: try row.number(0)), let purpose = KeyPurpose(rawValue: raw)
-            else { throw KeychainError.decode }
+            else { throw KeychainFault.decode }
             return ClassKeyRecord(
                 purpose: purpose, generation: try row.number(1), device: try row.number(2),
                 wrapping: try row.value(3), userKeyGeneration: try row.number(4),
-                keys: try row.sealed(seal: 5, ciphertext: 6))
+                keys: try row.sealed(nonceAndTag: 5, ciphertext: 6))
         }
     }
 
-    func put(_ key: ClassKeyRecord) throws(KeychainError) {
+    func put(_ key: ClassKeyRecord) throws(KeychainFault) {
         try execute(
             """
             INSERT OR REPLACE INTO class_key (purpose, generation, device, wrapping, user_key_generation, keys_seal, keys) \
@@ -121,11 +123,11 @@ extension SQLiteRecords {
             [
                 .integer(Int64(key.purpose.rawValue)), .integer(key.generation), .integer(key.device),
                 .integer(Int64(key.wrapping.rawValue)),
-                .integer(key.userKeyGeneration), .seal(key.keys.seal), .blob(key.keys.ciphertext),
+                .integer(key.userKeyGeneration), .nonceAndTag(key.keys.nonceAndTag), .blob(key.keys.ciphertext),
             ])
     }
 
-    func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError) {
+    func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainFault) {
         erasures?.note()
         try execute(
             "DELETE FROM class_key WHERE purpose = ? AND generation = ? AND device = ? AND wrapping = ?",
@@ -135,13 +137,13 @@ extension SQLiteRecords {
             ])
     }
 
-    func userKeys() throws(KeychainError) -> [UserKeyRecord] {
-        try soundRows("SELECT generation, seal, key FROM user_key ORDER BY generation") { row in
-            UserKeyRecord(generation: try row.number(0), key: try row.sealed(seal: 1, ciphertext: 2))
+    func userKeys() throws(KeychainFault) -> [UserKeyRecord] {
+        try wellFormedRows("SELECT generation, seal, key FROM user_key ORDER BY generation") { row in
+            UserKeyRecord(generation: try row.number(0), key: try row.sealed(nonceAndTag: 1, ciphertext: 2))
         }
     }
 
-    func damagedKeys() throws(KeychainError) -> DamagedKeys {
+    func damagedKeys() throws(KeychainFault) -> DamagedKeys {
         var damaged = DamagedKeys()
         damaged.slots = try rowCount("slot") - slots().count
         damaged.devices = try rowCount("device") - devices().count
@@ -150,18 +152,18 @@ extension SQLiteRecords {
         return damaged
     }
 
-    private func rowCount(_ table: String) throws(KeychainError) -> Int {
+    private func rowCount(_ table: String) throws(KeychainFault) -> Int {
         try row("SELECT count(*) FROM \(table)") { Int(try $0.number(0)) } ?? 0
     }
 
-    func put(_ key: UserKeyRecord) throws(KeychainError) {
+    func put(_ key: UserKeyRecord) throws(KeychainFault) {
         erasures?.note()
         try execute(
             "INSERT OR REPLACE INTO user_key (generation, seal, key) VALUES (?, ?, ?)",
-            [.integer(key.generation), .seal(key.key.seal), .blob(key.key.ciphertext)])
+            [.integer(key.generation), .nonceAndTag(key.key.nonceAndTag), .blob(key.key.ciphertext)])
     }
 
-    func deleteUserKey(_ generation: Int64) throws(KeychainError) {
+    func deleteUserKey(_ generation: Int64) throws(KeychainFault) {
         erasures?.note()
         try execute("DELETE FROM user_key WHERE generation = ?", [.integer(generation)])
     }

@@ -8,13 +8,13 @@ internal import SQLiteRows
 struct SQLiteRecords: RecordWriter {
     let db: Database
     /// Of a transaction: nil for reads.
-    var erasures: Erasures?
+    var erasures: ErasureFlag?
 
     /// The rows of `sql`, each made a record while the statement stands on it.
     func rows<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
-    ) throws(KeychainError) -> [Record] {
-        try KeychainError.mapping(db) {
+    ) throws(KeychainFault) -> [Record] {
+        try KeychainFault.mapping(db) {
             var records: [Record] = []
             try db.forEachRow(sql, arguments) { row in
                 records.append(try record(row))
@@ -28,15 +28,15 @@ struct SQLiteRecords: RecordWriter {
     /// row and limit last.
     ///
     /// In a damaged file they may stand in any order. Whoever goes on after the last one would miss some, or go round for
-    /// ever: that is ``KeychainError/decode``.
+    /// ever: that is ``KeychainFault/decode``.
     func page<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], after: RowID, limit: Int,
         _ record: (borrowing StatementRow) throws -> Record
-    ) throws(KeychainError) -> [Record] {
+    ) throws(KeychainFault) -> [Record] {
         var last = after
         return try rows(sql, arguments + [.row(after), .limit(limit)]) { row in
             let id = try row.rowID(0)
-            guard id > last else { throw KeychainError.decode }
+            guard id > last else { throw KeychainFault.decode }
             last = id
             return try record(row)
         }
@@ -44,12 +44,12 @@ struct SQLiteRecords: RecordWriter {
 
     /// The same as ``rows(_:_:_:)`` without rows that are not of the form of one: a damaged key costs what it seals, not the
     /// store. The digest tells that it is missing.
-    func soundRows<Record>(
+    func wellFormedRows<Record>(
         _ sql: String, _ record: (borrowing StatementRow) throws -> Record
-    ) throws(KeychainError) -> [Record] {
+    ) throws(KeychainFault) -> [Record] {
         let found = try rows(sql) { row -> Record? in
-            do throws(KeychainError) {
-                return try KeychainError.mapping(db) { try record(row) }
+            do throws(KeychainFault) {
+                return try KeychainFault.mapping(db) { try record(row) }
             } catch .decode {
                 return nil
             }
@@ -60,8 +60,8 @@ struct SQLiteRecords: RecordWriter {
     /// The first row of `sql`.
     func row<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
-    ) throws(KeychainError) -> Record? {
-        try KeychainError.mapping(db) {
+    ) throws(KeychainFault) -> Record? {
+        try KeychainFault.mapping(db) {
             var found: Record?
             try db.forEachRow(sql, arguments) { row in
                 found = try record(row)
@@ -73,23 +73,23 @@ struct SQLiteRecords: RecordWriter {
 
     /// Executes `sql`; returns how many rows it changed.
     @discardableResult
-    func execute(_ sql: String, _ arguments: [SQLValue]) throws(KeychainError) -> Int {
+    func execute(_ sql: String, _ arguments: [SQLValue]) throws(KeychainFault) -> Int {
         // SQLite may have rolled back by itself (full disk); what follows would be a transaction of its own.
         guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
-        return try KeychainError.mapping(db) { try db.change(sql, arguments) }
+        return try KeychainFault.mapping(db) { try db.change(sql, arguments) }
     }
 }
 
 extension SQLiteRecords {
-    func itemCount() throws(KeychainError) -> Int {
+    func itemCount() throws(KeychainFault) -> Int {
         try row("SELECT count(*) FROM item NOT INDEXED") { Int(try $0.number(0)) } ?? 0
     }
 
-    func directoryCount() throws(KeychainError) -> Int {
+    func directoryCount() throws(KeychainFault) -> Int {
         try row("SELECT count(*) FROM directory NOT INDEXED") { Int(try $0.number(0)) } ?? 0
     }
 
-    func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {
+    func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainFault) -> [KeyGeneration: Int] {
         let sql = """
             SELECT protection, generation, count(*) FROM item WHERE \(Self.isOf(generations)) GROUP BY 1, 2
             """
@@ -99,7 +99,7 @@ extension SQLiteRecords {
 
     func itemIDs(
         of generations: Set<KeyGeneration>, after: RowID, limit: Int
-    ) throws(KeychainError) -> [RowID] {
+    ) throws(KeychainFault) -> [RowID] {
         let sql = "SELECT id FROM item WHERE id > ? AND \(Self.isOf(generations)) ORDER BY id LIMIT ?"
         return try page(sql, after: after, limit: limit) { try $0.rowID(0) }
     }
@@ -110,7 +110,7 @@ extension SQLiteRecords {
         return "(protection, generation) IN (VALUES \((["(NULL, NULL)"] + pairs).joined(separator: ", ")))"
     }
 
-    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
+    func itemIDs(of protection: ProtectionClass, limit: Int) throws(KeychainFault) -> [RowID] {
         try rows(
             "SELECT id FROM item WHERE protection = ? LIMIT ?", [.integer(Int64(protection.rawValue)), .limit(limit)]
         ) {
@@ -118,25 +118,25 @@ extension SQLiteRecords {
         }
     }
 
-    func newestRowID() throws(KeychainError) -> RowID {
-        let end = RowID.lastUsual.rawValue + RowID.room
+    func newestRowID() throws(KeychainFault) -> RowID {
+        let end = RowID.lastUsual.rawValue + RowID.tableCapacity
         let sql = """
             SELECT max(coalesce((SELECT highest_row FROM store WHERE highest_row < ?1), 0), \
             coalesce((SELECT max(id) FROM item WHERE id < ?2), 0), coalesce((SELECT max(id) FROM directory WHERE id < ?2), 0))
             """
         guard let id = try row(sql, [.row(.lastUsual), .integer(end)], { try $0.rowID(0) }) else { throw .decode }
-        return id < .lastUsual ? id : try rowIDWithRoom(below: end)
+        return id < .lastUsual ? id : try lowestFreeRowID(below: end)
     }
 
     /// Looks at every row: of a store in which one has a number that was never given out.
-    private func rowIDWithRoom(below end: Int64) throws(KeychainError) -> RowID {
+    private func lowestFreeRowID(below end: Int64) throws(KeychainFault) -> RowID {
         let sql = """
             WITH retired (id) AS (SELECT coalesce((SELECT highest_row FROM store WHERE highest_row BETWEEN 0 AND ?1 - 1), 0)), \
             used (id) AS (SELECT id FROM item UNION ALL SELECT id FROM directory UNION ALL SELECT id FROM retired) \
             SELECT max(id) FROM (SELECT id, lead(id, 1, ?2) OVER (ORDER BY id) AS next FROM used WHERE id < ?2) \
             WHERE next - id > ?3 AND id >= (SELECT id FROM retired)
             """
-        let found = try row(sql, [.row(.lastUsual), .integer(end), .integer(RowID.room)]) { row in
+        let found = try row(sql, [.row(.lastUsual), .integer(end), .integer(RowID.tableCapacity)]) { row in
             row.isNull(0) ? nil : try row.rowID(0)
         }
         guard case .some(.some(let id)) = found else { throw .decode }
@@ -145,7 +145,7 @@ extension SQLiteRecords {
 }
 
 /// Whether a transaction has deleted or overwritten what must not be left in the log.
-final class Erasures {
+final class ErasureFlag {
     private(set) var happened = false
 
     func note() { happened = true }

@@ -18,7 +18,7 @@ final class SnapshotReader: Sendable {
     private let state = Mutex(State.closed)
 
     /// Whether the calling thread is in the middle of a read.
-    var isMine: Bool { gate.isMine }
+    var isUsedByCurrentThread: Bool { gate.isHeldByCurrentThread }
 
     /// How it is opened; nil if it cannot be.
     func begin(_ open: @escaping @Sendable () -> DatabaseQueue?) {
@@ -28,13 +28,13 @@ final class SnapshotReader: Sendable {
     /// Runs `body` in a transaction that only reads; within one of the same thread, as a part of it. Nil if there is no such
     /// connection, or SQLite cannot serve it now.
     func read<Result>(
-        _ body: (Database) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result? {
-        let isNested = gate.isMine
-        if !isNested { gate.enter() }
-        defer { if !isNested { gate.leave() } }
+        _ body: (Database) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result? {
+        let isNested = gate.isHeldByCurrentThread
+        if !isNested { gate.acquire() }
+        defer { if !isNested { gate.release() } }
         guard let queue = connection() else { return nil }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             return try Self.use(queue, isNested: isNested, body)
         } catch {
             // A part of a read of this thread: to wait for the other connection now might be for ever.
@@ -44,29 +44,29 @@ final class SnapshotReader: Sendable {
     }
 
     /// Runs `body` while nobody reads here.
-    func keepingOut<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
-        gate.enter()
-        defer { gate.leave() }
+    func excludingReaders<Result>(_ body: () throws(KeychainFault) -> Result) throws(KeychainFault) -> Result {
+        gate.acquire()
+        defer { gate.release() }
         return try body()
     }
 
     /// Forgets the pages that SQLite has in memory; waits for a read that is under way.
     func releaseMemory() {
-        gate.enter()
-        defer { gate.leave() }
+        gate.acquire()
+        defer { gate.release() }
         guard case .open(let queue) = state.withLock({ $0 }) else { return }
-        queue.unsafeReentrantRead { db in try? db.execute(sql: Connection.releaseMemory) }
+        queue.unsafeReentrantRead { db in try? db.execute(sql: WriterConnection.releaseMemory) }
     }
 
     /// Closes it for good; waits for a read that is under way.
     func close() {
-        gate.enter()
-        defer { gate.leave() }
+        gate.acquire()
+        defer { gate.release() }
         let last = state.withLock { state in
             defer { state = .closed }
             return state
         }
-        if case .open(let queue) = last { Connection.close(queue) }
+        if case .open(let queue) = last { WriterConnection.close(queue) }
     }
 
     private func connection() -> DatabaseQueue? {
@@ -81,10 +81,10 @@ final class SnapshotReader: Sendable {
     }
 
     private static func use<Result>(
-        _ queue: DatabaseQueue, isNested: Bool, _ body: (Database) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
-        let result: Swift.Result<Result, KeychainError> = queue.unsafeReentrantRead { db in
-            Swift.Result { () throws(KeychainError) in
+        _ queue: DatabaseQueue, isNested: Bool, _ body: (Database) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        let result: Swift.Result<Result, KeychainFault> = queue.unsafeReentrantRead { db in
+            Swift.Result { () throws(KeychainFault) in
                 guard !isNested else { return try body(db) }
                 try execute("BEGIN DEFERRED TRANSACTION", db)
                 defer { try? execute("COMMIT TRANSACTION", db) }
@@ -94,7 +94,7 @@ final class SnapshotReader: Sendable {
         return try result.get()
     }
 
-    private static func execute(_ sql: String, _ db: Database) throws(KeychainError) {
-        try KeychainError.mapping(db) { try db.cachedStatement(sql: sql).execute() }
+    private static func execute(_ sql: String, _ db: Database) throws(KeychainFault) {
+        try KeychainFault.mapping(db) { try db.cachedStatement(sql: sql).execute() }
     }
 }

@@ -12,7 +12,7 @@ extension StatementRow {
 
     func value<Value: RawRepresentable<UInt8>>(_ index: Int) throws -> Value {
         guard let raw = UInt8(exactly: try number(index)), let value = Value(rawValue: raw) else {
-            throw KeychainError.decode
+            throw KeychainFault.decode
         }
         return value
     }
@@ -23,14 +23,14 @@ extension StatementRow {
     }
 
     func bytes(_ index: Int) throws -> [UInt8] {
-        guard let bytes = optionalBytes(index) else { throw KeychainError.decode }
+        guard let bytes = optionalBytes(index) else { throw KeychainFault.decode }
         return bytes
     }
 
     /// Of a fixed size.
     func bytes(_ index: Int, count: Int) throws -> [UInt8] {
         let bytes = try bytes(index)
-        guard bytes.count == count else { throw KeychainError.decode }
+        guard bytes.count == count else { throw KeychainFault.decode }
         return bytes
     }
 
@@ -41,30 +41,30 @@ extension StatementRow {
         isNull(index) ? nil : try tag(index)
     }
 
-    func seal(_ index: Int) throws -> NonceAndTag {
-        guard let seal = NonceAndTag(bytes: try bytes(index)) else { throw KeychainError.decode }
-        return seal
+    func nonceAndTag(_ index: Int) throws -> NonceAndTag {
+        guard let nonceAndTag = NonceAndTag(bytes: try bytes(index)) else { throw KeychainFault.decode }
+        return nonceAndTag
     }
 
-    func sealed(seal: Int, ciphertext: Int) throws -> Sealed {
-        Sealed(seal: try self.seal(seal), ciphertext: try bytes(ciphertext))
+    func sealed(nonceAndTag: Int, ciphertext: Int) throws -> Sealed {
+        Sealed(nonceAndTag: try self.nonceAndTag(nonceAndTag), ciphertext: try bytes(ciphertext))
     }
 
     /// Nil if both columns are NULL.
-    func optionalSealed(seal: Int, ciphertext: Int) throws -> Sealed? {
-        if isNull(seal), isNull(ciphertext) { return nil }
-        return try sealed(seal: seal, ciphertext: ciphertext)
+    func optionalSealed(nonceAndTag: Int, ciphertext: Int) throws -> Sealed? {
+        if isNull(nonceAndTag), isNull(ciphertext) { return nil }
+        return try sealed(nonceAndTag: nonceAndTag, ciphertext: ciphertext)
     }
 
     /// Any number of seals, one after the other.
-    func seals(_ index: Int) throws -> [NonceAndTag] {
+    func noncesAndTags(_ index: Int) throws -> [NonceAndTag] {
         let bytes = try bytes(index)
-        guard bytes.count.isMultiple(of: NonceAndTag.byteCount) else { throw KeychainError.decode }
+        guard bytes.count.isMultiple(of: NonceAndTag.byteCount) else { throw KeychainFault.decode }
         return try stride(from: 0, to: bytes.count, by: NonceAndTag.byteCount).map { start in
-            guard let seal = NonceAndTag(bytes: Array(bytes[start..<start + NonceAndTag.byteCount])) else {
-                throw KeychainError.decode
+            guard let nonceAndTag = NonceAndTag(bytes: Array(bytes[start..<start + NonceAndTag.byteCount])) else {
+                throw KeychainFault.decode
             }
-            return seal
+            return nonceAndTag
         }
     }
 }
@@ -72,9 +72,9 @@ extension StatementRow {
 /// Arguments of statements.
 extension SQLValue {
     static func row(_ id: RowID) -> SQLValue { .integer(id.rawValue) }
-    static func seal(_ seal: NonceAndTag) -> SQLValue { .blob(seal.bytes) }
-    static func seal(_ seal: NonceAndTag?) -> SQLValue { .blob(seal.map { $0.bytes }) }
-    static func seals(_ seals: [NonceAndTag]) -> SQLValue { .blob(seals.flatMap { $0.bytes }) }
+    static func nonceAndTag(_ nonceAndTag: NonceAndTag) -> SQLValue { .blob(nonceAndTag.bytes) }
+    static func nonceAndTag(_ nonceAndTag: NonceAndTag?) -> SQLValue { .blob(nonceAndTag.map { $0.bytes }) }
+    static func noncesAndTags(_ noncesAndTags: [NonceAndTag]) -> SQLValue { .blob(noncesAndTags.flatMap { $0.bytes }) }
     /// At least 0.
     static func limit(_ count: Int) -> SQLValue { .integer(Int64(max(0, count))) }
 }

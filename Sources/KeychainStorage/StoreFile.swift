@@ -15,7 +15,7 @@ struct StoreFile {
 
     init(path: String) throws(StoreOpenError) {
         self.path = FilePath(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-        let stat = try PlainFiles.stat(self.path)
+        let stat = try FileSystemCalls.stat(self.path)
         guard stat.type == .regular else { throw .notRegularFile }
         identity = FileIdentity(stat)
         exposure = FileExposure(mode: stat.mode.rawValue, owner: stat.userID.rawValue)
@@ -28,7 +28,7 @@ struct StoreFile {
 
     /// The descriptor of a file whose header is a keychain's.
     ///
-    /// The caller closes it, and has claimed the file in ``OpenFiles``: no lock of SQLite may exist in this process.
+    /// The caller closes it, and has claimed the file in ``OpenDatabases``: no lock of SQLite may exist in this process.
     func openChecked(_ access: FileDescriptor.AccessMode) throws(StoreOpenError) -> FileDescriptor {
         let descriptor: FileDescriptor
         do {
@@ -49,7 +49,7 @@ struct StoreFile {
 
     /// Whether there is a log with transactions that belong to this file.
     ///
-    /// The caller has claimed the file in ``OpenFiles``: closing the descriptor would release SQLite's locks.
+    /// The caller has claimed the file in ``OpenDatabases``: closing the descriptor would release SQLite's locks.
     func hasOwnLog() throws(StoreOpenError) -> Bool {
         let descriptor = try openChecked(.readOnly)
         defer { try? descriptor.close() }
@@ -70,9 +70,9 @@ struct StoreFile {
     /// The log lies beside one name: whoever opens the file by another one misses what is in the log, and what he writes
     /// is overwritten when it is brought in. A creation that was cut off may have left a name, which is removed.
     func requireOneName() throws(StoreOpenError) {
-        guard try PlainFiles.stat(path).linkCount > 1 else { return }
-        Draft.removeLeftovers(of: self)
-        guard try PlainFiles.stat(path).linkCount == 1 else { throw .severalNames }
+        guard try FileSystemCalls.stat(path).linkCount > 1 else { return }
+        TemporaryStoreFile.removeLeftovers(of: self)
+        guard try FileSystemCalls.stat(path).linkCount == 1 else { throw .severalNames }
     }
 
     /// The database header (<https://www.sqlite.org/fileformat.html#the_database_header>): magic, application, format.

@@ -22,11 +22,11 @@ package struct StoreNeighbors: Sendable {
     ///
     /// This format uses a write-ahead log, so that there is never a rollback journal next to a store.
     ///
-    /// - Throws: ``StoreOpenError/strayFile(path:)``.
+    /// - Throws: ``StoreOpenError/foreignFile(path:)``.
     package func requirePlain() throws(StoreOpenError) {
         let (log, journal) = (SQLiteFileNames.log(of: store), SQLiteFileNames.journal(of: store))
-        if let type = try type(of: log), type != .regular { throw .strayFile(path: log) }
-        guard try type(of: journal) == nil else { throw .strayFile(path: journal) }
+        if let type = try type(of: log), type != .regular { throw .foreignFile(path: log) }
+        guard try type(of: journal) == nil else { throw .foreignFile(path: journal) }
     }
 
     /// Requires that a store can be created at the path: there is neither a log nor a journal.
@@ -41,7 +41,7 @@ package struct StoreNeighbors: Sendable {
     /// Returns nil if there is no such file. A name that is too long for the file system does not exist.
     private func type(of path: String) throws(StoreOpenError) -> FileType? {
         do throws(StoreOpenError) {
-            return try PlainFiles.stat(FilePath(path), follow: false).type
+            return try FileSystemCalls.stat(FilePath(path), follow: false).type
         } catch .notFound, .io(-Errno.fileNameTooLong.rawValue) {
             return nil
         }

@@ -10,7 +10,7 @@ package enum StoreOpenError: Error, Hashable, Sendable {
     case alreadyExists
     /// Next to the store, at a name that SQLite uses, is something that no keychain leaves there: a rollback journal, or a log
     /// that is not a regular file.
-    case strayFile(path: String)
+    case foreignFile(path: String)
     /// The log next to the store has committed transactions of another store, or of another copy of this one.
     case mismatchedLog(path: String)
     /// Next to the path of a new store is a log or journal, which SQLite would use for the new store.
@@ -39,5 +39,5 @@ package enum StoreOpenError: Error, Hashable, Sendable {
     /// The SQLite result code, or an errno, negative.
     case io(Int32)
     /// What the new keychain was to be filled with failed.
-    case initialization(KeychainError)
+    case initialization(KeychainFault)
 }

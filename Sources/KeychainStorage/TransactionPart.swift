@@ -6,19 +6,19 @@ internal import SystemServices
 
 /// One caller's part of a transaction: run by the caller, or by another one who has the connection while the caller waits.
 final class TransactionPart: Sendable {
-    typealias Call = LentCall<SQLiteRecords, Result<Void, KeychainError>>
+    typealias Call = LentCall<SQLiteRecords, Result<Void, KeychainFault>>
 
     /// What a caller hears who waits.
     enum Turn: Sendable {
         /// The connection is the caller's: to run this part and those of others.
         case lead
         /// Another one has run it, and the transaction is at an end.
-        case ended
+        case completed
     }
 
     private struct State: Sendable {
         var turn = Turn.lead
-        var failure: KeychainError?
+        var failure: KeychainFault?
         var isErasing = false
     }
 
@@ -35,29 +35,29 @@ final class TransactionPart: Sendable {
     }
 
     /// Why nothing of it is in the store; its own error, or that of the transaction.
-    var failure: KeychainError? { state.withLock { $0.failure } }
+    var failure: KeychainFault? { state.withLock { $0.failure } }
     /// Whether it has deleted or overwritten something.
     var isErasing: Bool { state.withLock { $0.isErasing } }
 
-    func run(_ records: SQLiteRecords) throws(KeychainError) {
+    func execute(_ records: SQLiteRecords) throws(KeychainFault) {
         try call(records)?.get()
         let isErasing = records.erasures?.happened ?? false
         state.withLock { $0.isErasing = isErasing }
     }
 
     /// The first error stays.
-    func fail(with error: KeychainError) {
+    func fail(with error: KeychainFault) {
         state.withLock { $0.failure = $0.failure ?? error }
     }
 
     /// For the caller: waits for its turn.
-    func wait() -> Turn {
+    func waitForRole() -> Turn {
         wake.wait()
         return state.withLock { $0.turn }
     }
 
     /// Wakes the caller, who waits.
-    func give(_ turn: Turn) {
+    func wake(_ turn: Turn) {
         state.withLock { $0.turn = turn }
         wake.signal()
     }

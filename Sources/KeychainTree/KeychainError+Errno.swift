@@ -2,7 +2,7 @@ import FileSystemCore
 package import Keychain
 package import SystemPackage
 
-extension KeychainError {
+extension KeychainFault {
     /// The errno of a keychain status: contract, section 7, one row per case.
     package var errno: Errno {
         switch self {
@@ -46,7 +46,7 @@ extension NameError {
 }
 
 /// Runs `body` and gives its error as an errno.
-func mapped<Result: ~Copyable>(_ body: () throws(KeychainError) -> Result) throws(Errno) -> Result {
+func mapped<Result: ~Copyable>(_ body: () throws(KeychainFault) -> Result) throws(Errno) -> Result {
     do {
         return try body()
     } catch {

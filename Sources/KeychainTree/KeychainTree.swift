@@ -9,7 +9,7 @@ import SystemPackage
 /// Works without a kernel. The operations are in `Operations/`, one file per group of system calls; the rules of when a
 /// written value counts are in ``CommitState``, the order of locks at ``ItemFile``.
 package final class KeychainTree: FileSystem {
-    package let keychain: Keychain
+    package let keychain: KeychainStore
     let options: TreeOptions
     let host: any TreeHost
     let commands: any ControlCommands
@@ -37,7 +37,7 @@ package final class KeychainTree: FileSystem {
     private static let waitingLimit = 16 << 20
 
     package init(
-        keychain: Keychain, options: TreeOptions, host: any TreeHost, commands: any ControlCommands,
+        keychain: KeychainStore, options: TreeOptions, host: any TreeHost, commands: any ControlCommands,
         requests: (any RequestService)? = nil
     ) {
         self.keychain = keychain

@@ -13,7 +13,7 @@ extension TreeOptions {
     ///
     /// To an ordinary user who has the mount for himself everything in it belongs, whoever wrote it: on the machine where
     /// it was written he may have had another number.
-    func owner(of file: FileFacts) -> (userID: UInt32, groupID: UInt32) {
+    func owner(of file: PosixAttributes) -> (userID: UInt32, groupID: UInt32) {
         guard !isShared, userID != 0, file.userID != userID else { return (file.userID, file.groupID) }
         return (userID, groupID)
     }
@@ -21,7 +21,7 @@ extension TreeOptions {
     /// EPERM for who changes the class of what is another user's: the kernel asks for the right to write it only, and a class
     /// lets go of what others will write there.
     func checkProtection(
-        _ old: Protection, _ new: Protection, _ file: FileFacts, _ caller: Caller
+        _ old: ProtectionClass, _ new: ProtectionClass, _ file: PosixAttributes, _ caller: Caller
     ) throws(Errno) {
         guard isShared, old != new, ![0, userID, file.userID].contains(caller.userID) else { return }
         throw .notPermitted
@@ -30,7 +30,7 @@ extension TreeOptions {
     /// Whether the kernel would let somebody read a file's attributes, as far as that is known without his further groups.
     ///
     /// For what the kernel is not asked about: whose item goes on under a name (F5).
-    func mayRead(_ file: FileFacts, _ caller: Caller) -> Bool {
+    func mayRead(_ file: PosixAttributes, _ caller: Caller) -> Bool {
         guard isShared, caller.userID != 0 else { return true }
         if caller.userID == file.userID { return file.permissions & 0o400 != 0 }
         if caller.groupID == file.groupID { return file.permissions & 0o040 != 0 }

@@ -61,7 +61,7 @@ package protocol ControlCommands: Sendable {
     /// Runs one command line; what it answers is read from the same descriptor.
     ///
     /// `command` may end in a newline; what follows the first one is the command's secret input.
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8]
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8]
 }
 
 /// SystemPackage has a `FileType` too.

@@ -16,8 +16,8 @@ public enum SQLiteFileNames {
     /// Whether the log holds anything, which only an opening for writing can bring in. An empty one is none: whoever opens the
     /// file makes one, or goes on with it.
     public static func hasLog(_ database: String) -> Bool {
-        let facts = try? FileManager.default.attributesOfItem(atPath: log(of: database))
-        return facts?[.size] as? Int ?? 0 > 0
+        let attributes = try? FileManager.default.attributesOfItem(atPath: log(of: database))
+        return attributes?[.size] as? Int ?? 0 > 0
     }
 
     /// Removes the log, whatever it holds.

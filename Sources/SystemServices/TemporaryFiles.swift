@@ -109,11 +109,11 @@ public struct TemporaryFiles: Sendable {
         } catch {
             return .notTemporary
         }
-        guard let facts = try? Stat(file), facts.type == .regular else {
+        guard let status = try? Stat(file), status.type == .regular else {
             try? file.close()
             return .notTemporary
         }
-        if Self.lock(file, LOCK_EX) ?? (facts.st_mtim.tv_sec + Self.abandonedAfter < time(nil)) {
+        if Self.lock(file, LOCK_EX) ?? (status.st_mtim.tv_sec + Self.abandonedAfter < time(nil)) {
             return .granted(file)
         }
         try? file.close()

@@ -40,10 +40,10 @@ struct Backup: ParsableCommand {
                 try verifyBackup()
             } else {
                 let made = try KeychainMount.Backup(
-                    of: KeychainFile(path: keychain.path), at: Locations.absoluteOfNew(backup)
+                    of: KeychainFile(path: keychain.path), at: DefaultPaths.absoluteOfNew(backup)
                 ).make(unlocking: unlocking.source, say: Report.message)
                 try Report.result(json ? made.jsonText : made.text)
-                guard made.isSound else {
+                guard made.isConsistent else {
                     throw Failure(
                         .damaged,
                         """
@@ -56,10 +56,10 @@ struct Backup: ParsableCommand {
     }
 
     private func verifyBackup() throws(Failure) {
-        let file = KeychainFile(path: Locations.absolute(backup))
+        let file = KeychainFile(path: DefaultPaths.absolute(backup))
         let answer = try file.verifyBackup(unlocking: unlocking.source, say: Report.message)
         try Report.result(json ? answer.jsonText : answer.text)
-        if !answer.isSound { throw Failure(.damaged, "\(file.path) is damaged.") }
+        if !answer.isConsistent { throw Failure(.damaged, "\(file.path) is damaged.") }
     }
 }
 
@@ -91,7 +91,7 @@ struct Restore: ParsableCommand {
     func run() throws {
         try reporting(hasSecrets: true) { () throws(Failure) in
             let target = KeychainFile(path: keychain.path)
-            let kept = try KeychainMount.Restore(Locations.absolute(backup), to: target, replaces: replace)
+            let kept = try KeychainMount.Restore(DefaultPaths.absolute(backup), to: target, replaces: replace)
                 .run(unlocking: unlocking.source, say: Report.message)
             if let kept { Report.message("the replaced keychain is kept as \(kept).") }
             Report.message("restored \(target.path). Mount it with '\(keychain.mountCommand)'.")

@@ -47,7 +47,7 @@ struct Check: ParsableCommand {
             if repair { return try repair(file) }
             let answer = try check(file)
             try Report.result(json ? answer.jsonText : answer.text)
-            if !answer.isSound { throw Failure(.damaged, "\(keychain.path) is damaged.") }
+            if !answer.isConsistent { throw Failure(.damaged, "\(keychain.path) is damaged.") }
             guard answer.unavailable == 0 else {
                 throw Failure(
                     .locked,

@@ -39,7 +39,7 @@ struct KeychainFS: ParsableCommand {
         guard isatty(STDOUT_FILENO) == 1 else { throw CleanExit.helpRequest() }
         try reporting { () throws(Failure) in
             let overview = Overview(
-                keychain: KeychainFile(path: Locations().keychain), mountPoint: Locations().mountPoint)
+                keychain: KeychainFile(path: DefaultPaths().keychain), mountPoint: DefaultPaths().mountPoint)
             try Report.result(overview.text)
         }
     }
@@ -47,7 +47,7 @@ struct KeychainFS: ParsableCommand {
     /// Ends the process if the command does not exist.
     private static func checkCommand(_ words: [String]) {
         guard let unknown = UnknownCommand(words, of: CommandName(Self.self)) else { return }
-        Report.message(unknown.message(mountPoint: Locations().mountPoint))
+        Report.message(unknown.message(mountPoint: DefaultPaths().mountPoint))
         exit(withError: ArgumentParser.ExitCode(KeychainMount.ExitCode.usage.rawValue))
     }
 }
@@ -68,11 +68,11 @@ struct KeychainOption: ParsableArguments {
         completion: .file())
     var file: String?
 
-    var path: String { Locations.absolute(file ?? Locations().keychain) }
+    var path: String { DefaultPaths.absolute(file ?? DefaultPaths().keychain) }
 
     /// The command that mounts this keychain.
     var mountCommand: String {
-        path == Locations.absolute(Locations().keychain)
+        path == DefaultPaths.absolute(DefaultPaths().keychain)
             ? "keychainfs mount" : "keychainfs mount --keychain \(ShellWord.quoted(path))"
     }
 
@@ -88,7 +88,7 @@ struct MountPointArgument: ParsableArguments {
         completion: .directory)
     var mountPoint: String?
 
-    var path: String { Locations.absolute(mountPoint ?? Locations().mountPoint) }
+    var path: String { DefaultPaths.absolute(mountPoint ?? DefaultPaths().mountPoint) }
 
     func validate() throws {
         if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
@@ -120,7 +120,7 @@ struct UnlockOptions: ParsableArguments {
 
     /// Read once. The variable is about passphrases alone: a recovery key is in no file unless somebody says so.
     var source: UnlockSource {
-        if let keyFile { return .keyFile(KeyFile(path: Locations.absolute(keyFile))) }
+        if let keyFile { return .keyFile(KeyFile(path: DefaultPaths.absolute(keyFile))) }
         return recovery
             ? .recoveryKey(PassphraseSource(file: passphraseFile))
             : .passphrase(PassphraseSource(option: passphraseFile))
@@ -132,5 +132,5 @@ let passphraseFileHelp: ArgumentHelp = "Read the passphrase from this file; '-' 
 
 extension PassphraseSource {
     /// The file of the option, else that of the variable KEYCHAINFS_PASSPHRASE_FILE, else the terminal.
-    init(option file: String?) { self.init(file: file ?? Locations().passphraseFile) }
+    init(option file: String?) { self.init(file: file ?? DefaultPaths().passphraseFile) }
 }

@@ -96,8 +96,8 @@ struct MountPlaces: ParsableArguments {
     var second: String?
 
     /// Nil if the command line does not name it here.
-    var keychain: String? { second == nil ? nil : first.map(Locations.absolute) }
-    var mountPoint: String { Locations.absolute(second ?? first ?? Locations().mountPoint) }
+    var keychain: String? { second == nil ? nil : first.map(DefaultPaths.absolute) }
+    var mountPoint: String { DefaultPaths.absolute(second ?? first ?? DefaultPaths().mountPoint) }
 
     func validate() throws {
         if second != nil, first?.isEmpty == true { throw ValidationError("The name of the keychain file is empty.") }
@@ -147,7 +147,8 @@ struct MountHelperCommand: ParsableCommand {
             let options = try MountOptionList(options, isSloppy: isSloppy)
             guard !pretends else { return }
             let plan = MountPlan(
-                keychain: Locations.absolute(source), mountPoint: Locations.absolute(mountPoint), options: options,
+                keychain: DefaultPaths.absolute(source), mountPoint: DefaultPaths.absolute(mountPoint),
+                options: options,
                 isForeground: false, makesKeychain: false, acceptsRollback: false)
             let other = UnlockSource.passphrase(PassphraseSource(option: nil))
             try plan.run(unlocking: options.unlockSource(else: other), say: Report.message)

@@ -49,7 +49,7 @@ struct Search: ParsableCommand {
     func run() throws {
         try reporting { () throws(Failure) in
             let finder = try ItemFinder(
-                mountPoint: Locations.absolute(mountPoint ?? Locations().mountPoint), terms: terms,
+                mountPoint: DefaultPaths.absolute(mountPoint ?? DefaultPaths().mountPoint), terms: terms,
                 itemClass: itemClass?.itemClass, ignoresCase: ignoreCase)
             let found = try finder.find()
             if null {

@@ -34,7 +34,7 @@ struct SlotPlace: ParsableArguments {
 
     func editing() throws(Failure) -> SlotEditing {
         SlotEditing(
-            keychain: keychain.path, mountPoint: mountPoint.map(Locations.absolute), owner: try .named(owner),
+            keychain: keychain.path, mountPoint: mountPoint.map(DefaultPaths.absolute), owner: try .named(owner),
             say: Report.message)
     }
 }
@@ -76,7 +76,7 @@ struct SlotSecretOptions: ParsableArguments {
 
     var secrets: SlotSecrets {
         SlotSecrets(
-            passphraseFile: passphraseFile, variable: Locations().passphraseFile, keyFile: keyFile,
+            passphraseFile: passphraseFile, variable: DefaultPaths().passphraseFile, keyFile: keyFile,
             usesRecoveryKey: recovery, newPassphraseFile: newPassphraseFile, newKeyFile: newKeyFile,
             acceptsWeakKeyFile: weakKeyFile)
     }

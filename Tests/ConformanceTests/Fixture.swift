@@ -52,7 +52,7 @@ enum BackEnd: String, CaseIterable, Sendable {
 /// A tree over a keychain in memory.
 struct Fixture: Sendable {
     let store = InMemoryRecordStore()
-    let keychain: Keychain
+    let keychain: KeychainStore
     let tree: KeychainTree
 
     static let directory = "/generic-passwords/s"
@@ -64,7 +64,7 @@ struct Fixture: Sendable {
         try keys.unlock(passphrase: try Self.passphrase())
         let seconds = Atomic<Int64>(1_700_000_000)
         let clock = Clock(seconds)
-        keychain = try Keychain(store: store, keys: keys) { clock.now() }
+        keychain = try KeychainStore(store: store, keys: keys) { clock.now() }
         tree = KeychainTree(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: Host(), commands: Commands())
     }
@@ -112,7 +112,7 @@ struct Host: TreeHost {
 struct Commands: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { Array("{\"state\": \"unlocked\"}\n".utf8) }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
         guard [UInt8](copying: command) == Array("lock\n".utf8) else { throw .param }
         request.notificationsBeforeReply += tree.lock()
         return Array("locked\n".utf8)

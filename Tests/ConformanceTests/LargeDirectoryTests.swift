@@ -42,7 +42,7 @@ struct LargeFixture {
     private static let directory = "/generic-passwords/many"
     private static let step = 200
 
-    let keychain: Keychain
+    let keychain: KeychainStore
     let tree: KeychainTree
     private let place: TemporaryDirectory
     /// How often ``check(_:_:)`` was called: each has names of its own to play with.
@@ -51,20 +51,20 @@ struct LargeFixture {
     init() throws {
         place = try TemporaryDirectory()
         let device = try SecretBytes(randomCount: 32)
-        let store = try SQLiteRecordStore.create(at: place.path + "/large.keychain") { store throws(KeychainError) in
+        let store = try SQLiteRecordStore.create(at: place.path + "/large.keychain") { store throws(KeychainFault) in
             do throws(CryptoError) {
                 let passphrase = try SecretBytes(text: "correct horse")
-                return Result<SQLiteRecordStore, KeychainError> { () throws(KeychainError) in
+                return Result<SQLiteRecordStore, KeychainFault> { () throws(KeychainFault) in
                     try KeyRing.create(in: store, passphrase: passphrase, cost: .cheap, device: device)
                     return store
                 }
             } catch {
-                throw KeychainError.allocate
+                throw KeychainFault.allocate
             }
         }.get()
         let keys = try KeyRing(store: store, device: device)
         try keys.unlock(passphrase: try Fixture.passphrase())
-        keychain = try Keychain(store: store, keys: keys) { KeychainDate(seconds: 1_700_000_000) }
+        keychain = try KeychainStore(store: store, keys: keys) { KeychainDate(seconds: 1_700_000_000) }
         tree = KeychainTree(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: Host(), commands: Commands())
         try fill()
@@ -77,25 +77,25 @@ struct LargeFixture {
         let directory = try #require(
             try keychain.directory(named: CanonicalName(typed: Array("many".utf8)), in: container))
         for start in stride(from: 0, to: Self.count, by: 5_000) {
-            try keychain.change { (change) throws(KeychainError) in
+            try keychain.change { (transaction) throws(KeychainFault) in
                 for number in start..<start + 5_000 {
-                    try add("p\(number)", to: directory.id, change)
+                    try add("p\(number)", to: directory.id, transaction)
                     guard number % Self.step == 0 else { continue }
                     for round in 1...3 {
-                        try add("victim\(round)-\(number)", to: directory.id, change)
-                        try add("from\(round)-\(number)", to: directory.id, change)
+                        try add("victim\(round)-\(number)", to: directory.id, transaction)
+                        try add("from\(round)-\(number)", to: directory.id, transaction)
                     }
                 }
             }
         }
     }
 
-    private func add(_ name: String, to directory: RowID, _ change: Change) throws(KeychainError) {
+    private func add(_ name: String, to directory: RowID, _ transaction: Transaction) throws(KeychainFault) {
         let (row, now) = (keychain.reserveRowID(), keychain.now())
-        let file = FileFacts(
+        let file = PosixAttributes(
             inode: UInt64(row.rawValue), permissions: 0o600, userID: 0, groupID: 0, modificationTime: now,
             accessTime: now)
-        _ = try change.save(
+        _ = try transaction.save(
             Item(
                 id: row, directory: directory, protection: .whenUnlocked, account: .string(name), creationDate: now,
                 persistentReference: SecureRandom.bytes(16), file: file))

@@ -44,7 +44,7 @@ struct FileModel {
         isDoubtful.append(false)
     }
 
-    /// A sync has succeeded. It vouches for nothing that an earlier one has failed for.
+    /// A sync has succeeded. It isAuthentic for nothing that an earlier one has failed for.
     private mutating func settle() {
         guard isDoubtful.contains(true) else {
             durable = image { _ in true }
@@ -124,7 +124,7 @@ struct DiskModel {
     var choiceCount: Int { database.choices.count + log.choices.count }
 
     /// What becomes of what is not durable.
-    enum Loss: Hashable {
+    enum PowerLossMode: Hashable {
         /// Nothing: the process has died, and not the system.
         case none
         /// All of it.
@@ -135,7 +135,7 @@ struct DiskModel {
         case some(seed: UInt64, keeping: UInt64)
     }
 
-    func files(after loss: Loss) -> (database: [UInt8]?, log: [UInt8]?) {
+    func files(after loss: PowerLossMode) -> (database: [UInt8]?, log: [UInt8]?) {
         switch loss {
         case .none: return (database.image { _ in true }, log.image { _ in true })
         case .all: return (database.image { _ in false }, log.image { _ in false })

@@ -14,7 +14,7 @@ import Testing
         let name: String
         let kinds: UInt32
         let code: Int32
-        let error: @Sendable (KeychainError) -> Bool
+        let error: @Sendable (KeychainFault) -> Bool
     }
 
     /// <https://www.sqlite.org/rescode.html>
@@ -32,7 +32,7 @@ import Testing
             code: 8, error: { $0 == .readOnly }),
     ]
 
-    private static let isInputOutput: @Sendable (KeychainError) -> Bool = { error in
+    private static let isInputOutput: @Sendable (KeychainFault) -> Bool = { error in
         if case .io = error { true } else { false }
     }
 
@@ -61,12 +61,12 @@ import Testing
 
     /// Some of the calls that a workload makes on a disk that does not fail: a few of each kind; with the next seed others.
     private static func cases(_ seed: UInt64, _ generator: inout SeededGenerator) throws -> [Case] {
-        let world = try World(seed: seed)
-        let before = faults.map { world.disk.callCount(of: $0.kinds) }
-        for step in Workload.steps { try step.run(world) }
+        let storeUnderTest = try StoreUnderTest(seed: seed)
+        let before = faults.map { storeUnderTest.disk.callCount(of: $0.kinds) }
+        for step in Workload.steps { try step.run(storeUnderTest) }
         var cases: [Case] = []
         for (fault, before) in zip(faults, before) {
-            let calls = world.disk.callCount(of: fault.kinds) - before
+            let calls = storeUnderTest.disk.callCount(of: fault.kinds) - before
             for _ in 0..<min(calls, 3) {
                 let first = Int(generator.next() % UInt64(calls))
                 cases.append(Case(fault: fault, first: first, isLasting: generator.next() % 2 == 0))
@@ -92,7 +92,7 @@ import Testing
 
 /// A workload on a disk that fails at one place, watched step by step.
 private final class FailingRun {
-    struct Wrong: Error, CustomStringConvertible {
+    struct Violation: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -101,7 +101,7 @@ private final class FailingRun {
     /// No step makes so many calls but the few that the expectation before them is cheap for.
     private static let callsOfStep = 700
 
-    private let world: World
+    private let storeUnderTest: StoreUnderTest
     private var model: DiskModel
     private var applied: Int
     /// What was there before the step that is next; nil where the disk cannot fail in it.
@@ -109,30 +109,30 @@ private final class FailingRun {
     private var generator: SeededGenerator
 
     init(seed: UInt64) throws {
-        world = try World(seed: seed)
-        try world.safe.store.checkpoint()
+        storeUnderTest = try StoreUnderTest(seed: seed)
+        try storeUnderTest.crashKeychain.store.checkpoint()
         model = DiskModel(
-            database: [UInt8](try Data(contentsOf: URL(fileURLWithPath: world.disk.keychain))), sector: 512)
-        applied = world.disk.eventCount
-        expectation = try Expectation(of: world.safe)
+            database: [UInt8](try Data(contentsOf: URL(fileURLWithPath: storeUnderTest.disk.keychain))), sector: 512)
+        applied = storeUnderTest.disk.eventCount
+        expectation = try Expectation(of: storeUnderTest.crashKeychain)
         generator = SeededGenerator(seed: seed)
     }
 
-    func run(_ plan: FaultDisk.Plan, _ isRight: (KeychainError) -> Bool) throws {
-        let begin = world.disk.callCount(of: plan.kinds)
-        world.disk.fail(plan)
+    func run(_ plan: FaultDisk.Plan, _ isRight: (KeychainFault) -> Bool) throws {
+        let begin = storeUnderTest.disk.callCount(of: plan.kinds)
+        storeUnderTest.disk.fail(plan)
         var watched = Self.attention
         for step in Workload.steps {
-            let failures = world.disk.failureCount
-            let isNear = world.disk.callCount(of: plan.kinds) - begin + Self.callsOfStep > plan.first
+            let failures = storeUnderTest.disk.failureCount
+            let isNear = storeUnderTest.disk.callCount(of: plan.kinds) - begin + Self.callsOfStep > plan.first
             if failures == 0 { expectation = isNear ? try before() : nil }
             let answer = try answer(to: step)
-            guard world.disk.failureCount > 0 else { continue }
-            if world.disk.failureCount > failures, let answer, !isRight(answer) {
-                throw Wrong(description: "'\(step.name)' was answered with \(answer)")
+            guard storeUnderTest.disk.failureCount > 0 else { continue }
+            if storeUnderTest.disk.failureCount > failures, let answer, !isRight(answer) {
+                throw Violation(description: "'\(step.name)' was answered with \(answer)")
             }
-            if world.disk.failureCount == failures, let answer, !Self.isConsequence(answer) {
-                throw Wrong(description: "'\(step.name)' was answered with \(answer) after the disk had recovered")
+            if storeUnderTest.disk.failureCount == failures, let answer, !Self.isConsequence(answer) {
+                throw Violation(description: "'\(step.name)' was answered with \(answer) after the disk had recovered")
             }
             watched -= 1
             if watched >= 0 || step.name == "close" { try compare(step, answer) }
@@ -140,21 +140,23 @@ private final class FailingRun {
         }
     }
 
-    private func before() throws -> Expectation { try world.disk.paused { try Recording.expectation(world) } }
+    private func before() throws -> Expectation {
+        try storeUnderTest.disk.paused { try Recording.expectation(storeUnderTest) }
+    }
 
-    private func answer(to step: Step) throws -> KeychainError? {
+    private func answer(to step: Step) throws -> KeychainFault? {
         do {
-            try step.run(world)
+            try step.run(storeUnderTest)
             return nil
-        } catch let error as KeychainError {
+        } catch let error as KeychainFault {
             return error
         } catch let error as StoreOpenError {
-            return KeychainError(error)
+            return KeychainFault(error)
         }
     }
 
     /// An earlier step has not done what this one begins with.
-    private static func isConsequence(_ answer: KeychainError) -> Bool {
+    private static func isConsequence(_ answer: KeychainFault) -> Bool {
         switch answer {
         case .itemNotFound, .interactionNotAllowed, .authFailed, .slotRefused, .duplicateItem, .notAvailable: true
         default: false
@@ -162,38 +164,43 @@ private final class FailingRun {
     }
 
     /// The disk has recovered: what does the keychain in use say, and what would be left if the power failed now?
-    private func compare(_ step: Step, _ answer: KeychainError?) throws {
-        world.disk.fail(nil)
-        if (try? world.safe.store.current()) == nil, step.name != "close" { try world.openAgain() }
+    private func compare(_ step: Step, _ answer: KeychainFault?) throws {
+        storeUnderTest.disk.fail(nil)
+        if (try? storeUnderTest.crashKeychain.store.current()) == nil, step.name != "close" {
+            try storeUnderTest.openAgain()
+        }
         let isToBeLocked = ["lock", "add an item while locked", "close"].contains(step.name)
-        if world.safe.ring.state != .unlocked, !isToBeLocked { try world.safe.unlock(world.opener) }
-        let now = try Recording.expectation(world)
+        if storeUnderTest.crashKeychain.ring.state != .unlocked, !isToBeLocked {
+            try storeUnderTest.crashKeychain.unlock(storeUnderTest.opener)
+        }
+        let now = try Recording.expectation(storeUnderTest)
         // A locked keychain is looked at in a copy, and what was refused because it could not be synchronized is in that one's
         // log: as after a power cut, it is old or new.
-        let isCopy = world.safe.ring.state != .unlocked
+        let isCopy = storeUnderTest.crashKeychain.ring.state != .unlocked
         let mayBe = isCopy && answer != nil ? [now] + (expectation.map { [$0] } ?? []) : [now]
         if let answer, let expectation, !step.isInParts, !isCopy, now != expectation {
-            throw Wrong(
+            throw Violation(
                 description: "'\(step.name)' was answered with \(answer), and has changed "
                     + now.snapshot.difference(from: expectation.snapshot))
         }
         expectation = now
-        while applied < world.disk.eventCount {
-            model.apply(world.disk[applied])
+        while applied < storeUnderTest.disk.eventCount {
+            model.apply(storeUnderTest.disk[applied])
             applied += 1
         }
-        for loss in [DiskModel.Loss.all, .some(seed: generator.next(), keeping: 128)] {
-            let judge = Judge(
-                expectations: mayBe, notebook: Notebook(world.notebook, at: .max), goesOn: false)
-            if let fault = try judge.fault(of: model.files(after: loss)) {
-                let said = answer.map { "\($0)" } ?? "done"
-                throw Wrong(description: "after '\(step.name)' (\(said)), \(loss): \(fault)")
+        for loss in [DiskModel.PowerLossMode.all, .some(seed: generator.next(), keeping: 128)] {
+            let oracle = CrashOracle(
+                expectations: mayBe, deviceState: DeviceStateStub(storeUnderTest.deviceState, at: .max),
+                continues: false)
+            if let fault = try oracle.fault(of: model.files(after: loss)) {
+                let output = answer.map { "\($0)" } ?? "done"
+                throw Violation(description: "after '\(step.name)' (\(output)), \(loss): \(fault)")
             }
         }
     }
 }
 
-extension KeychainError {
+extension KeychainFault {
     fileprivate init(_ error: StoreOpenError) {
         switch error {
         case .diskFull: self = .diskFull

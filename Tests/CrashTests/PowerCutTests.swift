@@ -12,7 +12,7 @@ import Testing
     private struct Case: CustomStringConvertible {
         let point: Int
         let sector: Int
-        let loss: DiskModel.Loss
+        let loss: DiskModel.PowerLossMode
 
         var description: String { "\(point)/\(sector)/\(loss)" }
     }
@@ -41,10 +41,10 @@ import Testing
         for point in recording.events {
             model.apply(recording.disk[point])
             guard ProofLength.onlyCase != nil || (point + Int(recording.seed)) % stride == 0 else { continue }
-            for loss in Self.losses(model, &generator) {
+            for loss in Self.powerLossModes(model, &generator) {
                 let found = Case(point: point + 1, sector: sector, loss: loss)
                 guard ProofLength.onlyCase ?? "\(found)" == "\(found)" else { continue }
-                if try judge(found, model, recording, goesOn: generator.next() % 4 == 0) { count += 1 }
+                if try oracle(found, model, recording, continues: generator.next() % 4 == 0) { count += 1 }
             }
             if let deadline, ContinuousClock.now > deadline, ProofLength.onlyCase == nil { break }
         }
@@ -52,7 +52,9 @@ import Testing
     }
 
     /// Nothing, everything, all subsets where they are few, else some.
-    private static func losses(_ model: DiskModel, _ generator: inout SeededGenerator) -> [DiskModel.Loss] {
+    private static func powerLossModes(_ model: DiskModel, _ generator: inout SeededGenerator) -> [DiskModel
+        .PowerLossMode]
+    {
         let pieces = model.choiceCount
         let chance = generator.next()
         if pieces == 0 { return [.none] }
@@ -60,13 +62,14 @@ import Testing
         return [.none, .all] + [16, 128, 240].map { .some(seed: chance, keeping: $0) }
     }
 
-    private func judge(
-        _ found: Case, _ model: DiskModel, _ recording: Recording, goesOn: Bool
+    private func oracle(
+        _ found: Case, _ model: DiskModel, _ recording: Recording, continues: Bool
     ) throws -> Bool {
         let (step, expectations) = recording.candidates(at: found.point)
-        let judge = Judge(
-            expectations: expectations, notebook: Notebook(recording.notebook, at: found.point), goesOn: goesOn)
-        guard let fault = try judge.fault(of: model.files(after: found.loss)) else { return true }
+        let oracle = CrashOracle(
+            expectations: expectations, deviceState: DeviceStateStub(recording.deviceState, at: found.point),
+            continues: continues)
+        guard let fault = try oracle.fault(of: model.files(after: found.loss)) else { return true }
         let command = ProofLength.command(seed: recording.seed, test: "PowerCutTests", case: "\(found)")
         Issue.record("at '\(step)': \(fault)\n\(command)")
         return false

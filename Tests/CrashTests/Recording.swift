@@ -10,17 +10,17 @@ struct Expectation: Hashable, Sendable {
     let openers: Set<Opener>
 
     /// Of a keychain that is unlocked.
-    init(of safe: Safe) throws {
-        snapshot = try Snapshot(of: safe.keychain)
+    init(of crashKeychain: CrashKeychain) throws {
+        snapshot = try Snapshot(of: crashKeychain.keychain)
         var openers: Set<Opener> = []
-        for opener in Opener.allCases where try safe.opens(opener) { openers.insert(opener) }
+        for opener in Opener.allCases where try crashKeychain.opens(opener) { openers.insert(opener) }
         self.openers = openers
     }
 }
 
 /// A workload from its begin to its end on a disk that does not fail: what the disk saw, and what was there after each step.
 final class Recording {
-    struct Moment {
+    struct RecordedState {
         let step: String
         /// How many events the disk had seen when the step began, and when it was acknowledged.
         let events: Range<Int>
@@ -30,26 +30,28 @@ final class Recording {
 
     let seed: UInt64
     let disk: FaultDisk
-    let notebook: Notebook
+    let deviceState: DeviceStateStub
     /// The database when the recording began; it had no log then.
     let begin: [UInt8]
     /// What holds before the first step.
     let first: Expectation
-    private(set) var moments: [Moment] = []
+    private(set) var moments: [RecordedState] = []
 
     init(seed: UInt64, steps: [Step] = Workload.steps) throws {
         self.seed = seed
-        let world = try World(seed: seed)
-        (disk, notebook) = (world.disk, world.notebook)
-        try world.safe.store.checkpoint()
+        let storeUnderTest = try StoreUnderTest(seed: seed)
+        (disk, deviceState) = (storeUnderTest.disk, storeUnderTest.deviceState)
+        try storeUnderTest.crashKeychain.store.checkpoint()
         begin = [UInt8](try Data(contentsOf: URL(fileURLWithPath: disk.keychain)))
         start = disk.eventCount
-        first = try Expectation(of: world.safe)
+        first = try Expectation(of: storeUnderTest.crashKeychain)
         for step in steps {
             let count = disk.eventCount
-            try step.run(world)
+            try step.run(storeUnderTest)
             moments.append(
-                Moment(step: step.name, events: count..<disk.eventCount, expectation: try Self.expectation(world)))
+                RecordedState(
+                    step: step.name, events: count..<disk.eventCount, expectation: try Self.expectation(storeUnderTest))
+            )
         }
     }
 
@@ -57,16 +59,18 @@ final class Recording {
     var events: Range<Int> { start..<disk.eventCount }
 
     /// As it is; of one that is locked, as whoever opens a copy of it finds it.
-    static func expectation(_ world: World) throws -> Expectation {
-        if world.safe.ring.state == .unlocked, world.safe.store.isInPlace { return try Expectation(of: world.safe) }
-        let copy = try FaultDisk()
-        for end in ["", "-wal"] where FileManager.default.fileExists(atPath: world.disk.keychain + end) {
-            try FileManager.default.copyItem(atPath: world.disk.keychain + end, toPath: copy.keychain + end)
+    static func expectation(_ storeUnderTest: StoreUnderTest) throws -> Expectation {
+        if storeUnderTest.crashKeychain.ring.state == .unlocked, storeUnderTest.crashKeychain.store.isInPlace {
+            return try Expectation(of: storeUnderTest.crashKeychain)
         }
-        let safe = try Safe(opening: copy.keychain, Notebook())
-        defer { safe.close() }
-        try safe.unlock(world.opener)
-        return try Expectation(of: safe)
+        let copy = try FaultDisk()
+        for end in ["", "-wal"] where FileManager.default.fileExists(atPath: storeUnderTest.disk.keychain + end) {
+            try FileManager.default.copyItem(atPath: storeUnderTest.disk.keychain + end, toPath: copy.keychain + end)
+        }
+        let crashKeychain = try CrashKeychain(opening: copy.keychain, DeviceStateStub())
+        defer { crashKeychain.close() }
+        try crashKeychain.unlock(storeUnderTest.opener)
+        return try Expectation(of: crashKeychain)
     }
 
     /// What may be there if the power fails when the disk has seen so many events: what the last acknowledged step left, or

@@ -15,14 +15,14 @@ struct Snapshot: Hashable, Sendable {
     private(set) var slots: [Int64: SlotKind] = [:]
 
     /// Throws what is damaged or not available: nothing here is.
-    init(of keychain: Keychain) throws {
+    init(of keychain: KeychainStore) throws {
         for slot in try keychain.keys.slots() { slots[slot.id] = slot.kind }
         try addDirectories(of: keychain, in: .none)
     }
 
-    private mutating func addDirectories(of keychain: Keychain, in parent: RowID) throws {
+    private mutating func addDirectories(of keychain: KeychainStore, in parent: RowID) throws {
         for entry in try keychain.directories(in: parent, after: .none, limit: 1000) {
-            guard case .available(var directory) = entry else { throw KeychainError.decode }
+            guard case .available(var directory) = entry else { throw KeychainFault.decode }
             directory.version = 0
             directories[directory.id] = directory
             try addDirectories(of: keychain, in: directory.id)
@@ -30,10 +30,10 @@ struct Snapshot: Hashable, Sendable {
         }
     }
 
-    private mutating func addItems(of keychain: Keychain, in directory: RowID) throws {
+    private mutating func addItems(of keychain: KeychainStore, in directory: RowID) throws {
         for entry in try keychain.items(in: directory, after: .none, limit: 1000) {
             guard case .available(let listed) = entry, let found = try keychain.itemWithSecret(id: listed.id) else {
-                throw KeychainError.decode
+                throw KeychainFault.decode
             }
             var item = found.item
             // They count sealings, which a rekey does behind everybody's back.
@@ -53,7 +53,7 @@ struct Snapshot: Hashable, Sendable {
 }
 
 extension SealedSecret {
-    fileprivate func all() throws(KeychainError) -> [UInt8] {
+    fileprivate func all() throws(KeychainFault) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var span = bytes.mutableSpan
         var output = span.mutableBytes
@@ -67,9 +67,9 @@ enum Opener: String, CaseIterable, Hashable, Sendable {
     case passphrase, otherPassphrase, keyFile
 
     /// Made anew each time: it is wiped with its last use.
-    func secret() throws(KeychainError) -> UnlockSecret {
+    func secret() throws(KeychainFault) -> UnlockSecret {
         let text = String(repeating: rawValue + " ", count: 8)
-        let bytes = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(text: text) }
+        let bytes = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(text: text) }
         return self == .keyFile ? try UnlockSecret(keyFile: bytes) : UnlockSecret(passphrase: bytes)
     }
 }

@@ -4,8 +4,8 @@ extension KeychainDate {
     static let example = KeychainDate(seconds: 1_700_000_000, nanoseconds: 123_456_789)
 }
 
-extension FileFacts {
-    static let example = FileFacts(
+extension PosixAttributes {
+    static let example = PosixAttributes(
         inode: 77, permissions: 0o600, userID: 1000, groupID: 1001, modificationTime: .example, accessTime: .example)
 }
 

@@ -9,7 +9,7 @@ import SystemPackage
 /// A keychain in memory with items of several classes, made once; each input gets a copy of its rows.
 struct MemoryKeychain {
     let store: InMemoryRecordStore
-    let keychain: Keychain
+    let keychain: KeychainStore
     let tree: KeychainTree
 
     /// What the keychain holds: paths, and what is in them.
@@ -26,24 +26,27 @@ struct MemoryKeychain {
     static let original = Result { try made() }
 
     /// A copy of the original, or of other rows; still locked.
-    init(_ records: InMemoryRecords? = nil, keeper: (any CommitNumberKeeper)? = nil, commands: any ControlCommands)
+    init(
+        _ records: InMemoryRecords? = nil, commitNumberStore: (any CommitNumberStore)? = nil,
+        commands: any ControlCommands
+    )
         throws
     {
         store = InMemoryRecordStore(try records ?? Self.original.get())
-        let keys = try KeyRing(store: store, device: Self.device(), keeper: keeper)
-        keychain = try Keychain(store: store, keys: keys) { .example }
+        let keys = try KeyRing(store: store, device: Self.device(), commitNumberStore: commitNumberStore)
+        keychain = try KeychainStore(store: store, keys: keys) { .example }
         tree = KeychainTree(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: QuietHost(), commands: commands)
     }
 
-    init(_ records: InMemoryRecords? = nil, keeper: (any CommitNumberKeeper)? = nil) throws {
-        try self.init(records, keeper: keeper, commands: NoCommands())
+    init(_ records: InMemoryRecords? = nil, commitNumberStore: (any CommitNumberStore)? = nil) throws {
+        try self.init(records, commitNumberStore: commitNumberStore, commands: NoCommands())
     }
 
     static func secret() throws -> SecretBytes { try SecretBytes(copying: passphrase.span.bytes) }
 
     /// The passphrase where errors are the keychain's.
-    static func typed() throws(KeychainError) -> SecretBytes {
+    static func typed() throws(KeychainFault) -> SecretBytes {
         do throws(CryptoError) { return try SecretBytes(copying: passphrase.span.bytes) } catch { throw .allocate }
     }
 
@@ -91,7 +94,7 @@ struct QuietHost: TreeHost {
 struct NoCommands: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { [] }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
         throw .param
     }
 }

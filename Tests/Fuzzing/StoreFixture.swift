@@ -13,7 +13,7 @@ final class StoreFixture: Sendable {
 
     let bytes: [UInt8]
     private let deviceKey: [UInt8]
-    private let root: SlotRoot
+    private let root: SlotRootKey
     /// What the file holds, by path.
     private let contents: [String: [UInt8]]
 
@@ -30,14 +30,14 @@ final class StoreFixture: Sendable {
         var passphrase = try Self.file("passphrase")
         if passphrase.last == UInt8(ascii: "\n") { passphrase.removeLast() }
         let typed = passphrase
-        var root: SlotRoot?
+        var root: SlotRootKey?
         var contents: [String: [UInt8]] = [:]
         try Self.withCopy(bytes) { path in
             let store = try SQLiteRecordStore.open(path: path)
             let keys = try KeyRing(store: store, device: Self.secret(deviceKey))
             let found = try keys.root(of: UnlockSecret(passphrase: Self.secret(typed)))
             try keys.unlock(root: found)
-            let keychain = try Keychain(store: store, keys: keys) { .example }
+            let keychain = try KeychainStore(store: store, keys: keys) { .example }
             contents = try Self.contents(of: Self.client(keychain))
             keychain.close()
             root = consume found
@@ -49,12 +49,12 @@ final class StoreFixture: Sendable {
 
     private static func secret(_ bytes: [UInt8]) throws -> SecretBytes { try SecretBytes(copying: bytes.span.bytes) }
 
-    func open(_ path: String) throws -> Keychain {
+    func open(_ path: String) throws -> KeychainStore {
         let store = try SQLiteRecordStore.open(path: path)
         do {
             let keys = try KeyRing(store: store, device: Self.secret(deviceKey))
             try keys.unlock(root: root)
-            return try Keychain(store: store, keys: keys) { .example }
+            return try KeychainStore(store: store, keys: keys) { .example }
         } catch {
             store.close()
             throw error
@@ -62,7 +62,7 @@ final class StoreFixture: Sendable {
     }
 
     /// Throws for bytes that nobody has written; counts the items that cannot be read.
-    func differences(_ keychain: Keychain) throws -> Int {
+    func differences(_ keychain: KeychainStore) throws -> Int {
         let client = Self.client(keychain)
         var unread = 0
         for (path, bytes) in contents {
@@ -91,7 +91,7 @@ final class StoreFixture: Sendable {
         try body(file.path)
     }
 
-    static func client(_ keychain: Keychain) -> PathClient {
+    static func client(_ keychain: KeychainStore) -> PathClient {
         PathClient(
             KeychainTree(
                 keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: QuietHost(),

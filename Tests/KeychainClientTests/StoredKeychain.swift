@@ -6,7 +6,7 @@ import SecretCrypto
 
 /// A keychain in memory, unlocked, and the way to it. In a file of its own, as the API has a type of that name too.
 struct StoredKeychain {
-    private let keychain: Keychain
+    private let keychain: KeychainStore
     let connection: any ItemConnection
 
     init() throws {
@@ -17,7 +17,7 @@ struct StoredKeychain {
         let ring = try KeyRing(store: store, device: device())
         try ring.unlock(passphrase: passphrase())
         let now = KeychainDate(seconds: 1_700_000_000, nanoseconds: 500_000_000)
-        keychain = try Keychain(store: store, keys: ring) { now }
+        keychain = try KeychainStore(store: store, keys: ring) { now }
         connection = LocalConnection(ItemService(keychain: keychain), caller: Caller(userID: 1, groupID: 1))
     }
 

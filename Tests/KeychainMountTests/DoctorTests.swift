@@ -164,7 +164,7 @@ import Testing
         let machine = try MadeUpMachine()
         let diagnosis = Doctor(
             keychain: machine.root + "/home/data/login.keychain", mountPoint: machine.root + "/home/mnt",
-            locations: Locations(environment: ["HOME": machine.root + "/home"]), host: HostFacts(root: machine.root)
+            locations: DefaultPaths(environment: ["HOME": machine.root + "/home"]), host: HostFacts(root: machine.root)
         ).examine()
         #expect(
             diagnosis.findings.map(\.name) == [
@@ -187,7 +187,7 @@ extension MadeUpMachine {
         let environment = ["HOME": root + "/home"].merging(variables) { $1 }
         let diagnosis = Doctor(
             keychain: root + "/home/data/login.keychain", mountPoint: root + "/home/mnt",
-            locations: Locations(environment: environment), host: HostFacts(root: root), user: user
+            locations: DefaultPaths(environment: environment), host: HostFacts(root: root), user: user
         ).examine()
         let found = diagnosis.findings.filter { $0.name == name }
         #expect(found.count == 1, "\(name)")

@@ -49,7 +49,7 @@ struct FirstUnlockTests {
     init() throws {
         file = KeychainFile(
             path: state.path + "/k",
-            locations: Locations(environment: ["HOME": state.path, "XDG_STATE_HOME": state.path]))
+            locations: DefaultPaths(environment: ["HOME": state.path, "XDG_STATE_HOME": state.path]))
         try file.create(passphrase: SecretBytes(text: "correct"), cost: .cheap)
     }
 
@@ -59,8 +59,8 @@ struct FirstUnlockTests {
         defer { mount.opened.keychain.close() }
         try mount.control("unlock\ncorrect")
         for number in 0..<commits {
-            try mount.opened.keychain.change { change throws(KeychainError) in
-                let file = FileFacts(
+            try mount.opened.keychain.change { change throws(KeychainFault) in
+                let file = PosixAttributes(
                     inode: 0, permissions: 0o700, userID: 0, groupID: 0, modificationTime: KeychainDate(seconds: 0),
                     accessTime: KeychainDate(seconds: 0))
                 let container = try change.container(ContainerKey(itemClass: .genericPassword), file: file)
@@ -79,11 +79,11 @@ struct FirstUnlockTests {
         try FileManager.default.moveItem(atPath: state.path + "/older", toPath: file.path)
         let mount = try LockedMount(file)
         #expect { try mount.control("unlock\ncorrect") } throws: { error in
-            guard case .rolledBack(let kept, let found)? = error as? KeychainError else { return false }
-            return kept > found && KeychainError.rolledBack(kept: kept, found: found).errno == .staleNFSFileHandle
+            guard case .rolledBack(let kept, let found)? = error as? KeychainFault else { return false }
+            return kept > found && KeychainFault.rolledBack(kept: kept, found: found).errno == .staleNFSFileHandle
         }
         #expect(try mount.status().state == "before-first-unlock")
-        #expect(throws: KeychainError.authFailed) { try mount.control("unlock --accept-rollback\nwrong") }
+        #expect(throws: KeychainFault.authFailed) { try mount.control("unlock --accept-rollback\nwrong") }
         try mount.control("unlock --accept-rollback\ncorrect")
         let status = try mount.status()
         #expect(status.state == "unlocked" && status.device.rollback == "accepted")
@@ -96,7 +96,7 @@ struct FirstUnlockTests {
         try use(commits: 2)
         let mount = try LockedMount(file)
         defer { mount.opened.keychain.close() }
-        #expect(throws: KeychainError.interactionNotAllowed) { try mount.control("backup\n") }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try mount.control("backup\n") }
         #expect(state.names.filter { $0.contains("backup") } == [])
         try mount.control("unlock\ncorrect")
         try mount.control("lock\n")
@@ -107,6 +107,6 @@ struct FirstUnlockTests {
         defer { opened.keychain.close() }
         try opened.keychain.keys.unlock(passphrase: SecretBytes(text: "correct"))
         let report = try opened.keychain.check()
-        #expect(report.isSound && report.directories == 3)
+        #expect(report.isConsistent && report.directories == 3)
     }
 }

@@ -35,7 +35,7 @@ struct LeftoversTests {
         for name in [".keychainfs-new-1", ".keychainfs-new-1-wal", ".keychainfs-new-2-journal", "login.keychain"] {
             try make(name)
         }
-        let draft = try DraftFile(for: directory + "/backup")
+        let draft = try TemporaryFile(for: directory + "/backup")
         let own = URL(fileURLWithPath: draft.path).lastPathComponent
         #expect(try names == [own, "login.keychain"].sorted())
         try make(own + "-wal")
@@ -59,8 +59,8 @@ struct LeftoversTests {
         if step == 3 { try replaced.keep() }
         if step == 1 || step == 2 { try FileManager.default.linkItem(atPath: path, toPath: replaced.kept) }
         if step == 2 { try FileManager.default.linkItem(atPath: path + "-wal", toPath: replaced.kept + "-wal") }
-        #expect((ReplacedKeychain.cutOff(of: path) != nil) == (step > 0))
-        ReplacedKeychain.cutOff(of: path)?.undo()
+        #expect((ReplacedKeychain.interrupted(of: path) != nil) == (step > 0))
+        ReplacedKeychain.interrupted(of: path)?.undo()
         #expect(try names == ["login.keychain", "login.keychain-wal"])
         #expect(text("login.keychain") == "old" && text("login.keychain-wal") == "log")
     }
@@ -81,13 +81,13 @@ struct LeftoversTests {
         try make("login.keychain", "old")
         let replaced = ReplacedKeychain(of: path, time: "20261121T054408Z")
         try replaced.keep()
-        let draft = try DraftFile(for: path)
+        let draft = try TemporaryFile(for: path)
         try draft.write(Array("new".utf8))
-        #expect(ReplacedKeychain.cutOff(of: path) == nil)
+        #expect(ReplacedKeychain.interrupted(of: path) == nil)
         try draft.replace()
-        #expect(ReplacedKeychain.cutOff(of: path) == nil)
+        #expect(ReplacedKeychain.interrupted(of: path) == nil)
         #expect(text("login.keychain") == "new" && text("login.keychain.replaced-20261121T054408Z") == "old")
         try FileManager.default.linkItem(atPath: path, toPath: directory + "/another name")
-        #expect(ReplacedKeychain.cutOff(of: path) == nil)
+        #expect(ReplacedKeychain.interrupted(of: path) == nil)
     }
 }

@@ -119,14 +119,14 @@ struct LockPolicyTests {
     }
 
     /// A keychain, unlocked, that locks by itself.
-    private func guarded(by policy: LockPolicy) throws -> (Keychain, Journal, AutomaticLock) {
+    private func guarded(by policy: LockPolicy) throws -> (KeychainStore, Journal, AutomaticLock) {
         let store = InMemoryRecordStore()
         let device = Array(repeating: UInt8(1), count: 32)
         try KeyRing.create(
             in: store, passphrase: try SecretBytes(text: "p"), cost: .cheap,
             device: try SecretBytes(copying: device.rawSpan))
         let keys = try KeyRing(store: store, device: try SecretBytes(copying: device.rawSpan))
-        let keychain = try Keychain(store: store, keys: keys) { KeychainDate(seconds: 0) }
+        let keychain = try KeychainStore(store: store, keys: keys) { KeychainDate(seconds: 0) }
         try unlock(keychain)
         let journal = Journal()
         let automatic = try AutomaticLock(policy, of: keychain, lastUse: { journal.lastUse.withLock { $0 } }) {
@@ -138,7 +138,7 @@ struct LockPolicyTests {
         return (keychain, journal, automatic)
     }
 
-    private func unlock(_ keychain: Keychain) throws {
+    private func unlock(_ keychain: KeychainStore) throws {
         try keychain.keys.unlock(passphrase: try SecretBytes(text: "p"))
     }
 

@@ -30,7 +30,7 @@ struct RekeyStatusTests {
         let file = RekeyFile(directory: state.path)
         try FileManager.default.createDirectory(atPath: file.path(for: store), withIntermediateDirectories: true)
         #expect(file.rekeyGeneration(of: store) == 0)
-        #expect(throws: KeychainError.self) { try file.keep(rekeyGeneration: 1, of: store) }
+        #expect(throws: KeychainFault.self) { try file.keep(rekeyGeneration: 1, of: store) }
         let text = RekeyFile(directory: state.path + "/text")
         try text.keep(rekeyGeneration: 1, of: store)
         try Data("x".utf8).write(to: URL(fileURLWithPath: text.path(for: store)))

@@ -62,7 +62,7 @@ import Testing
             [4, 1, 0, 0, 0, 65], [1, 255, 255, 255, 255, 65], [1, 0, 0, 0, 128], [3, 1, 0, 0, 0, 65],
         ] as [[UInt8]])
     func badFrames(bytes: [UInt8]) {
-        #expect(throws: KeychainError.param) {
+        #expect(throws: KeychainFault.param) {
             var offset = 0
             _ = try UnlockFrames.read(bytes.rawSpan, at: &offset).kind
         }

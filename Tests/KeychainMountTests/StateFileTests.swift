@@ -30,12 +30,12 @@ struct StateFileTests {
     @Test("S2: one file of mode 0600 per store, replaced whole, in a directory that is made")
     func numbers() throws {
         let file = CommitNumberFile(directory: state.path + "/a/b")
-        #expect(file.kept(for: store) == nil)
+        #expect(file.load(for: store) == nil)
         for record in [[1, 2, 3], [9], [UInt8](repeating: 7, count: 57)] as [[UInt8]] {
-            try file.keep(record, for: store)
-            #expect(file.kept(for: store) == record)
+            try file.save(record, for: store)
+            #expect(file.load(for: store) == record)
         }
-        try file.keep([5], for: [UInt8](repeating: 0xAB, count: 16))
+        try file.save([5], for: [UInt8](repeating: 0xAB, count: 16))
         let names = try FileManager.default.contentsOfDirectory(atPath: state.path + "/a/b").sorted()
         #expect(
             names == [
@@ -43,7 +43,7 @@ struct StateFileTests {
             ])
         for name in names { #expect(try state.mode(of: "a/b/" + name) == 0o600) }
         #expect(try state.mode(of: "a/b") == 0o700)
-        #expect(file.kept(for: store)?.count == 57)
+        #expect(file.load(for: store)?.count == 57)
     }
 
     @Test("S2: what is there and cannot be read is not the same as nothing")
@@ -51,10 +51,10 @@ struct StateFileTests {
         let file = CommitNumberFile(directory: state.path)
         let path = file.path(for: store)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        #expect(file.kept(for: store) == [])
+        #expect(file.load(for: store) == [])
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
-        #expect(file.kept(for: store) == [])
+        #expect(file.load(for: store) == [])
     }
 
     @Test("S2: where nothing can be written it says so and leaves nothing")
@@ -62,7 +62,7 @@ struct StateFileTests {
         try FileManager.default.createDirectory(atPath: state.path, withIntermediateDirectories: true)
         try Data().write(to: URL(fileURLWithPath: state.path + "/file"))
         let file = CommitNumberFile(directory: state.path + "/file")
-        #expect(throws: KeychainError.self) { try file.keep([1], for: store) }
+        #expect(throws: KeychainFault.self) { try file.save([1], for: store) }
         #expect(state.names == ["file"])
     }
 
@@ -115,7 +115,7 @@ struct StateFileTests {
     func credential() throws {
         let directory = state.path + "/credentials"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let locations = Locations(environment: [
+        let locations = DefaultPaths(environment: [
             "HOME": state.path, "XDG_STATE_HOME": state.path, "CREDENTIALS_DIRECTORY": directory,
         ])
         #expect(locations.deviceKeyCredential == nil)
@@ -136,7 +136,7 @@ struct StateFileTests {
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(wrong))
         }
         // Not a relative one.
-        #expect(Locations(environment: ["HOME": "/h", "CREDENTIALS_DIRECTORY": "c"]).deviceKeyCredential == nil)
+        #expect(DefaultPaths(environment: ["HOME": "/h", "CREDENTIALS_DIRECTORY": "c"]).deviceKeyCredential == nil)
     }
 
     @Test("S1: a draft gets a name that is free, and takes none that is not; unpublished it leaves nothing")
@@ -144,7 +144,7 @@ struct StateFileTests {
         try FileManager.default.createDirectory(atPath: state.path, withIntermediateDirectories: true)
         let target = state.path + "/target"
         func publish(_ bytes: [UInt8]) throws(Errno) {
-            let draft = try DraftFile(for: target)
+            let draft = try TemporaryFile(for: target)
             try draft.write(bytes)
             try draft.publish()
         }

@@ -307,7 +307,7 @@ struct SealedRequestTests {
     @Test("H1: a request whose key is gone is not carried out")
     func revoked() throws {
         let whole = try frame([1])
-        #expect(throws: KeychainError.interactionNotAllowed) {
+        #expect(throws: KeychainFault.interactionNotAllowed) {
             _ = try answer(whole, between: { key.revoke() })
         }
         #expect(fixture.store.records.itemRecords.isEmpty)

@@ -8,7 +8,7 @@ import Testing
 /// An unlocked keychain on a store in memory, and the service that answers for it.
 struct ServiceFixture {
     let store = InMemoryRecordStore()
-    let keychain: Keychain
+    let keychain: KeychainStore
     let service: ItemService
     private let ring: KeyRing
     let me = Caller(userID: 7, groupID: 8)
@@ -19,7 +19,7 @@ struct ServiceFixture {
             in: store, passphrase: SecretBytes(text: "correct"), cost: .cheap,
             device: SecretBytes(copying: device.rawSpan))
         ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan))
-        keychain = try Keychain(store: store, keys: ring, clock: { KeychainDate(seconds: 1_700_000_000) })
+        keychain = try KeychainStore(store: store, keys: ring, clock: { KeychainDate(seconds: 1_700_000_000) })
         service = ItemService(keychain: keychain)
         try unlock()
     }

@@ -7,17 +7,17 @@ import SecretCrypto
 /// The fixture after changes of every kind of row: what lies in a file, and what is true in it.
 struct ChangedFixture {
     let bytes: Data
-    let truth: FixtureTruth
+    let truth: FixtureContents
     let commit: Int64
 
     /// Two of different `mark` are clones that went their own ways: equal keys, row numbers and versions.
     init(mark: UInt8) throws {
         let fixture = try StoreFixture()
-        let whole = try FixtureTruth.whole.get()
+        let complete = try FixtureContents.complete.get()
         let keychain = try fixture.openedForChanges()
-        for value in whole.items.values { try Self.change(value, mark, keychain) }
-        try keychain.change { change throws(KeychainError) in
-            for var directory in whole.directories.values {
+        for value in complete.items.values { try Self.change(value, mark, keychain) }
+        try keychain.change { change throws(KeychainFault) in
+            for var directory in complete.directories.values {
                 directory.file.permissions = 0o700 | UInt32(mark)
                 _ = try change.save(directory)
             }
@@ -25,11 +25,11 @@ struct ChangedFixture {
         try Self.changeKeys(keychain)
         keychain.close()
         bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.path))
-        truth = try FixtureTruth(fixture)
+        truth = try FixtureContents(fixture)
         commit = try Self.commit(of: fixture)
     }
 
-    private static func change(_ value: FixtureTruth.Value, _ mark: UInt8, _ keychain: Keychain) throws {
+    private static func change(_ value: FixtureContents.Value, _ mark: UInt8, _ keychain: KeychainStore) throws {
         var (item, added) = (value.item, value.item)
         item.file.permissions = 0o600
         let contents = value.contents.map { Array($0.reversed()) + [mark] }
@@ -39,7 +39,7 @@ struct ChangedFixture {
         added.persistentReference = SecureRandom.bytes(16)
         added.version = 0
         added.secretCount = 1
-        try keychain.change { change throws(KeychainError) in
+        try keychain.change { change throws(KeychainFault) in
             if let contents {
                 _ = try change.save(item, secret: StoredContents(bytes: contents))
             } else {
@@ -52,7 +52,7 @@ struct ChangedFixture {
     }
 
     /// Another user key, and so other rows of slots, keys and the store.
-    private static func changeKeys(_ keychain: Keychain) throws {
+    private static func changeKeys(_ keychain: KeychainStore) throws {
         let root = try keychain.keys.root(of: UnlockSecret(passphrase: StoreFixture.passphrase()))
         let key = try UnlockSecret(keyFile: SecretBytes(randomCount: 64))
         let slot = try keychain.addSlot(key, authorizedBy: root)
@@ -64,7 +64,7 @@ struct ChangedFixture {
     static func commit(of fixture: StoreFixture) throws -> Int64 {
         let keychain = try fixture.opened()
         defer { keychain.store.close() }
-        let record = try keychain.store.read { (reader) throws(KeychainError) in try reader.store() }
+        let record = try keychain.store.read { (reader) throws(KeychainFault) in try reader.store() }
         return try Int64(keychain.keys.header(of: record).commit)
     }
 }

@@ -26,7 +26,7 @@ struct CheckNamesTests {
     @Test("an item whose contents are hurt is named, one whose metadata are hurt by its directory")
     func items() throws {
         let paths = try StoreFixture.paths.get()
-        let own = try FixtureTruth.whole.get().items
+        let own = try FixtureContents.complete.get().items
         for id in try Self.ids("SELECT id FROM item WHERE secret IS NOT NULL LIMIT 5")
         where own[RowID(rawValue: id)] != nil {
             let path = try #require(paths[RowID(rawValue: id)])
@@ -46,7 +46,7 @@ struct CheckNamesTests {
             found.damage == [
                 .init(subject: .directory, row: RowID(rawValue: 101), path: "generic-passwords/", isNamed: false)
             ])
-        #expect(found.damagedItems.isEmpty && !found.isSound)
+        #expect(found.damagedItems.isEmpty && !found.isConsistent)
     }
 
     @Test(
@@ -65,23 +65,23 @@ struct CheckNamesTests {
         let report = try keychain.check()
         let found = report.damagedKeys
         #expect([found.slots, found.devices, found.classKeys, found.userKeys].map { min($0, 1) } == counts)
-        #expect(!report.isSound)
+        #expect(!report.isConsistent)
     }
 
     @Test("a file with a page that does not read is checked to the end, and what cannot be listed is told")
     func pages() throws {
-        let whole = try StoreFixture.bytes.get()
+        let complete = try StoreFixture.bytes.get()
         let size = 4096
-        let items = try FixtureTruth.whole.get().items.count
+        let items = try FixtureContents.complete.get().items.count
         var (checked, unlisted) = (0, 0)
-        for page in 1..<whole.count / size {
-            var bytes = whole
+        for page in 1..<complete.count / size {
+            var bytes = complete
             bytes.replaceSubrange(page * size..<(page + 1) * size, with: [UInt8](repeating: 0xFF, count: size))
             let fixture = try StoreFixture(bytes: bytes)
             guard let keychain = try? fixture.opened() else { continue }
             defer { keychain.store.close() }
             let report = try keychain.check()
-            #expect(!report.isSound, "page \(page)")
+            #expect(!report.isConsistent, "page \(page)")
             let lost = items - report.items + report.damagedItems.count
             #expect(report.damage.count + report.structureFaults + Int(report.unreadableRows) > 0 || lost == 0)
             checked += 1

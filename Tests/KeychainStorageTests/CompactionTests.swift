@@ -15,9 +15,9 @@ struct CompactionTests {
     private static let removed = Array(17...40)
     private static let longSecret = 200_000
 
-    private let scratch: Scratch
+    private let scratch: TemporaryDirectory
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     private func secret(_ row: Int) -> [UInt8] {
         [UInt8](repeating: UInt8(truncatingIfNeeded: row), count: row % 8 == 0 ? 100_000 : 10)
@@ -28,7 +28,7 @@ struct CompactionTests {
         let store = try SQLiteRecordStore.create(at: path ?? scratch.keychain) { $0 }
         let record = try Samples.store()
         let items = try (Self.kept + Self.removed).map { try Samples.item(Int64($0)) }
-        try store.write { writer throws(KeychainError) in
+        try store.write { writer throws(KeychainFault) in
             try writer.put(record)
             for item in items {
                 let row = Int(item.id.rawValue)
@@ -36,7 +36,7 @@ struct CompactionTests {
                 try writer.put(item, secret: isKept ? secret(row) : [UInt8](repeating: 0xEE, count: Self.longSecret))
             }
         }
-        try store.write { writer throws(KeychainError) in
+        try store.write { writer throws(KeychainFault) in
             for row in Self.removed { try writer.deleteItem(RowID(rawValue: Int64(row))) }
         }
         return store
@@ -47,16 +47,16 @@ struct CompactionTests {
         defer { store.close() }
         #expect(try store.verifyStructure() == 0)
         #expect(try store.indexFaults() == 0)
-        let count = try store.read { reader throws(KeychainError) in try reader.itemCount() }
+        let count = try store.read { reader throws(KeychainFault) in try reader.itemCount() }
         #expect(count == Self.kept.count)
         for row in Self.kept {
             let id = RowID(rawValue: Int64(row))
-            let found = try store.read { reader throws(KeychainError) in try reader.secret(of: id) }
+            let found = try store.read { reader throws(KeychainFault) in try reader.secret(of: id) }
             #expect(found == secret(row))
         }
         // Writes after the compaction.
         let new = try Samples.item(99)
-        try store.write { writer throws(KeychainError) in
+        try store.write { writer throws(KeychainFault) in
             try writer.put(new, secret: [1])
             try writer.deleteItem(new.id)
         }
@@ -81,7 +81,7 @@ struct CompactionTests {
         // A file of another owner is refused.
         chown(scratch.keychain, geteuid(), getegid())
         try expectComplete()
-        #expect(throws: KeychainError.notAvailable) { try store.read { _ in } }
+        #expect(throws: KeychainFault.notAvailable) { try store.read { _ in } }
     }
 
     @Test("a closed store, and a store that was compacted, are closed again without effect")
@@ -119,7 +119,7 @@ struct CompactionTests {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.keychain))
         let store = try SQLiteRecordStore.open(path: scratch.keychain, access: .readOnly)
         #expect(try store.close(compacting: .onRequest) == 0)
-        #expect(throws: KeychainError.notAvailable) { try store.read { _ in } }
+        #expect(throws: KeychainFault.notAvailable) { try store.read { _ in } }
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)) == bytes)
     }
 
@@ -196,7 +196,7 @@ struct CompactionTests {
 
     @Test("a disk without room for the copy leaves the old file, complete")
     func fullDisk() throws {
-        let disk = try TinyDisk(kilobytes: 20_000)
+        let disk = try SmallFileSystem(kilobytes: 20_000)
         let path = disk.path + "/login.keychain"
         let store = try sparse(at: path)
         try store.checkpoint()
@@ -239,7 +239,7 @@ struct CompactionTests {
             for _ in 0..<4 {
                 group.addTask {
                     var count = 0
-                    while (try? store.write({ writer throws(KeychainError) in try writer.put(item, secret: [7]) }))
+                    while (try? store.write({ writer throws(KeychainFault) in try writer.put(item, secret: [7]) }))
                         != nil
                     {
                         count += 1
@@ -253,7 +253,7 @@ struct CompactionTests {
         }
         let opened = try SQLiteRecordStore.open(path: scratch.keychain)
         defer { opened.close() }
-        let count = try opened.read { reader throws(KeychainError) in try reader.itemCount() }
+        let count = try opened.read { reader throws(KeychainFault) in try reader.itemCount() }
         #expect(count == Self.kept.count + (written > 0 ? 1 : 0))
         #expect(try scratch.entries.filter { !$0.hasPrefix("login.keychain") } == [])
     }
@@ -268,7 +268,7 @@ struct CompactionTests {
             let other = try await opened
             #expect(other.isInPlace)
             let item = try Samples.item(300)
-            try other.write { writer throws(KeychainError) in try writer.put(item, secret: [7]) }
+            try other.write { writer throws(KeychainFault) in try writer.put(item, secret: [7]) }
             other.close()
             try FileManager.default.removeItem(atPath: path)
         }
@@ -279,7 +279,7 @@ struct CompactionTests {
         let store = try sparse()
         let old = try StoreFile(path: scratch.keychain)
         #expect(try store.close(compacting: .onRequest) > 0)
-        #expect(throws: StoreOpenError.inUse(processID: 0)) { try Connection.openForWriting(old) }
+        #expect(throws: StoreOpenError.inUse(processID: 0)) { try WriterConnection.openForWriting(old) }
         try expectComplete()
     }
 

@@ -12,7 +12,7 @@ struct CopyTests {
         try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data(bytes)) != nil
     }
 
-    private func empty(_ scratch: Scratch, _ name: String) -> String {
+    private func empty(_ scratch: TemporaryDirectory, _ name: String) -> String {
         _ = FileManager.default.createFile(atPath: scratch[name], contents: nil)
         return scratch[name]
     }
@@ -22,11 +22,11 @@ struct CopyTests {
         Array(Array(repeating: Array("<row \(row)>".utf8), count: count).joined().prefix(count))
     }
 
-    private func filled(_ scratch: Scratch) throws -> SQLiteRecordStore {
+    private func filled(_ scratch: TemporaryDirectory) throws -> SQLiteRecordStore {
         let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
         let (record, items) = (try Samples.store(), try (1...40).map { try Samples.item(Int64($0)) })
         let marks = items.map { mark($0.id.rawValue, count: 600 * Int($0.id.rawValue)) }
-        try store.write { writer throws(KeychainError) in
+        try store.write { writer throws(KeychainFault) in
             try writer.put(record)
             for (item, mark) in zip(items, marks) { try writer.put(item, secret: mark) }
         }
@@ -34,16 +34,16 @@ struct CopyTests {
     }
 
     private func item(_ id: RowID, in store: SQLiteRecordStore) throws -> ItemRecord? {
-        try store.read { reader throws(KeychainError) in try reader.item(id: id) }
+        try store.read { reader throws(KeychainFault) in try reader.item(id: id) }
     }
 
     private func secret(_ id: RowID, in store: SQLiteRecordStore) throws -> [UInt8] {
-        try store.read { reader throws(KeychainError) in try reader.secret(of: id) }
+        try store.read { reader throws(KeychainFault) in try reader.secret(of: id) }
     }
 
     @Test("S1: a copy holds every row, is a store of its own, and has no log beside it")
-    func whole() throws {
-        let scratch = try Scratch()
+    func complete() throws {
+        let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
         defer { store.close() }
         let path = empty(scratch, "copy")
@@ -60,7 +60,7 @@ struct CopyTests {
 
     @Test("L4: a copy on a medium without permissions is made, though others may write to it")
     func withoutPermissions() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
         defer { store.close() }
         let path = empty(scratch, "copy")
@@ -72,29 +72,29 @@ struct CopyTests {
     }
 
     @Test("S1, S8: nothing of a row that was deleted, from the store or from the copy, is in the copy")
-    func noRemains() throws {
-        let scratch = try Scratch()
+    func noLeftovers() throws {
+        let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
         defer { store.close() }
-        try store.write { writer throws(KeychainError) in try writer.deleteItem(RowID(rawValue: 7)) }
+        try store.write { writer throws(KeychainFault) in try writer.deleteItem(RowID(rawValue: 7)) }
         let path = empty(scratch, "copy")
-        try store.copy(to: path) { writer throws(KeychainError) in
+        try store.copy(to: path) { writer throws(KeychainFault) in
             for id in [3, 9, 30, 40] { try writer.deleteItem(RowID(rawValue: Int64(id))) }
         }
         for id in 1...40 {
-            let isGone = [3, 7, 9, 30, 40].contains(id)
+            let isDeleted = [3, 7, 9, 30, 40].contains(id)
             // Short enough to lie within a page.
-            #expect(try contains(path, mark(Int64(id), count: 200)) == !isGone, "row \(id)")
+            #expect(try contains(path, mark(Int64(id), count: 200)) == !isDeleted, "row \(id)")
         }
-        #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 39)
+        #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 39)
         let copy = try SQLiteRecordStore.open(path: path)
         defer { copy.close() }
-        #expect(try copy.read { reader throws(KeychainError) in try reader.itemCount() } == 35)
+        #expect(try copy.read { reader throws(KeychainFault) in try reader.itemCount() } == 35)
     }
 
     @Test("S1: a copy is of one moment, whatever is written meanwhile")
-    func oneMoment() async throws {
-        let scratch = try Scratch()
+    func atomicity() async throws {
+        let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
         defer { store.close() }
         // Always written together, so no moment has one without the other.
@@ -102,7 +102,7 @@ struct CopyTests {
         try await withThrowingTaskGroup { group in
             group.addTask {
                 for version in 1...60 {
-                    try store.write { writer throws(KeychainError) in
+                    try store.write { writer throws(KeychainFault) in
                         for var item in pair {
                             item.version = Int64(version)
                             try writer.put(item, secret: [UInt8(version)])
@@ -123,28 +123,28 @@ struct CopyTests {
 
     @Test("S1: what is there is not overwritten, and an edit that fails is no copy")
     func refused() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
         defer { store.close() }
         let taken = scratch["taken"]
         try Data("something".utf8).write(to: URL(fileURLWithPath: taken))
-        #expect(throws: KeychainError.self) { try store.copy(to: taken) { _ in } }
+        #expect(throws: KeychainFault.self) { try store.copy(to: taken) { _ in } }
         #expect(try Data(contentsOf: URL(fileURLWithPath: taken)) == Data("something".utf8))
-        #expect(throws: KeychainError.param) {
-            try store.copy(to: empty(scratch, "copy")) { _ throws(KeychainError) in throw .param }
+        #expect(throws: KeychainFault.param) {
+            try store.copy(to: empty(scratch, "copy")) { _ throws(KeychainFault) in throw .param }
         }
         #expect(try scratch.entries.contains("copy-wal") == false)
     }
 
     @Test("S1: of a store that is open for reading only, on a medium that takes nothing")
     func readOnly() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try filled(scratch).close()
         let store = try SQLiteRecordStore.open(path: scratch.keychain, access: .readOnly)
         defer { store.close() }
-        try store.copy(to: empty(scratch, "copy")) { writer throws(KeychainError) in
+        try store.copy(to: empty(scratch, "copy")) { writer throws(KeychainFault) in
             try writer.deleteItem(RowID(rawValue: 1))
         }
-        #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 40)
+        #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 40)
     }
 }

@@ -8,13 +8,13 @@ import Testing
 struct CreationTests {
     @Test("the file is 0600 and its new directories 0700; nothing else stays behind")
     func modes() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try SQLiteRecordStore.create(at: scratch["a/b/login.keychain"]) { $0 }
         #expect(try scratch.permissions(of: "a") == 0o700)
         #expect(try scratch.permissions(of: "a/b") == 0o700)
         #expect(try scratch.permissions(of: "a/b/login.keychain") == 0o600)
         let slot = try Samples.slot(1)
-        try store.write { writer throws(KeychainError) in try writer.put(slot) }
+        try store.write { writer throws(KeychainFault) in try writer.put(slot) }
         #expect(try scratch.permissions(of: "a/b/login.keychain-wal") == 0o600)
         store.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch["a/b"]) == ["login.keychain"])
@@ -22,7 +22,7 @@ struct CreationTests {
 
     @Test("what exists, a dangling link included, is not replaced")
     func existing() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.keychain))
         try FileManager.default.createSymbolicLink(atPath: scratch["link"], withDestinationPath: scratch["nowhere"])
         for name in ["login.keychain", "link"] {
@@ -36,7 +36,7 @@ struct CreationTests {
 
     @Test("what takes the name meanwhile wins, and stays as it is")
     func race() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let url = URL(fileURLWithPath: scratch.keychain)
         #expect(throws: StoreOpenError.alreadyExists) {
             try SQLiteRecordStore.create(at: scratch.keychain) { _ in
@@ -51,7 +51,7 @@ struct CreationTests {
         "A log, journal or dangling link at such a name refuses a new keychain",
         arguments: ["-wal", "-shm", "-journal"])
     func leftovers(suffix: String) throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let path = scratch.keychain + suffix
         for isLink in [false, true] {
             if isLink {
@@ -69,12 +69,12 @@ struct CreationTests {
 
     @Test("nothing has the name before it is filled, and nothing is left if that fails")
     func failure() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let path = scratch.keychain
         #expect(throws: StoreOpenError.initialization(.authFailed)) {
-            try SQLiteRecordStore.create(at: path) { _ throws(KeychainError) in
+            try SQLiteRecordStore.create(at: path) { _ throws(KeychainFault) in
                 #expect(!FileManager.default.fileExists(atPath: path))
-                throw KeychainError.authFailed
+                throw KeychainFault.authFailed
             }
         }
         #expect(try scratch.entries.isEmpty)
@@ -82,24 +82,24 @@ struct CreationTests {
 
     @Test("the store that was filled goes on as the keychain")
     func continuation() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let record = try Samples.store()
-        let store = try SQLiteRecordStore.create(at: scratch.keychain) { store throws(KeychainError) in
-            try store.write { writer throws(KeychainError) in try writer.put(record) }
+        let store = try SQLiteRecordStore.create(at: scratch.keychain) { store throws(KeychainFault) in
+            try store.write { writer throws(KeychainFault) in try writer.put(record) }
             return store
         }
-        #expect(try store.read { reader throws(KeychainError) in try reader.store() } == record)
+        #expect(try store.read { reader throws(KeychainFault) in try reader.store() } == record)
         let item = try Samples.item(1)
-        try store.write { writer throws(KeychainError) in try writer.put(item, secret: [1]) }
+        try store.write { writer throws(KeychainFault) in try writer.put(item, secret: [1]) }
         store.close()
         let again = try SQLiteRecordStore.open(path: scratch.keychain)
         defer { again.close() }
-        #expect(try again.read { reader throws(KeychainError) in try reader.item(id: item.id) } == item)
+        #expect(try again.read { reader throws(KeychainFault) in try reader.item(id: item.id) } == item)
     }
 
     @Test("a path through a file is no place for a keychain")
     func throughFile() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try Data().write(to: URL(fileURLWithPath: scratch["file"]))
         #expect(throws: StoreOpenError.notRegularFile) {
             try SQLiteRecordStore.create(at: scratch["file/login.keychain"]) { $0 }

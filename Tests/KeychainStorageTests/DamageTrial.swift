@@ -6,12 +6,12 @@ import TestSupport
 
 /// One damaged copy of a keychain, with the values that may be read from it.
 final class DamageTrial {
-    private typealias Name = WholeKeychain.Name
+    private typealias Name = IntactKeychain.Name
 
     /// What was done to the file and then to the keychain.
     private(set) var text: String
     private(set) var hasOpened = false
-    private let scratch: Scratch
+    private let scratch: TemporaryDirectory
     private let mail: RowID
     private let isRepaired: Bool
     private var directories: [RowID: String]
@@ -20,10 +20,10 @@ final class DamageTrial {
     private var lost: Set<RowID> = []
     private var complaints: [String] = []
 
-    init(_ whole: WholeKeychain, _ generator: inout SeededGenerator) throws {
-        scratch = try Scratch()
-        try FileManager.default.copyItem(atPath: whole.scratch.keychain, toPath: scratch.keychain)
-        (mail, directories, items) = (whole.mail, whole.directories, whole.items)
+    init(_ complete: IntactKeychain, _ generator: inout SeededGenerator) throws {
+        scratch = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: complete.scratch.keychain, toPath: scratch.keychain)
+        (mail, directories, items) = (complete.mail, complete.directories, complete.items)
         isRepaired = Bool.random(using: &generator)
         let kinds = RandomDamage.allCases
         var text = isRepaired ? ["as the daemon:"] : ["without a repair:"]
@@ -37,69 +37,69 @@ final class DamageTrial {
 
     /// What must not have been seen, in words; empty if all is well.
     func run(_ generator: inout SeededGenerator) async throws -> [String] {
-        guard let vault = try? StoredVault(opening: scratch.keychain, directory: mail) else { return [] }
-        defer { vault.close() }
+        guard let fixture = try? SQLiteKeychainFixture(opening: scratch.keychain, directory: mail) else { return [] }
+        defer { fixture.close() }
         hasOpened = true
-        lookForLosses(vault)
-        if isRepaired { _ = try await vault.verified() } else { _ = try? vault.keychain.verifyNow() }
+        reportLosses(fixture)
+        if isRepaired { _ = try await fixture.verified() } else { _ = try? fixture.keychain.verifyNow() }
         for _ in 0..<12 {
-            step(vault, &generator)
+            step(fixture, &generator)
             if !complaints.isEmpty { return complaints }
         }
-        compare(vault)
+        compare(fixture)
         return complaints
     }
 
-    private func lookForLosses(_ vault: StoredVault) {
+    private func reportLosses(_ fixture: SQLiteKeychainFixture) {
         for (name, item) in items {
-            let found = try? vault.keychain.item(id: item.row)
-            let value = try? vault.contents(of: item.row)
+            let found = try? fixture.keychain.item(id: item.row)
+            let value = try? fixture.contents(of: item.row)
             guard found?.account == .string(name.account), found?.directory == name.directory, value == item.value
             else {
                 lost.insert(item.row)
                 continue
             }
         }
-        for id in directories.keys where (try? vault.keychain.directory(id: id)) == .some(nil) {
+        for id in directories.keys where (try? fixture.keychain.directory(id: id)) == .some(nil) {
             lost.insert(id)
         }
-        for id in directories.keys where (try? vault.keychain.directory(id: id)) == nil { lost.insert(id) }
+        for id in directories.keys where (try? fixture.keychain.directory(id: id)) == nil { lost.insert(id) }
     }
 
     // MARK: Steps
 
-    private func step(_ vault: StoredVault, _ generator: inout SeededGenerator) {
+    private func step(_ fixture: SQLiteKeychainFixture, _ generator: inout SeededGenerator) {
         let known = items.keys.sorted { ($0.directory, $0.account) < ($1.directory, $1.account) }
         let name = known[Int.random(in: 0..<known.count, using: &generator)]
         let new = Name(
             directory: name.directory, account: "new \(Int.random(in: 0..<1_000_000, using: &generator))")
         switch Int.random(in: 0..<12, using: &generator) {
-        case 0: read(name, vault)
-        case 1: expectAbsent(new, vault)
-        case 2: write(name, vault)
-        case 3: addTaken(name, vault)
-        case 4: add(new, vault)
-        case 5: remove(name, vault)
-        case 6: rename(name, to: new, vault)
-        case 7: rename(name, to: known[Int.random(in: 0..<known.count, using: &generator)], vault)
-        case 8: makeDirectory(vault, &generator)
-        case 9: check(vault)
-        case 10: copy(vault)
-        default: removeDirectory(vault, &generator)
+        case 0: read(name, fixture)
+        case 1: expectAbsent(new, fixture)
+        case 2: write(name, fixture)
+        case 3: addTaken(name, fixture)
+        case 4: add(new, fixture)
+        case 5: remove(name, fixture)
+        case 6: rename(name, to: new, fixture)
+        case 7: rename(name, to: known[Int.random(in: 0..<known.count, using: &generator)], fixture)
+        case 8: makeDirectory(fixture, &generator)
+        case 9: check(fixture)
+        case 10: copy(fixture)
+        default: removeDirectory(fixture, &generator)
         }
     }
 
     /// Runs an operation; nil if it failed with an error that is allowed.
     private func attempt<Result>(
-        _ what: String, allowed: [KeychainError] = [], _ body: () throws -> Result
+        _ what: String, allowed: [KeychainFault] = [], _ body: () throws -> Result
     ) -> Result? {
         text += "; " + what
         do {
             return try body()
-        } catch KeychainError.decode {
+        } catch KeychainFault.decode {
             text += " (EBADMSG)"
         } catch {
-            if let error = error as? KeychainError, allowed.contains(error) {
+            if let error = error as? KeychainFault, allowed.contains(error) {
                 text += " (\(error))"
             } else {
                 complaints.append("\(what): \(error)")
@@ -108,15 +108,15 @@ final class DamageTrial {
         return nil
     }
 
-    private func found(_ name: Name, _ vault: StoredVault) throws -> Item? {
-        try vault.keychain.item(named: CanonicalName(account: .string(name.account)), in: name.directory)
+    private func found(_ name: Name, _ fixture: SQLiteKeychainFixture) throws -> Item? {
+        try fixture.keychain.item(named: CanonicalName(account: .string(name.account)), in: name.directory)
     }
 
-    private func read(_ name: Name, _ vault: StoredVault) {
+    private func read(_ name: Name, _ fixture: SQLiteKeychainFixture) {
         guard let item = items[name] else { return }
         let value = attempt("read \(name.account)") { () -> [UInt8]?? in
-            guard let found = try self.found(name, vault) else { return .some(nil) }
-            return .some(try vault.contents(of: found.id))
+            guard let found = try self.found(name, fixture) else { return .some(nil) }
+            return .some(try fixture.contents(of: found.id))
         }
         guard let value, value != .some(item.value) else { return }
         if value == .some(nil) || value == nil {
@@ -127,28 +127,28 @@ final class DamageTrial {
     }
 
     /// What it finds is judged elsewhere: here it has read every page, the damaged ones too, before the next step.
-    private func check(_ vault: StoredVault) {
-        _ = attempt("check") { (try vault.store.verifyStructure(), try vault.keychain.check()) }
+    private func check(_ fixture: SQLiteKeychainFixture) {
+        _ = attempt("check") { (try fixture.store.verifyStructure(), try fixture.keychain.check()) }
     }
 
-    private func copy(_ vault: StoredVault) {
+    private func copy(_ fixture: SQLiteKeychainFixture) {
         let path = scratch["copy"]
         defer { try? FileManager.default.removeItem(atPath: path) }
         // In some damaged files VACUUM INTO ends with SQLITE_FULL, although the disk has space.
-        _ = attempt("copy", allowed: [.duplicateItem, .diskFull]) { try vault.store.copy(to: path) { _ in } }
+        _ = attempt("copy", allowed: [.duplicateItem, .diskFull]) { try fixture.store.copy(to: path) { _ in } }
     }
 
-    private func expectAbsent(_ name: Name, _ vault: StoredVault) {
-        let item = attempt("look for \(name.account)") { try self.found(name, vault) }
+    private func expectAbsent(_ name: Name, _ fixture: SQLiteKeychainFixture) {
+        let item = attempt("look for \(name.account)") { try self.found(name, fixture) }
         if case .some(.some) = item { complaints.append("\(name.account) was never made") }
     }
 
-    private func write(_ name: Name, _ vault: StoredVault) {
+    private func write(_ name: Name, _ fixture: SQLiteKeychainFixture) {
         guard let item = items[name] else { return }
         let value = Array("changed \(text.utf8.count)".utf8)
         let row = attempt("write \(name.account)") { () -> RowID? in
-            guard let found = try self.found(name, vault) else { return nil }
-            return try vault.keychain.change { change throws(KeychainError) in
+            guard let found = try self.found(name, fixture) else { return nil }
+            return try fixture.keychain.change { change throws(KeychainFault) in
                 try change.save(found, secret: StoredContents(bytes: value)).id
             }
         }
@@ -156,36 +156,36 @@ final class DamageTrial {
         if let row { items[name] = (row, value) } else { expectLost(item.row, name) }
     }
 
-    private func addTaken(_ name: Name, _ vault: StoredVault) {
+    private func addTaken(_ name: Name, _ fixture: SQLiteKeychainFixture) {
         guard let item = items[name] else { return }
         let isAdded = attempt("add \(name.account) again", allowed: [.duplicateItem]) {
-            try self.make(name, [1], vault)
+            try self.make(name, [1], fixture)
         }
         guard let isAdded else { return }
         expectLost(item.row, name)
         items[name] = (isAdded, [1])
     }
 
-    private func add(_ name: Name, _ vault: StoredVault) {
-        guard let row = attempt("add \(name.account)", { try self.make(name, [2], vault) }) else { return }
+    private func add(_ name: Name, _ fixture: SQLiteKeychainFixture) {
+        guard let row = attempt("add \(name.account)", { try self.make(name, [2], fixture) }) else { return }
         items[name] = (row, [2])
     }
 
-    private func make(_ name: Name, _ value: [UInt8], _ vault: StoredVault) throws -> RowID {
-        var item = vault.item(name.account, count: value.count)
+    private func make(_ name: Name, _ value: [UInt8], _ fixture: SQLiteKeychainFixture) throws -> RowID {
+        var item = fixture.item(name.account, count: value.count)
         item.directory = name.directory
-        return try vault.keychain.change { [item] change throws(KeychainError) in
+        return try fixture.keychain.change { [item] change throws(KeychainFault) in
             let saved = try change.save(item, secret: StoredContents(bytes: value))
             try change.touchDirectory(name.directory)
             return saved.id
         }
     }
 
-    private func remove(_ name: Name, _ vault: StoredVault) {
+    private func remove(_ name: Name, _ fixture: SQLiteKeychainFixture) {
         guard let item = items[name] else { return }
         let row = attempt("remove \(name.account)") { () -> RowID? in
-            guard let found = try self.found(name, vault) else { return nil }
-            try vault.keychain.change { change throws(KeychainError) in
+            guard let found = try self.found(name, fixture) else { return nil }
+            try fixture.keychain.change { change throws(KeychainFault) in
                 try change.deleteItem(found.id)
                 try change.touchDirectory(name.directory)
             }
@@ -196,14 +196,14 @@ final class DamageTrial {
         items[name] = nil
     }
 
-    private func rename(_ name: Name, to other: Name, _ vault: StoredVault) {
+    private func rename(_ name: Name, to other: Name, _ fixture: SQLiteKeychainFixture) {
         guard let item = items[name], name != other else { return }
-        let allowed: [KeychainError] = items[other] == nil ? [] : [.duplicateItem]
+        let allowed: [KeychainFault] = items[other] == nil ? [] : [.duplicateItem]
         let row = attempt("rename \(name.account) to \(other.account)", allowed: allowed) { () -> RowID? in
-            guard var found = try self.found(name, vault) else { return nil }
+            guard var found = try self.found(name, fixture) else { return nil }
             found.account = .string(other.account)
             found.directory = other.directory
-            return try vault.keychain.change { [found] change throws(KeychainError) in
+            return try fixture.keychain.change { [found] change throws(KeychainFault) in
                 let saved = try change.save(found)
                 try change.touchDirectory(other.directory)
                 return saved.id
@@ -215,25 +215,25 @@ final class DamageTrial {
         (items[name], items[other]) = (nil, (row, item.value))
     }
 
-    private func makeDirectory(_ vault: StoredVault, _ generator: inout SeededGenerator) {
+    private func makeDirectory(_ fixture: SQLiteKeychainFixture, _ generator: inout SeededGenerator) {
         let known = directories.sorted { $0.key < $1.key }
         let old = known[Int.random(in: 0..<known.count, using: &generator)]
         let isNew = Bool.random(using: &generator)
         let name = isNew ? "made \(Int.random(in: 0..<1_000_000, using: &generator))" : old.value
-        let row = attempt("mkdir \(name)", allowed: isNew ? [] : [.duplicateItem]) { try vault.addService(name) }
+        let row = attempt("mkdir \(name)", allowed: isNew ? [] : [.duplicateItem]) { try fixture.addService(name) }
         guard let row else { return }
         if !isNew { expectLost(old.key, Name(directory: .none, account: name)) }
         directories[row] = name
     }
 
-    private func removeDirectory(_ vault: StoredVault, _ generator: inout SeededGenerator) {
+    private func removeDirectory(_ fixture: SQLiteKeychainFixture, _ generator: inout SeededGenerator) {
         let known = directories.keys.sorted()
         let row = known[Int.random(in: 0..<known.count, using: &generator)]
         let held = items.filter { $0.key.directory == row && !lost.contains($0.value.row) }
-        let isGone: Void? = attempt("rmdir \(row.rawValue)", allowed: [.directoryNotEmpty]) {
-            try vault.keychain.change { change throws(KeychainError) in try change.deleteDirectory(row) }
+        let isDeleted: Void? = attempt("rmdir \(row.rawValue)", allowed: [.directoryNotEmpty]) {
+            try fixture.keychain.change { change throws(KeychainFault) in try change.deleteDirectory(row) }
         }
-        guard isGone != nil else { return }
+        guard isDeleted != nil else { return }
         if !held.isEmpty { complaints.append("directory \(row.rawValue) was removed with items in it") }
         directories[row] = nil
         items = items.filter { $0.key.directory != row }
@@ -246,19 +246,19 @@ final class DamageTrial {
     // MARK: The end
 
     /// Everything else is as it was, no name is there twice, and no listing that ends cleanly lacks an item.
-    private func compare(_ vault: StoredVault) {
+    private func compare(_ fixture: SQLiteKeychainFixture) {
         for (name, item) in items where !lost.contains(item.row) {
-            let value = attempt("compare row \(item.row.rawValue)") { try vault.contents(of: item.row) }
+            let value = attempt("compare row \(item.row.rawValue)") { try fixture.contents(of: item.row) }
             if let value, value != item.value { complaints.append("\(name.account) has changed") }
-            read(name, vault)
+            read(name, fixture)
         }
-        for directory in directories.keys where !lost.contains(directory) { compareListing(of: directory, vault) }
+        for directory in directories.keys where !lost.contains(directory) { compareListing(of: directory, fixture) }
         var seen: [Name: RowID] = [:]
-        let rows = try? vault.store.read { reader throws(KeychainError) in
+        let rows = try? fixture.store.read { reader throws(KeychainFault) in
             try reader.itemIDs(after: .none, limit: 10_000)
         }
         for row in rows ?? [] {
-            guard let item = (try? vault.keychain.item(id: row)) ?? nil else { continue }
+            guard let item = (try? fixture.keychain.item(id: row)) ?? nil else { continue }
             let account = String(decoding: item.account.bytes ?? [], as: UTF8.self)
             let name = Name(directory: item.directory, account: account)
             if let other = seen[name] {
@@ -268,11 +268,11 @@ final class DamageTrial {
         }
     }
 
-    private func compareListing(of directory: RowID, _ vault: StoredVault) {
+    private func compareListing(of directory: RowID, _ fixture: SQLiteKeychainFixture) {
         let listed = attempt("list \(directory.rawValue)") {
-            try vault.keychain.items(in: directory, after: .none, limit: 10_000)
+            try fixture.keychain.items(in: directory, after: .none, limit: 10_000)
         }
-        guard let listed, !vault.keychain.missesRows else { return }
+        guard let listed, !fixture.keychain.missesRows else { return }
         let rows = Set(listed.map(\.rowID))
         for (name, item) in items where name.directory == directory && !lost.contains(item.row) {
             if !rows.contains(item.row) {
@@ -282,7 +282,7 @@ final class DamageTrial {
     }
 }
 
-extension Listed<Item> {
+extension ListingEntry<Item> {
     fileprivate var rowID: RowID {
         switch self {
         case .available(let item): item.id

@@ -8,7 +8,7 @@ import Testing
 @testable import KeychainStorage
 
 /// What the fixture of format 1 holds, row by row: what nobody may ever read otherwise.
-struct FixtureTruth: Sendable {
+struct FixtureContents: Sendable {
     struct Value: Hashable, Sendable {
         let item: Item
         let contents: [UInt8]?
@@ -18,7 +18,7 @@ struct FixtureTruth: Sendable {
     let items: [RowID: Value]
     let directories: [RowID: Directory]
 
-    static let whole: Result<FixtureTruth, any Error> = Result { try FixtureTruth(StoreFixture()) }
+    static let complete: Result<FixtureContents, any Error> = Result { try FixtureContents(StoreFixture()) }
 
     init(_ fixture: StoreFixture) throws {
         let keychain = try fixture.opened()
@@ -27,8 +27,8 @@ struct FixtureTruth: Sendable {
     }
 
     /// All that opens.
-    init(_ keychain: Keychain) throws {
-        let (itemIDs, directoryIDs) = try keychain.store.read { (reader) throws(KeychainError) in
+    init(_ keychain: KeychainStore) throws {
+        let (itemIDs, directoryIDs) = try keychain.store.read { (reader) throws(KeychainFault) in
             (
                 try reader.itemIDs(after: .none, limit: 10_000),
                 try reader.directoryIDs(after: .none, limit: 10_000)
@@ -42,17 +42,17 @@ struct FixtureTruth: Sendable {
     }
 
     /// Nil for what does not open; what else goes wrong is thrown.
-    static func value(_ id: RowID, _ keychain: Keychain) throws -> Value? {
+    static func value(_ id: RowID, _ keychain: KeychainStore) throws -> Value? {
         try readable {
             guard let found = try keychain.itemWithSecret(id: id) else { return nil }
-            return Value(item: found.item, contents: try found.secret?.wholeContents())
+            return Value(item: found.item, contents: try found.secret?.completeContents())
         }
     }
 
     static func readable<Result>(_ body: () throws -> Result?) throws -> Result? {
         do {
             return try body()
-        } catch KeychainError.decode, KeychainError.interactionNotAllowed {
+        } catch KeychainFault.decode, KeychainFault.interactionNotAllowed {
             return nil
         }
     }
@@ -60,7 +60,7 @@ struct FixtureTruth: Sendable {
 
 extension SealedSecret {
     /// Verified even if there is nothing to read: an empty value is sealed too, and damaged if its seal is.
-    fileprivate func wholeContents() throws -> [UInt8] {
+    fileprivate func completeContents() throws -> [UInt8] {
         try verify()
         var bytes = [UInt8](repeating: 0, count: count)
         var span = bytes.mutableSpan
@@ -73,14 +73,14 @@ extension SealedSecret {
 /// A fixture that somebody has changed: what is read of it, what `check` says, what a repair saves.
 struct DamagedFixture {
     let fixture: StoreFixture
-    let truth: FixtureTruth
+    let truth: FixtureContents
     /// Whether ``truth`` is what opens of this very store.
     private let isOwnTruth: Bool
 
     /// `truth`: what it holds; nil: what the whole fixture does.
-    init(_ fixture: StoreFixture, truth: FixtureTruth? = nil) throws {
+    init(_ fixture: StoreFixture, truth: FixtureContents? = nil) throws {
         self.fixture = fixture
-        self.truth = try truth ?? FixtureTruth.whole.get()
+        self.truth = try truth ?? FixtureContents.complete.get()
         isOwnTruth = truth != nil
     }
 
@@ -91,10 +91,10 @@ struct DamagedFixture {
     ///   - hurtsKeys: whether rows of keys may be gone: with them what they open is, and that is nobody's fault.
     ///   - older: values that are as true as the newest, because they were put back on purpose.
     func complaints(
-        hurt: Set<RowID>?, hurtsKeys: Bool = false, older: [RowID: FixtureTruth.Value] = [:]
+        hurt: Set<RowID>?, hurtsKeys: Bool = false, older: [RowID: FixtureContents.Value] = [:]
     ) throws -> [String] {
         let kept = hurtsKeys ? nil : hurt.map { Set(truth.items.keys).subtracting($0) }
-        let keychain: Keychain
+        let keychain: KeychainStore
         do {
             keychain = try fixture.opened()
         } catch is StoreFixture.Failure {
@@ -112,22 +112,22 @@ struct DamagedFixture {
 
     /// The items that open, by row, by listing and by name; each as it was written.
     private func read(
-        _ keychain: Keychain, _ older: [RowID: FixtureTruth.Value], _ complaints: inout [String]
+        _ keychain: KeychainStore, _ older: [RowID: FixtureContents.Value], _ complaints: inout [String]
     ) throws -> [RowID] {
         var readable: [RowID] = []
         for (id, value) in truth.items {
-            guard let found = try FixtureTruth.value(id, keychain) else { continue }
+            guard let found = try FixtureContents.value(id, keychain) else { continue }
             readable.append(id)
             if found != value, found != older[id] { complaints.append("row \(id.rawValue) reads as another value") }
         }
         for (id, directory) in truth.directories {
-            let listed = try FixtureTruth.readable { try keychain.items(in: id, after: .none, limit: 1000) } ?? []
+            let listed = try FixtureContents.readable { try keychain.items(in: id, after: .none, limit: 1000) } ?? []
             for case .available(let item) in listed where item != truth.items[item.id]?.item {
                 // Metadata that open beside contents that do not.
                 if truth.items[item.id] == nil, isOwnTruth { continue }
                 if item != older[item.id]?.item { complaints.append("a listing has another item \(item.id.rawValue)") }
             }
-            let listedDirectories = try FixtureTruth.readable {
+            let listedDirectories = try FixtureContents.readable {
                 try keychain.directories(in: directory.parent, after: .none, limit: 1000)
             }
             for case .available(let found) in listedDirectories ?? [] {
@@ -137,7 +137,7 @@ struct DamagedFixture {
         }
         for (id, value) in truth.items {
             let name = CanonicalName(account: value.item.account)
-            let found = try FixtureTruth.readable { try keychain.item(named: name, in: value.item.directory) }
+            let found = try FixtureContents.readable { try keychain.item(named: name, in: value.item.directory) }
             if let found, found != value.item, found != older[id]?.item {
                 complaints.append("the name of row \(id.rawValue) gives another item")
             }
@@ -146,9 +146,9 @@ struct DamagedFixture {
     }
 
     /// A keychain that is said to be sound is whole.
-    private func check(_ keychain: Keychain, _ readable: [RowID]) throws -> [String] {
-        let report = try FixtureTruth.readable { try keychain.check() }
-        guard let report, report.isSound else { return [] }
+    private func check(_ keychain: KeychainStore, _ readable: [RowID]) throws -> [String] {
+        let report = try FixtureContents.readable { try keychain.check() }
+        guard let report, report.isConsistent else { return [] }
         let missing = Set(truth.items.keys).subtracting(readable)
         return missing.isEmpty ? [] : ["check says sound, and \(missing.map(\.rawValue)) do not open"]
     }
@@ -156,9 +156,9 @@ struct DamagedFixture {
     // MARK: Repairing
 
     private func repair(
-        _ keychain: Keychain?, kept: Set<RowID>, _ older: [RowID: FixtureTruth.Value]
+        _ keychain: KeychainStore?, kept: Set<RowID>, _ older: [RowID: FixtureContents.Value]
     ) throws -> [String] {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let stored = keychain?.store as? SQLiteRecordStore
         let isBroken = try stored.map { try $0.verifyStructure() > 0 } ?? true
         let salvage = isBroken ? try salvaged(to: scratch.keychain) : nil
@@ -169,17 +169,17 @@ struct DamagedFixture {
             let keys = try fixture.ring(in: source)
             let repair = KeychainRepair(of: source, keys: keys)
             try repair.write(repair.findings(file: .sample, now: .sample), to: repaired)
-        } catch KeychainError.decode, KeychainError.authFailed, KeychainError.unacceptableCost {
+        } catch KeychainFault.decode, KeychainFault.authFailed, KeychainFault.unacceptableCost {
             // What belongs to the keychain as a whole is hurt.
             return keychain == nil ? [] : ["what opens cannot be repaired"]
         }
         let copy = try fixture.keychain(in: repaired)
         var complaints: [String] = []
         let report = try copy.check()
-        if !report.isSound { complaints.append("the repaired keychain is not sound: \(report)") }
+        if !report.isConsistent { complaints.append("the repaired keychain is not sound: \(report)") }
         for id in kept {
             guard let value = truth.items[id] else { continue }
-            let found = try FixtureTruth.value(id, copy)
+            let found = try FixtureContents.value(id, copy)
             if found == nil || found != value && found != older[id] {
                 complaints.append("row \(id.rawValue) is \(found == nil ? "gone" : "another") after the repair")
             }
@@ -201,10 +201,10 @@ struct DamagedFixture {
     }
 
     /// Whether a directory is listed, and those that it lies in.
-    private func isReachable(_ id: RowID, _ keychain: Keychain) throws -> Bool {
+    private func isReachable(_ id: RowID, _ keychain: KeychainStore) throws -> Bool {
         var id = id
         while id != .none {
-            guard let directory = try FixtureTruth.readable({ try keychain.directory(id: id) }) else { return false }
+            guard let directory = try FixtureContents.readable({ try keychain.directory(id: id) }) else { return false }
             let siblings = try keychain.directories(in: directory.parent, after: .none, limit: 1000)
             guard siblings.contains(where: { if case .available(let found) = $0 { found.id == id } else { false } })
             else { return false }

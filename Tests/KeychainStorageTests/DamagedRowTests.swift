@@ -9,14 +9,14 @@ import Testing
 /// Rows that are not of the form of one, as somebody leaves them who writes to the file.
 @Suite("damaged rows")
 struct DamagedRowTests {
-    private func keychain(in scratch: Scratch) throws {
+    private func keychain(in scratch: TemporaryDirectory) throws {
         let records = (try Samples.store(), try Samples.slot(1), try Samples.slot(2))
         let keys = [
             try Samples.classKey(.protection(.whenUnlocked), generation: 1),
             try Samples.classKey(.alwaysLookup, generation: 1),
         ]
-        try SQLiteRecordStore.create(at: scratch.keychain) { store throws(KeychainError) in
-            try store.write { writer throws(KeychainError) in
+        try SQLiteRecordStore.create(at: scratch.keychain) { store throws(KeychainFault) in
+            try store.write { writer throws(KeychainFault) in
                 try writer.put(records.0)
                 for slot in [records.1, records.2] { try writer.put(slot) }
                 for key in keys { try writer.put(key) }
@@ -37,14 +37,14 @@ struct DamagedRowTests {
             "UPDATE user_key SET seal = X''",
         ])
     func keys(_ sql: String) throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try keychain(in: scratch)
         let queue = try DatabaseQueue(path: scratch.keychain)
         try queue.write { try $0.execute(sql: sql) }
         try queue.close()
         let store = try SQLiteRecordStore.open(path: scratch.keychain)
         defer { store.close() }
-        try store.read { reader throws(KeychainError) in
+        try store.read { reader throws(KeychainFault) in
             let counts = [
                 try reader.slots().count, try reader.classKeys().count, try reader.devices().count,
                 try reader.userKeys().count,
@@ -60,15 +60,15 @@ struct DamagedRowTests {
             "UPDATE store SET header_seal = X''",
         ])
     func store(_ sql: String) throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try keychain(in: scratch)
         let queue = try DatabaseQueue(path: scratch.keychain)
         try queue.write { try $0.execute(sql: sql) }
         try queue.close()
         let store = try SQLiteRecordStore.open(path: scratch.keychain)
         defer { store.close() }
-        #expect(throws: KeychainError.decode) {
-            try store.read { reader throws(KeychainError) in try reader.store() }
+        #expect(throws: KeychainFault.decode) {
+            try store.read { reader throws(KeychainFault) in try reader.store() }
         }
     }
 }
@@ -89,34 +89,34 @@ struct DamagedClassKeyTests {
 
     @Test("ENOKEY means that the lock state forbids a class, never that its keys are damaged", arguments: edits)
     func newValues(_ edit: String) throws {
-        for protection in Protection.allCases {
-            let scratch = try Scratch()
-            let vault = try StoredVault(creating: scratch.keychain)
-            _ = try vault.add("old", protection)
-            let directory = vault.directory
-            vault.close()
+        for protection in ProtectionClass.allCases {
+            let scratch = try TemporaryDirectory()
+            let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+            _ = try fixture.add("old", protection)
+            let directory = fixture.directory
+            fixture.close()
             let queue = try DatabaseQueue(path: scratch.keychain)
             let row = "purpose = \(protection.rawValue)"
             try queue.write { try $0.execute(sql: edit.replacingOccurrences(of: "ROW", with: row)) }
             try queue.close()
-            let damaged = try StoredVault(opening: scratch.keychain, directory: directory)
+            let damaged = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
             defer { damaged.close() }
             let comment = Comment(rawValue: "\(protection): \(edit)")
-            let isMadeAnew = protection.isThisDeviceOnly || protection == .always
+            let isRecreated = protection.isThisDeviceOnly || protection == .always
             let added = Self.error { _ = try damaged.add("new", protection) }
-            #expect(added == .decode || isMadeAnew && added == nil, comment)
+            #expect(added == .decode || isRecreated && added == nil, comment)
             let read = Self.error { _ = try damaged.contents("old") }
-            #expect(read == .decode || isMadeAnew && read == nil, comment)
+            #expect(read == .decode || isRecreated && read == nil, comment)
             let written = Self.error {
                 guard
                     let item = try damaged.keychain.item(
                         named: CanonicalName(account: .string("old")), in: directory)
-                else { throw KeychainError.itemNotFound }
-                _ = try damaged.keychain.change { change throws(KeychainError) in
+                else { throw KeychainFault.itemNotFound }
+                _ = try damaged.keychain.change { change throws(KeychainFault) in
                     try change.save(item, secret: StoredContents(bytes: [1]))
                 }
             }
-            #expect(written == .decode || isMadeAnew && written == nil, comment)
+            #expect(written == .decode || isRecreated && written == nil, comment)
             damaged.ring.lock()
             let locked = Self.error { try damaged.keychain.checkCanAdd(protection) }
             if protection.availability == .unlocked, protection != .whenUnlockedUnlessOpen {
@@ -127,11 +127,11 @@ struct DamagedClassKeyTests {
 
     @Test("a key of a device number without a record damages its items, and new items of the class can be added")
     func ownerless() throws {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        _ = try vault.add("old", .whenUnlockedThisDeviceOnly)
-        let directory = vault.directory
-        vault.close()
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        _ = try fixture.add("old", .whenUnlockedThisDeviceOnly)
+        let directory = fixture.directory
+        fixture.close()
         let queue = try DatabaseQueue(path: scratch.keychain)
         try queue.write { db in
             try db.execute(
@@ -141,11 +141,11 @@ struct DamagedClassKeyTests {
                     """)
         }
         try queue.close()
-        let opened = try StoredVault(opening: scratch.keychain, directory: directory)
+        let opened = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
         defer { opened.close() }
         #expect(try opened.contents("old") == Array("secret of old".utf8))
         _ = try opened.add("new", .whenUnlockedThisDeviceOnly)
-        #expect(throws: KeychainError.decode) {
+        #expect(throws: KeychainFault.decode) {
             try opened.ring.keys(for: .protection(.whenUnlockedThisDeviceOnly), generation: 2)
         }
         #expect(!opened.ring.isForeign(.whenUnlockedThisDeviceOnly, generation: 2))
@@ -153,26 +153,26 @@ struct DamagedClassKeyTests {
 
     @Test("before the first unlock a class that the lock state forbids is ENOKEY, also if its keys are gone")
     func beforeFirstUnlock() throws {
-        let scratch = try Scratch()
-        try StoredVault(creating: scratch.keychain).close()
+        let scratch = try TemporaryDirectory()
+        try SQLiteKeychainFixture(creating: scratch.keychain).close()
         let queue = try DatabaseQueue(path: scratch.keychain)
         try queue.write { try $0.execute(sql: "DELETE FROM class_key WHERE purpose < 32") }
         try queue.close()
         let store = try SQLiteRecordStore.open(path: scratch.keychain)
         defer { store.close() }
         let ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](repeating: 1, count: 32).rawSpan))
-        let keychain = try Keychain(store: store, keys: ring) { .sample }
-        for protection in Protection.allCases where protection.availability != .always {
-            #expect(throws: KeychainError.interactionNotAllowed) { try keychain.checkCanAdd(protection) }
+        let keychain = try KeychainStore(store: store, keys: ring) { .sample }
+        for protection in ProtectionClass.allCases where protection.availability != .always {
+            #expect(throws: KeychainFault.interactionNotAllowed) { try keychain.checkCanAdd(protection) }
         }
     }
 
-    private static func error(_ body: () throws -> Void) -> KeychainError? {
+    private static func error(_ body: () throws -> Void) -> KeychainFault? {
         do {
             try body()
             return nil
         } catch {
-            return error as? KeychainError ?? .io(0)
+            return error as? KeychainFault ?? .io(0)
         }
     }
 }

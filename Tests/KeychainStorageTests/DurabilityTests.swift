@@ -12,17 +12,17 @@ struct DurabilityTests {
 
     @Test("F1, S1: what was committed survives the end of the process; the rest of it never existed")
     func crash() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let record = try Samples.store()
-        let store = try SQLiteRecordStore.create(at: scratch.keychain) { store throws(KeychainError) in
-            try store.write { writer throws(KeychainError) in try writer.put(record) }
+        let store = try SQLiteRecordStore.create(at: scratch.keychain) { store throws(KeychainFault) in
+            try store.write { writer throws(KeychainFault) in try writer.put(record) }
             return store
         }
         defer { store.close() }
         let items = try [Samples.item(1), Samples.item(2)]
         let copy = scratch["copy"]
-        try store.write { writer throws(KeychainError) in try writer.put(items[0], secret: [1]) }
-        try store.write { writer throws(KeychainError) in
+        try store.write { writer throws(KeychainFault) in try writer.put(items[0], secret: [1]) }
+        try store.write { writer throws(KeychainFault) in
             try writer.put(items[1], secret: Array(repeating: 2, count: 1 << 20))
             // What a crash at this moment leaves behind.
             #expect(throws: Never.self) {
@@ -36,7 +36,7 @@ struct DurabilityTests {
         }
         let recovered = try SQLiteRecordStore.open(path: copy)
         defer { recovered.close() }
-        try recovered.read { reader throws(KeychainError) in
+        try recovered.read { reader throws(KeychainFault) in
             #expect(try reader.item(id: items[0].id) == items[0])
             #expect(try reader.item(id: items[1].id) == nil)
         }
@@ -45,40 +45,40 @@ struct DurabilityTests {
 
     @Test("F9: a full disk is said so, loses nothing, and writing goes on when there is room again")
     func diskFull() throws {
-        let disk = try TinyDisk(kilobytes: 1024)
+        let disk = try SmallFileSystem(kilobytes: 1024)
         let path = disk.path + "/login.keychain"
         let store = try SQLiteRecordStore.create(at: path) { $0 }
         let item = try Samples.item(1)
-        try store.write { writer throws(KeychainError) in try writer.put(item, secret: [1, 2, 3]) }
+        try store.write { writer throws(KeychainFault) in try writer.put(item, secret: [1, 2, 3]) }
         var changed = item
         changed.version = 2
         for _ in 0..<3 {
-            #expect(throws: KeychainError.diskFull) {
-                try store.write { [changed] writer throws(KeychainError) in
+            #expect(throws: KeychainFault.diskFull) {
+                try store.write { [changed] writer throws(KeychainFault) in
                     try writer.put(changed, secret: Array(repeating: 9, count: 2 << 20))
                 }
             }
         }
-        #expect(try store.read { reader throws(KeychainError) in try reader.item(id: item.id) } == item)
-        #expect(try store.read { reader throws(KeychainError) in try reader.secret(of: item.id) } == [1, 2, 3])
-        try store.write { [changed] writer throws(KeychainError) in try writer.put(changed, secret: [4]) }
+        #expect(try store.read { reader throws(KeychainFault) in try reader.item(id: item.id) } == item)
+        #expect(try store.read { reader throws(KeychainFault) in try reader.secret(of: item.id) } == [1, 2, 3])
+        try store.write { [changed] writer throws(KeychainFault) in try writer.put(changed, secret: [4]) }
         #expect(try store.verifyStructure() == 0)
         store.close()
         let again = try SQLiteRecordStore.open(path: path)
-        #expect(try again.read { reader throws(KeychainError) in try reader.item(id: item.id) } == changed)
-        #expect(try again.read { reader throws(KeychainError) in try reader.secret(of: item.id) } == [4])
+        #expect(try again.read { reader throws(KeychainFault) in try reader.item(id: item.id) } == changed)
+        #expect(try again.read { reader throws(KeychainFault) in try reader.secret(of: item.id) } == [4])
         again.close()
     }
 
     @Test("F9: after a statement that found the disk full, a body that goes on changes nothing")
     func diskFullSwallowed() throws {
-        let disk = try TinyDisk(kilobytes: 1024)
+        let disk = try SmallFileSystem(kilobytes: 1024)
         let store = try SQLiteRecordStore.create(at: disk.path + "/login.keychain") { $0 }
         let items = try [Samples.item(1), Samples.item(2)]
-        #expect(throws: KeychainError.self) {
-            try store.write { writer throws(KeychainError) in
+        #expect(throws: KeychainFault.self) {
+            try store.write { writer throws(KeychainFault) in
                 // More than the page cache holds: SQLite has to spill to the log.
-                do throws(KeychainError) {
+                do throws(KeychainFault) {
                     try writer.put(items[0], secret: Array(repeating: 9, count: 16 << 20))
                 } catch {
                     #expect(error == .diskFull)
@@ -86,14 +86,14 @@ struct DurabilityTests {
                 try writer.put(items[1], secret: [1])
             }
         }
-        #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 0)
-        try store.write { writer throws(KeychainError) in try writer.put(items[1], secret: [1]) }
+        #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 0)
+        try store.write { writer throws(KeychainFault) in try writer.put(items[1], secret: [1]) }
         store.close()
     }
 
     @Test("F9: creating on a full disk says so and leaves nothing")
     func creatingOnFullDisk() throws {
-        let disk = try TinyDisk(kilobytes: 64)
+        let disk = try SmallFileSystem(kilobytes: 64)
         let filler = URL(fileURLWithPath: disk.path + "/filler")
         try Data(count: 48 << 10).write(to: filler)
         #expect(throws: StoreOpenError.diskFull) {
@@ -104,11 +104,11 @@ struct DurabilityTests {
 
     @Test("a keychain on a read-only medium: opened for reading only, otherwise refused")
     func readOnlyMedium() throws {
-        let disk = try TinyDisk(kilobytes: 1024)
+        let disk = try SmallFileSystem(kilobytes: 1024)
         let path = disk.path + "/login.keychain"
         let item = try Samples.item(1)
-        try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
-            try store.write { writer throws(KeychainError) in try writer.put(item, secret: [1]) }
+        try SQLiteRecordStore.create(at: path) { store throws(KeychainFault) in
+            try store.write { writer throws(KeychainFault) in try writer.put(item, secret: [1]) }
             return store
         }.close()
         try disk.remountReadOnly()
@@ -118,9 +118,9 @@ struct DurabilityTests {
         }
         let store = try SQLiteRecordStore.open(path: path, access: .readOnly)
         #expect(store.isReadOnly)
-        #expect(try store.read { reader throws(KeychainError) in try reader.item(id: item.id) } == item)
-        #expect(throws: KeychainError.readOnly) {
-            try store.write { writer throws(KeychainError) in try writer.deleteItem(item.id) }
+        #expect(try store.read { reader throws(KeychainFault) in try reader.item(id: item.id) } == item)
+        #expect(throws: KeychainFault.readOnly) {
+            try store.write { writer throws(KeychainFault) in try writer.deleteItem(item.id) }
         }
         #expect(try store.verifyStructure() == 0)
         store.close()
@@ -128,16 +128,16 @@ struct DurabilityTests {
 
     @Test("S8: what was deleted is in neither file after a checkpoint")
     func secureDeletion() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
         defer { store.close() }
         let canary = Array("a ciphertext that is to vanish".utf8)
         let item = try Samples.item(1)
-        try store.write { writer throws(KeychainError) in try writer.put(item, secret: canary) }
+        try store.write { writer throws(KeychainFault) in try writer.put(item, secret: canary) }
         #expect(try contains(scratch.keychain + "-wal", canary))
         try store.checkpoint()
         #expect(try contains(scratch.keychain, canary))
-        try store.write { writer throws(KeychainError) in try writer.deleteItem(item.id) }
+        try store.write { writer throws(KeychainFault) in try writer.deleteItem(item.id) }
         try store.checkpoint()
         #expect(try !contains(scratch.keychain, canary))
         #expect(try scratch.size(of: "login.keychain-wal") == 0)
@@ -145,17 +145,17 @@ struct DurabilityTests {
 
     @Test("H5: a write within a write is refused, and the outer one commits")
     func nestedWrite() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
         defer { store.close() }
         let item = try Samples.item(1)
-        try store.write { writer throws(KeychainError) in
+        try store.write { writer throws(KeychainFault) in
             try writer.put(item, secret: nil)
-            #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 1)
-            #expect(throws: KeychainError.io(21)) {
-                try store.write { writer throws(KeychainError) in try writer.deleteItem(item.id) }
+            #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 1)
+            #expect(throws: KeychainFault.io(21)) {
+                try store.write { writer throws(KeychainFault) in try writer.deleteItem(item.id) }
             }
         }
-        #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 1)
+        #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 1)
     }
 }

@@ -9,29 +9,29 @@ import Testing
 
 /// Changes of an open database that another program makes.
 @Suite struct ExternalChangeTests {
-    private let scratch: Scratch
-    private let vault: StoredVault
+    private let scratch: TemporaryDirectory
+    private let fixture: SQLiteKeychainFixture
     private var log: String { scratch.keychain + "-wal" }
 
     init() throws {
-        scratch = try Scratch()
-        vault = try StoredVault(creating: scratch.keychain)
-        try vault.add("alice", Array("first".utf8))
-        _ = try vault.keychain.verifyNow()
+        scratch = try TemporaryDirectory()
+        fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        try fixture.add("alice", Array("first".utf8))
+        _ = try fixture.keychain.verifyNow()
     }
 
     /// Whether a change was found. The store has been verified again afterwards.
     private func isFound(_ look: () throws -> Void) throws -> Bool {
         try look()
-        let isFound = vault.keychain.integrity == .damaged
-        if isFound { _ = try vault.keychain.verifyNow() }
+        let isFound = fixture.keychain.integrity == .damaged
+        if isFound { _ = try fixture.keychain.verifyNow() }
         return isFound
     }
 
-    private func isFoundByLooking() throws -> Bool { try isFound { vault.keychain.watchStore() } }
+    private func isFoundByLooking() throws -> Bool { try isFound { fixture.keychain.watchStore() } }
 
     private func isFoundByCommit() throws -> Bool {
-        try isFound { try vault.add("other \(UUID().uuidString)", [1]) }
+        try isFound { try fixture.add("other \(UUID().uuidString)", [1]) }
     }
 
     /// File times have the resolution of the timer interrupt, 10 ms at most.
@@ -51,38 +51,39 @@ import Testing
 
     @Test("S2: nothing that this process does with its keychain is taken for a change by another program")
     func ownChanges() throws {
-        let store = vault.store
+        let store = fixture.store
         for round in 0..<40 {
             switch round % 8 {
-            case 0: for number in 0..<20 { try vault.add("\(round) \(number)", [UInt8](repeating: 1, count: 3000)) }
+            case 0: for number in 0..<20 { try fixture.add("\(round) \(number)", [UInt8](repeating: 1, count: 3000)) }
             case 1: try store.checkpoint()
-            case 2: try store.emptyLog()
+            case 2: try store.truncateLog()
             case 3: _ = try store.verifyStructure()
-            case 4: _ = try store.read { (reader) throws(KeychainError) in try reader.itemCount() }
+            case 4: _ = try store.read { (reader) throws(KeychainFault) in try reader.itemCount() }
             case 5:
-                #expect(throws: KeychainError.param) {
-                    try vault.keychain.change { change throws(KeychainError) in
+                #expect(throws: KeychainFault.param) {
+                    try fixture.keychain.change { change throws(KeychainFault) in
                         _ = try change.save(
-                            vault.item("rolled back \(round)", count: 1), secret: StoredContents(bytes: [1]))
+                            fixture.item("rolled back \(round)", count: 1), secret: StoredContents(bytes: [1]))
                         throw .param
                     }
                 }
-            case 6: try vault.add("large \(round)", [UInt8](repeating: 2, count: 5_000_000))
+            case 6: try fixture.add("large \(round)", [UInt8](repeating: 2, count: 5_000_000))
             default:
-                vault.ring.lock()
-                try vault.unlock()
+                fixture.ring.lock()
+                try fixture.unlock()
             }
-            #expect(vault.keychain.integrity != .damaged)
+            #expect(fixture.keychain.integrity != .damaged)
             if round % 3 == 0 { #expect(try !isFoundByLooking(), "round \(round)") }
         }
-        vault.close()
-        let again = try StoredVault(opening: scratch.keychain, directory: vault.directory)
+        fixture.close()
+        let again = try SQLiteKeychainFixture(opening: scratch.keychain, directory: fixture.directory)
         again.keychain.watchStore()
         try again.add("again", [1])
         again.keychain.watchStore()
         #expect(again.keychain.integrity != .damaged)
         again.close()
-        let reader = try StoredVault(opening: scratch.keychain, directory: vault.directory, access: .readOnly)
+        let reader = try SQLiteKeychainFixture(
+            opening: scratch.keychain, directory: fixture.directory, access: .readOnly)
         reader.keychain.watchStore()
         #expect(reader.keychain.integrity != .damaged)
         reader.close()
@@ -90,7 +91,7 @@ import Testing
 
     @Test("S2: a write to the database is found by the next commit and by the next look, also with its old times")
     func database() throws {
-        try vault.store.checkpoint()
+        try fixture.store.checkpoint()
         #expect(try !isFoundByLooking())
         let page = try bytes(scratch.keychain, at: 4096, count: 100)
         for look in [isFoundByLooking, isFoundByCommit] {
@@ -105,7 +106,7 @@ import Testing
         try FileManager.default.setAttributes(
             [.modificationDate: try #require(times)], ofItemAtPath: scratch.keychain)
         #expect(try isFoundByCommit())
-        vault.close()
+        fixture.close()
     }
 
     @Test("S2: a write to the log is found by the next look; one that changes its size also by the next commit")
@@ -127,15 +128,15 @@ import Testing
         #expect(try isFoundByCommit())
         // Immediately after a commit the file's time may be one before the commit: then only the size shows the write. The log
         // has room for further commits, and to ask for its size would make its time exact.
-        try vault.add("size", [1])
+        try fixture.add("size", [1])
         try write(log, at: 8 << 20, [0])
         #expect(try isFoundByLooking())
         // Emptying the log does not hide a write to it.
-        try vault.add("bob", [1])
+        try fixture.add("bob", [1])
         waitForClock()
         try write(log, at: 32, frame)
-        #expect(try isFound(vault.store.checkpoint))
-        vault.close()
+        #expect(try isFound(fixture.store.checkpoint))
+        fixture.close()
     }
 
     /// As root, SQLite sets the owner of the log when another connection opens it.
@@ -145,19 +146,19 @@ import Testing
     func secondConnection(isLookedAt: Bool) throws {
         if isLookedAt { #expect(try !isFoundByLooking()) }
         waitForClock()
-        let count = try vault.store.current().snapshots.read { db throws(KeychainError) in
-            try KeychainError.mapping(db) { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") }
+        let count = try fixture.store.current().snapshots.read { db throws(KeychainFault) in
+            try KeychainFault.mapping(db) { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") }
         }
         #expect(count == 1)
         #expect(try !isFoundByLooking())
-        vault.close()
+        fixture.close()
     }
 
     @Test(
         "S2: a new owner of the log while a connection opens is no change, and hides none before or meanwhile",
         arguments: [true, false])
     func owner(isLookedAt: Bool) throws {
-        vault.close()
+        fixture.close()
         try Data(count: 100).write(to: URL(fileURLWithPath: log))
         var changes = ExternalChanges(path: scratch.keychain, logPath: log)
         func isChanged(_ before: () throws -> Void, whileOpening: () throws -> Void) throws -> Bool {
@@ -184,8 +185,8 @@ import Testing
         waitForClock()
         try #require(rename(copy, scratch.keychain) == 0)
         #expect(try !isFoundByLooking())
-        #expect(!vault.keychain.isInPlace)
-        vault.close()
+        #expect(!fixture.keychain.isInPlace)
+        fixture.close()
     }
 
     @Test(
@@ -193,26 +194,26 @@ import Testing
     )
     func olderPage() throws {
         let item = try #require(
-            try vault.keychain.item(named: CanonicalName(account: .string("alice")), in: vault.directory))
-        try vault.store.checkpoint()
+            try fixture.keychain.item(named: CanonicalName(account: .string("alice")), in: fixture.directory))
+        try fixture.store.checkpoint()
         let old = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)))
-        _ = try vault.keychain.change { change throws(KeychainError) in
+        _ = try fixture.keychain.change { change throws(KeychainFault) in
             try change.save(item, secret: StoredContents(bytes: Array("second".utf8)))
         }
-        try vault.store.checkpoint()
+        try fixture.store.checkpoint()
         let new = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)))
         #expect(try !isFoundByLooking())
-        let snapshots = try vault.store.current().snapshots
+        let snapshots = try fixture.store.current().snapshots
         func versionInSnapshot() throws -> Int? {
-            try snapshots.read { db throws(KeychainError) in
-                try KeychainError.mapping(db) {
+            try snapshots.read { db throws(KeychainFault) in
+                try KeychainFault.mapping(db) {
                     try Int.fetchOne(db, sql: "SELECT version FROM item WHERE id = ?", arguments: [item.id.rawValue])
                 }
             } ?? nil
         }
         let version = try #require(try versionInSnapshot())
         waitForClock()
-        let tag = try vault.store.read { (reader) throws(KeychainError) in try reader.item(id: item.id)?.tag }
+        let tag = try fixture.store.read { (reader) throws(KeychainFault) in try reader.item(id: item.id)?.tag }
         // The leaf page of the table that contains the row (https://www.sqlite.org/fileformat2.html#b_tree_pages); the header of
         // the store, on another page, stays.
         for start in stride(from: 4096, to: old.count, by: 4096) where old[start] == 13 {
@@ -220,11 +221,11 @@ import Testing
             guard page.contains(try #require(tag)), page != new[start..<start + 4096] else { continue }
             try write(scratch.keychain, at: Int64(start), Array(page))
         }
-        vault.keychain.watchStore()
+        fixture.keychain.watchStore()
         #expect(try versionInSnapshot() == version - 1)
-        #expect(vault.keychain.integrity == .damaged)
-        #expect(try vault.keychain.verifyNow().rows != nil)
-        #expect(vault.keychain.integrity == .damaged)
-        vault.close()
+        #expect(fixture.keychain.integrity == .damaged)
+        #expect(try fixture.keychain.verifyNow().rows != nil)
+        #expect(fixture.keychain.integrity == .damaged)
+        fixture.close()
     }
 }

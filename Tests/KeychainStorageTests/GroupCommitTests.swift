@@ -9,57 +9,57 @@ import Testing
 @Suite("F4: changes that share a transaction, on a real file")
 struct GroupCommitTests {
     /// Adds an item, then does something else, then throws `error`.
-    private struct Adding: Part {
+    private struct Adding: TransactionStep {
         let item: Item
-        var error: KeychainError?
-        var afterwards: @Sendable () -> Void = {}
+        var error: KeychainFault?
+        var afterCommit: @Sendable () -> Void = {}
 
-        func run(_ change: Change) throws(KeychainError) {
+        func run(_ change: Transaction) throws(KeychainFault) {
             let contents = [UInt8](repeating: 5, count: item.secretCount ?? 0)
             _ = try change.save(item, secret: StoredContents(bytes: contents))
-            afterwards()
+            afterCommit()
             if let error { throw error }
         }
     }
 
     private func adding(
-        _ account: String, count: Int = 20, to vault: StoredVault, then error: KeychainError? = nil
+        _ account: String, count: Int = 20, to fixture: SQLiteKeychainFixture, then error: KeychainFault? = nil
     ) -> Adding {
-        Adding(item: vault.item(account, count: count), error: error)
+        Adding(item: fixture.item(account, count: count), error: error)
     }
 
     @Test("F4: one that throws in the middle is undone alone; the others' parts are durable, by one transaction")
     func throwingMember() throws {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        defer { vault.close() }
-        let before = try vault.commitNumber
-        let outcomes = try Crowd.run(
-            on: vault,
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        defer { fixture.close() }
+        let before = try fixture.commitNumber
+        let outcomes = try ConcurrentWriters.run(
+            on: fixture,
             [
-                adding("first", to: vault), adding("second", to: vault), adding("third", to: vault, then: .param),
-                adding("fourth", count: 5000, to: vault), adding("fifth", to: vault, then: .duplicateItem),
+                adding("first", to: fixture), adding("second", to: fixture), adding("third", to: fixture, then: .param),
+                adding("fourth", count: 5000, to: fixture), adding("fifth", to: fixture, then: .duplicateItem),
             ])
         #expect(outcomes == [nil, nil, .param, nil, .duplicateItem])
-        #expect(try vault.commitNumber == before + 1)
-        let crashed = try StoredVault(crashing: vault, scratch.keychain, copy: scratch["crashed"])
+        #expect(try fixture.commitNumber == before + 1)
+        let crashed = try SQLiteKeychainFixture(crashing: fixture, scratch.keychain, copy: scratch["crashed"])
         defer { crashed.close() }
-        for store in [vault, crashed] {
+        for store in [fixture, crashed] {
             #expect(try store.contents("first")?.count == 20 && store.contents("second")?.count == 20)
             #expect(try store.contents("fourth")?.count == 5000)
             #expect(try store.contents("third") == nil && store.contents("fifth") == nil)
             #expect(try store.keychain.itemCount() == 3)
-            #expect(try store.isSound)
+            #expect(try store.isConsistent)
         }
     }
 
     /// What the tree does when a file is committed: its directory's modification time moves on.
-    private struct Touching: Part {
+    private struct Touching: TransactionStep {
         let directory: RowID
         /// Sets the time itself, as utimens(2) does.
         var date: KeychainDate?
 
-        func run(_ change: Change) throws(KeychainError) {
+        func run(_ change: Transaction) throws(KeychainFault) {
             guard let date else { return try change.touchDirectory(directory) }
             guard var found = try change.directory(id: directory) else { throw .itemNotFound }
             found.file.modificationTime = date
@@ -71,78 +71,78 @@ struct GroupCommitTests {
         "F4, F8: a directory that many add to in one transaction is changed once, and again by whoever comes after utimens"
     )
     func touches() throws {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        defer { vault.close() }
-        let touching = Touching(directory: vault.directory)
-        let version = try #require(try vault.keychain.directory(id: vault.directory)).version
-        let outcomes = try Crowd.run(on: vault, [touching] + (0..<5).map { _ in touching })
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        defer { fixture.close() }
+        let touching = Touching(directory: fixture.directory)
+        let version = try #require(try fixture.keychain.directory(id: fixture.directory)).version
+        let outcomes = try ConcurrentWriters.run(on: fixture, [touching] + (0..<5).map { _ in touching })
         #expect(outcomes.allSatisfy { $0 == nil })
-        #expect(try vault.keychain.directory(id: vault.directory)?.version == version + 1)
+        #expect(try fixture.keychain.directory(id: fixture.directory)?.version == version + 1)
         let past = KeychainDate(seconds: 5)
         var setting = touching
         setting.date = past
-        _ = try Crowd.run(on: vault, [setting, setting])
-        #expect(try vault.keychain.directory(id: vault.directory)?.file.modificationTime == past)
+        _ = try ConcurrentWriters.run(on: fixture, [setting, setting])
+        #expect(try fixture.keychain.directory(id: fixture.directory)?.file.modificationTime == past)
         // Whatever the order in which they come: the time is the past one only if that was set last.
-        _ = try vault.keychain.change { change throws(KeychainError) in
+        _ = try fixture.keychain.change { change throws(KeychainFault) in
             try touching.run(change)
             try setting.run(change)
             try touching.run(change)
             try touching.run(change)
         }
-        #expect(try vault.keychain.directory(id: vault.directory)?.file.modificationTime == .sample)
-        #expect(try vault.keychain.directory(id: vault.directory)?.version == version + 6)
-        #expect(try vault.isSound)
+        #expect(try fixture.keychain.directory(id: fixture.directory)?.file.modificationTime == .sample)
+        #expect(try fixture.keychain.directory(id: fixture.directory)?.version == version + 6)
+        #expect(try fixture.isConsistent)
     }
 
     @Test("F4: where the first one of all throws, the next ones have a transaction of their own")
     func throwingFirst() throws {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        defer { vault.close() }
-        let before = try vault.commitNumber
-        let outcomes = try Crowd.run(
-            on: vault,
-            [adding("first", to: vault, then: .param), adding("second", to: vault), adding("third", to: vault)])
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        defer { fixture.close() }
+        let before = try fixture.commitNumber
+        let outcomes = try ConcurrentWriters.run(
+            on: fixture,
+            [adding("first", to: fixture, then: .param), adding("second", to: fixture), adding("third", to: fixture)])
         #expect(outcomes == [.param, nil, nil])
-        #expect(try vault.commitNumber == before + 1)
-        #expect(try vault.contents("first") == nil && vault.contents("third")?.count == 20)
-        #expect(try vault.isSound)
+        #expect(try fixture.commitNumber == before + 1)
+        #expect(try fixture.contents("first") == nil && fixture.contents("third")?.count == 20)
+        #expect(try fixture.isConsistent)
     }
 
     @Test("F4, F9: a COMMIT that finds the disk full fails all who share it, leaves nothing, and the next one works")
     func failingCommit() throws {
-        let disk = try TinyDisk(kilobytes: 2048)
+        let disk = try SmallFileSystem(kilobytes: 2048)
         let path = disk.path + "/login.keychain"
-        let vault = try StoredVault(creating: path)
-        try vault.add("before", [1, 2, 3])
-        let before = try vault.commitNumber
+        let fixture = try SQLiteKeychainFixture(creating: path)
+        try fixture.add("before", [1, 2, 3])
+        let before = try fixture.commitNumber
         // All of it fits into SQLite's page cache: nothing is written before the COMMIT.
         let filler = URL(fileURLWithPath: disk.path + "/filler")
-        var first = adding("first", count: 50_000, to: vault)
-        first.afterwards = { Self.fill(filler.path) }
-        let outcomes = try Crowd.run(
-            on: vault,
+        var first = adding("first", count: 50_000, to: fixture)
+        first.afterCommit = { Self.fill(filler.path) }
+        let outcomes = try ConcurrentWriters.run(
+            on: fixture,
             [
-                first, adding("second", count: 50_000, to: vault), adding("third", to: vault, then: .param),
-                adding("fourth", to: vault),
+                first, adding("second", count: 50_000, to: fixture), adding("third", to: fixture, then: .param),
+                adding("fourth", to: fixture),
             ])
         #expect(outcomes == [.diskFull, .diskFull, .param, .diskFull])
-        #expect(try vault.commitNumber == before)
-        #expect(try vault.keychain.itemCount() == 1 && vault.contents("before") == [1, 2, 3])
-        #expect(try vault.isSound)
-        #expect(throws: KeychainError.diskFull) { try vault.add("again", [UInt8](repeating: 1, count: 50_000)) }
+        #expect(try fixture.commitNumber == before)
+        #expect(try fixture.keychain.itemCount() == 1 && fixture.contents("before") == [1, 2, 3])
+        #expect(try fixture.isConsistent)
+        #expect(throws: KeychainFault.diskFull) { try fixture.add("again", [UInt8](repeating: 1, count: 50_000)) }
         try FileManager.default.removeItem(at: filler)
-        try vault.add("after", [4])
-        #expect(try vault.commitNumber == before + 1)
-        #expect(try vault.isSound)
-        vault.close()
-        let again = try StoredVault(opening: path, directory: vault.directory)
+        try fixture.add("after", [4])
+        #expect(try fixture.commitNumber == before + 1)
+        #expect(try fixture.isConsistent)
+        fixture.close()
+        let again = try SQLiteKeychainFixture(opening: path, directory: fixture.directory)
         defer { again.close() }
         #expect(try again.contents("after") == [4] && again.contents("before") == [1, 2, 3])
         #expect(try again.keychain.itemCount() == 2)
-        #expect(try again.isSound)
+        #expect(try again.isConsistent)
     }
 
     /// Writes zeros until there is no room for one byte more.
@@ -154,26 +154,26 @@ struct GroupCommitTests {
     }
 
     @Test("F4: more than share one transaction at most are committed by the next one", arguments: [32, 70])
-    func manyAtOnce(count: Int) throws {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        defer { vault.close() }
-        let before = try vault.commitNumber
-        let outcomes = try Crowd.run(on: vault, (0..<count).map { adding("account \($0)", to: vault) })
+    func concurrent(count: Int) throws {
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        defer { fixture.close() }
+        let before = try fixture.commitNumber
+        let outcomes = try ConcurrentWriters.run(on: fixture, (0..<count).map { adding("account \($0)", to: fixture) })
         #expect(outcomes.allSatisfy { $0 == nil })
-        #expect(try vault.commitNumber == before + (count > 64 ? 2 : 1))
-        let crashed = try StoredVault(crashing: vault, scratch.keychain, copy: scratch["crashed"])
+        #expect(try fixture.commitNumber == before + (count > 64 ? 2 : 1))
+        let crashed = try SQLiteKeychainFixture(crashing: fixture, scratch.keychain, copy: scratch["crashed"])
         defer { crashed.close() }
         for number in 0..<count { #expect(try crashed.contents("account \(number)")?.count == 20) }
-        #expect(try crashed.isSound)
+        #expect(try crashed.isConsistent)
     }
 
     @Test("F1, F4: 32 writers side by side: what is acknowledged is there after a crash, by fewer transactions")
     func writers() throws {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        defer { vault.close() }
-        let before = try vault.commitNumber
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        defer { fixture.close() }
+        let before = try fixture.commitNumber
         let acknowledged = Mutex<[String: [UInt8]]>([:])
         let done = DispatchGroup()
         for writer in 0..<32 {
@@ -182,22 +182,22 @@ struct GroupCommitTests {
                 for number in 0..<8 {
                     let account = "writer \(writer) item \(number)"
                     let contents = [UInt8](repeating: UInt8(writer), count: 10 + number * 300)
-                    guard (try? vault.add(account, contents)) != nil else { continue }
+                    guard (try? fixture.add(account, contents)) != nil else { continue }
                     acknowledged.withLock { $0[account] = contents }
                 }
                 done.leave()
             }
         }
         done.wait()
-        let commits = try vault.commitNumber - before
+        let commits = try fixture.commitNumber - before
         #expect(commits >= 256 / 64 && commits <= 128, "\(commits) transactions for 256 changes")
-        let crashed = try StoredVault(crashing: vault, scratch.keychain, copy: scratch["crashed"])
+        let crashed = try SQLiteKeychainFixture(crashing: fixture, scratch.keychain, copy: scratch["crashed"])
         defer { crashed.close() }
         let records = acknowledged.withLock { $0 }
         #expect(records.count == 256)
         for (account, contents) in records { #expect(try crashed.contents(account) == contents) }
         #expect(try crashed.keychain.itemCount() == 256)
         #expect(try crashed.commitNumber == before + commits)
-        #expect(try crashed.isSound)
+        #expect(try crashed.isConsistent)
     }
 }

@@ -7,13 +7,13 @@ import Testing
 
 @Suite("one user at a time")
 struct InUseTests {
-    private func closedKeychain(in scratch: Scratch) throws {
+    private func closedKeychain(in scratch: TemporaryDirectory) throws {
         try SQLiteRecordStore.create(at: scratch.keychain) { $0 }.close()
     }
 
     @Test("S1: a second opening in this process is refused, and does not unlock the first")
     func sameProcess() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
         defer { store.close() }
         for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
@@ -21,23 +21,27 @@ struct InUseTests {
                 try SQLiteRecordStore.open(path: scratch.keychain, access: access)
             }
         }
-        #expect(throws: Holder.Refused.self) { _ = try Holder(scratch.keychain, ["SELECT * FROM slot"]) }
+        #expect(throws: LockingProcess.Refused.self) {
+            _ = try LockingProcess(scratch.keychain, ["SELECT * FROM slot"])
+        }
     }
 
     @Test("S4: a file that is about to be replaced takes no log of the new one with it when it is closed")
     func replaced() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try closedKeychain(in: scratch)
         try FileManager.default.copyItem(atPath: scratch.keychain, toPath: scratch["new"])
         let old = try SQLiteRecordStore.open(path: scratch.keychain)
         let slot = try Samples.slot(1)
-        try old.write { writer throws(KeychainError) in try writer.put(slot) }
+        try old.write { writer throws(KeychainFault) in try writer.put(slot) }
         try old.removeLog()
         #expect(try scratch.entries == ["login.keychain", "new"])
-        #expect(throws: Holder.Refused.self) { _ = try Holder(scratch.keychain, ["SELECT * FROM slot"]) }
+        #expect(throws: LockingProcess.Refused.self) {
+            _ = try LockingProcess(scratch.keychain, ["SELECT * FROM slot"])
+        }
         #expect(rename(scratch["new"], scratch.keychain) == 0)
         let new = try SQLiteRecordStore.open(path: scratch.keychain)
-        try new.write { writer throws(KeychainError) in try writer.put(slot) }
+        try new.write { writer throws(KeychainFault) in try writer.put(slot) }
         old.close()
         #expect(try scratch.entries == ["login.keychain", "login.keychain-wal"])
         #expect(new.isInPlace)
@@ -46,10 +50,11 @@ struct InUseTests {
 
     @Test("S1: what another process holds is refused, and its process is named")
     func otherProcess() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try closedKeychain(in: scratch)
         do {
-            let holder = try Holder(scratch.keychain, ["PRAGMA locking_mode = EXCLUSIVE", "SELECT * FROM slot"])
+            let holder = try LockingProcess(
+                scratch.keychain, ["PRAGMA locking_mode = EXCLUSIVE", "SELECT * FROM slot"])
             for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
                 #expect(throws: StoreOpenError.inUse(processID: holder.processID)) {
                     try SQLiteRecordStore.open(path: scratch.keychain, access: access)
@@ -62,14 +67,15 @@ struct InUseTests {
 
     @Test("While another process has the keychain open, its neighbors are not judged", arguments: ["-journal", "-wal"])
     func neighborsOfOtherProcess(suffix: String) throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try closedKeychain(in: scratch)
-        let stray = scratch.keychain + suffix
+        let foreign = scratch.keychain + suffix
         do {
-            let holder = try Holder(scratch.keychain, ["PRAGMA locking_mode = EXCLUSIVE", "SELECT * FROM slot"])
+            let holder = try LockingProcess(
+                scratch.keychain, ["PRAGMA locking_mode = EXCLUSIVE", "SELECT * FROM slot"])
             let log = try scratch.otherLog()
-            try? FileManager.default.removeItem(atPath: stray)
-            try FileManager.default.moveItem(atPath: log, toPath: stray)
+            try? FileManager.default.removeItem(atPath: foreign)
+            try FileManager.default.moveItem(atPath: log, toPath: foreign)
             for access in [SQLiteRecordStore.Access.readWrite, .readOnly] {
                 #expect(throws: StoreOpenError.inUse(processID: holder.processID)) {
                     try SQLiteRecordStore.open(path: scratch.keychain, access: access)
@@ -78,16 +84,16 @@ struct InUseTests {
             withExtendedLifetime(holder) {}
         }
         // The other process removes its log by name when it ends.
-        if !FileManager.default.fileExists(atPath: stray) {
-            try FileManager.default.moveItem(atPath: try scratch.otherLog(), toPath: stray)
+        if !FileManager.default.fileExists(atPath: foreign) {
+            try FileManager.default.moveItem(atPath: try scratch.otherLog(), toPath: foreign)
         }
-        let expected: StoreOpenError = suffix == "-wal" ? .mismatchedLog(path: stray) : .strayFile(path: stray)
+        let expected: StoreOpenError = suffix == "-wal" ? .mismatchedLog(path: foreign) : .foreignFile(path: foreign)
         #expect(throws: expected) { try SQLiteRecordStore.open(path: scratch.keychain) }
     }
 
     @Test("a writer is refused while somebody reads only, and told who")
     func readerKeepsWriterOut() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try closedKeychain(in: scratch)
         let reader = Process()
         reader.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -114,7 +120,7 @@ struct InUseTests {
 
     @Test("a reader shows itself in the kernel's list of locks until it is closed")
     func readerIsSeen() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try closedKeychain(in: scratch)
         let file = LockedFile(try StoreFile(path: scratch.keychain).identity)
         let store = try SQLiteRecordStore.open(path: scratch.keychain, access: .readOnly)

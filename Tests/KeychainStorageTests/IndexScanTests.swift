@@ -14,35 +14,35 @@ struct IndexScanTests {
     }
 
     @Test("S2: a keychain whose indexes are right is found sound, by pages of any size")
-    func sound() throws {
-        let vault = try WrongIndexes().opened()
-        defer { vault.close() }
+    func consistent() throws {
+        let fixture = try WrongIndexes().opened()
+        defer { fixture.close() }
         for pageSize in [1, 2, 3, 1024] {
             var scan = IndexScan(pageSize: pageSize)
             var steps = 0
             while !scan.hasEnded {
-                try vault.store.read { reader throws(KeychainError) in try scan.step(reader) }
+                try fixture.store.read { reader throws(KeychainFault) in try scan.step(reader) }
                 steps += 1
                 try #require(steps < 1000)
             }
             #expect(scan.findings == IndexFindings())
         }
-        #expect(try vault.isSound)
+        #expect(try fixture.isConsistent)
     }
 
     @Test("S2: one wrong entry of any index is reported by check and backup", arguments: edits)
     func reported(_ index: StoreIndex, _ edit: WrongIndexes.Edit) throws {
         let wrong = try WrongIndexes()
         try wrong.make(edit, of: index)
-        let vault = try wrong.opened()
-        defer { vault.close() }
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
         for pageSize in [1, 1024] {
             var scan = IndexScan(pageSize: pageSize)
-            while !scan.hasEnded { try vault.store.read { reader throws(KeychainError) in try scan.step(reader) } }
+            while !scan.hasEnded { try fixture.store.read { reader throws(KeychainFault) in try scan.step(reader) } }
             #expect(!scan.findings.areConsistent, "\(scan.findings)")
         }
-        let report = try vault.keychain.check()
-        #expect(!report.isSound)
+        let report = try fixture.keychain.check()
+        #expect(!report.isConsistent)
         #expect(report.structureFaults == 0)
         let named = report.damage.filter { $0.subject == .unindexedItem || $0.subject == .unindexedDirectory }
         #expect(named.count == report.indexes.unindexedRows)
@@ -50,8 +50,8 @@ struct IndexScanTests {
         if edit != .doubled { #expect(report.indexes.unindexedRows + report.indexes.wrongEntries > 0) }
         let copy = wrong.scratch["copy"]
         try Data().write(to: URL(fileURLWithPath: copy))
-        let contents = try vault.store.copy(to: copy) { writer throws(KeychainError) in
-            try vault.keychain.prepareBackup(writer)
+        let contents = try fixture.store.copy(to: copy) { writer throws(KeychainFault) in
+            try fixture.keychain.prepareBackup(writer)
         }
         #expect(!contents.areIndexesConsistent)
     }
@@ -61,17 +61,17 @@ struct IndexScanTests {
         let wrong = try WrongIndexes()
         let rows = try wrong.rowCount()
         try wrong.make(edit, of: index)
-        let vault = try wrong.opened()
-        let report = try await vault.verified()
-        #expect(report.isSound, "\(report)")
+        let fixture = try wrong.opened()
+        let report = try await fixture.verified()
+        #expect(report.isConsistent, "\(report)")
         #expect(!report.findings.indexes.areConsistent)
         #expect(report.repair == IndexRepair.Outcome())
-        #expect(vault.keychain.integrity == .verified)
-        for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
-        #expect(try vault.keychain.items(in: wrong.directory, after: .none, limit: 100).count == wrong.contents.count)
-        try vault.add("later", [1])
-        #expect(try vault.isSound)
-        vault.close()
+        #expect(fixture.keychain.integrity == .verified)
+        for (name, contents) in wrong.contents { #expect(try fixture.contents(name) == contents) }
+        #expect(try fixture.keychain.items(in: wrong.directory, after: .none, limit: 100).count == wrong.contents.count)
+        try fixture.add("later", [1])
+        #expect(try fixture.isConsistent)
+        fixture.close()
         #expect(try wrong.rowCount() == rows + 1)
         // What SQLite itself reports, with the schema unchanged.
         let again = try wrong.opened()
@@ -84,42 +84,42 @@ struct IndexScanTests {
         let wrong = try WrongIndexes()
         try wrong.hide("alpha")
         let rows = try wrong.rowCount()
-        let vault = try wrong.opened()
-        #expect(try !vault.keychain.verifyNow().isSound)
-        #expect(vault.keychain.integrity == .damaged)
+        let fixture = try wrong.opened()
+        #expect(try !fixture.keychain.verifyNow().isConsistent)
+        #expect(fixture.keychain.integrity == .damaged)
         for name in ["alpha", "never"] {
-            #expect(throws: KeychainError.decode) { try vault.contents(name) }
-            #expect(throws: KeychainError.decode) { try vault.add(name, [1]) }
+            #expect(throws: KeychainFault.decode) { try fixture.contents(name) }
+            #expect(throws: KeychainFault.decode) { try fixture.add(name, [1]) }
         }
         let place = ContainerKey(itemClass: .genericPassword)
-        #expect(throws: KeychainError.decode) { try vault.addService("new") }
-        #expect(throws: KeychainError.decode) {
-            try vault.keychain.directory(named: CanonicalName(service: .generic(service: .string("new"))), in: place)
+        #expect(throws: KeychainFault.decode) { try fixture.addService("new") }
+        #expect(throws: KeychainFault.decode) {
+            try fixture.keychain.directory(named: CanonicalName(service: .generic(service: .string("new"))), in: place)
         }
-        #expect(throws: KeychainError.decode) { try vault.keychain.group(named: CanonicalName(accessGroup: [65])) }
-        #expect(throws: KeychainError.decode) {
-            try vault.keychain.change { change throws(KeychainError) in try change.deleteDirectory(wrong.empty) }
+        #expect(throws: KeychainFault.decode) { try fixture.keychain.group(named: CanonicalName(accessGroup: [65])) }
+        #expect(throws: KeychainFault.decode) {
+            try fixture.keychain.change { change throws(KeychainFault) in try change.deleteDirectory(wrong.empty) }
         }
         let beta = try #require(
-            try vault.keychain.item(named: CanonicalName(account: .string("beta")), in: wrong.directory))
-        #expect(throws: KeychainError.decode) {
-            try vault.keychain.change { change throws(KeychainError) in
+            try fixture.keychain.item(named: CanonicalName(account: .string("beta")), in: wrong.directory))
+        #expect(throws: KeychainFault.decode) {
+            try fixture.keychain.change { change throws(KeychainFault) in
                 var item = beta
                 item.account = .string("delta")
                 _ = try change.save(item)
             }
         }
-        let changed = try vault.keychain.change { change throws(KeychainError) in
+        let changed = try fixture.keychain.change { change throws(KeychainFault) in
             try change.save(beta, secret: StoredContents(bytes: [9]))
         }
-        #expect(try vault.contents(of: changed.id) == [9])
+        #expect(try fixture.contents(of: changed.id) == [9])
         #expect(throws: Never.self) {
-            try vault.keychain.change { change throws(KeychainError) in
+            try fixture.keychain.change { change throws(KeychainFault) in
                 try change.deleteItem(beta.id)
                 try change.touchDirectory(wrong.directory)
             }
         }
-        vault.close()
+        fixture.close()
         #expect(try wrong.rowCount() == rows - 1)
     }
 
@@ -127,27 +127,27 @@ struct IndexScanTests {
     func fullDisk() async throws {
         let wrong = try WrongIndexes()
         try wrong.hide("alpha")
-        let vault = try wrong.opened()
-        defer { vault.close() }
-        let room = Mutex<UInt64>(0)
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
+        let freeBytes = Mutex<UInt64>(0)
         let reports = AsyncStream<IntegrityReport>.makeStream()
-        let keychain = vault.keychain
+        let keychain = fixture.keychain
         Thread.detachNewThread {
-            keychain.verifyInBackground(available: { room.withLock { $0 } }) { reports.continuation.yield($0) }
+            keychain.verifyInBackground(available: { freeBytes.withLock { $0 } }) { reports.continuation.yield($0) }
         }
         var iterator = reports.stream.makeAsyncIterator()
         let first = await iterator.next()
         #expect(first?.repair?.failure == .diskFull)
-        #expect(first?.isSound == false)
-        #expect(vault.keychain.integrity == .damaged)
-        #expect(throws: KeychainError.decode) { try vault.contents("alpha") }
-        #expect(throws: KeychainError.decode) { try vault.add("new", [1]) }
-        room.withLock { $0 = .max }
-        vault.ring.lock()
-        try vault.unlock()
-        #expect(await iterator.next()?.isSound == true)
-        #expect(try vault.contents("alpha") == wrong.contents["alpha"])
-        try vault.add("new", [1])
+        #expect(first?.isConsistent == false)
+        #expect(fixture.keychain.integrity == .damaged)
+        #expect(throws: KeychainFault.decode) { try fixture.contents("alpha") }
+        #expect(throws: KeychainFault.decode) { try fixture.add("new", [1]) }
+        freeBytes.withLock { $0 = .max }
+        fixture.ring.lock()
+        try fixture.unlock()
+        #expect(await iterator.next()?.isConsistent == true)
+        #expect(try fixture.contents("alpha") == wrong.contents["alpha"])
+        try fixture.add("new", [1])
     }
 
     @Test("a keychain that is opened for reading is not changed, and does not hide what an index misses")
@@ -155,12 +155,13 @@ struct IndexScanTests {
         let wrong = try WrongIndexes()
         try wrong.hide("alpha")
         let before = try Data(contentsOf: URL(fileURLWithPath: wrong.scratch.keychain))
-        let vault = try StoredVault(opening: wrong.scratch.keychain, directory: wrong.directory, access: .readOnly)
-        let report = try await vault.verified()
+        let fixture = try SQLiteKeychainFixture(
+            opening: wrong.scratch.keychain, directory: wrong.directory, access: .readOnly)
+        let report = try await fixture.verified()
         #expect(report.repair?.failure == .readOnly)
-        #expect(vault.keychain.missesRows)
-        #expect(throws: KeychainError.decode) { try vault.contents("alpha") }
-        vault.close()
+        #expect(fixture.keychain.missesRows)
+        #expect(throws: KeychainFault.decode) { try fixture.contents("alpha") }
+        fixture.close()
         #expect(try Data(contentsOf: URL(fileURLWithPath: wrong.scratch.keychain)) == before)
     }
 
@@ -168,28 +169,28 @@ struct IndexScanTests {
     func unreadableIndex() async throws {
         let wrong = try WrongIndexes()
         try wrong.overwriteRoot(of: "item_always_tag")
-        let vault = try wrong.opened()
-        defer { vault.close() }
-        let report = try await vault.verified()
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
+        let report = try await fixture.verified()
         #expect(report.findings.indexes.isIncomplete && !report.findings.indexes.hasDifferences)
         #expect(report.repair == nil)
-        #expect(vault.keychain.integrity == .damaged)
-        for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
-        #expect(try vault.contents("never") == nil)
-        #expect(throws: KeychainError.decode) { try vault.add("new", [1]) }
+        #expect(fixture.keychain.integrity == .damaged)
+        for (name, contents) in wrong.contents { #expect(try fixture.contents(name) == contents) }
+        #expect(try fixture.contents("never") == nil)
+        #expect(throws: KeychainFault.decode) { try fixture.add("new", [1]) }
     }
 
     @Test("L1: rows that cannot be searched for in the index of a listing count as missed")
     func unreadableListing() async throws {
         let wrong = try WrongIndexes()
         try wrong.overwriteRoot(of: "item_directory")
-        let vault = try wrong.opened()
-        defer { vault.close() }
-        let report = try await vault.verified()
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
+        let report = try await fixture.verified()
         #expect(report.findings.indexes.items.count == wrong.contents.count + 1)
         #expect(report.repair?.failure == .decode)
-        #expect(vault.keychain.missesRows)
-        for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
+        #expect(fixture.keychain.missesRows)
+        for (name, contents) in wrong.contents { #expect(try fixture.contents(name) == contents) }
     }
 
     @Test("S4: a page of an index that cannot be read does not hide what another index misses")
@@ -197,12 +198,12 @@ struct IndexScanTests {
         let wrong = try WrongIndexes()
         try wrong.hide("alpha")
         try wrong.overwriteRoot(of: "item_tag")
-        let vault = try wrong.opened()
-        defer { vault.close() }
-        let report = try await vault.verified()
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
+        let report = try await fixture.verified()
         #expect(report.findings.indexes.unindexedRows == 1)
         #expect(report.repair?.failure == .decode)
-        #expect(vault.keychain.missesRows)
+        #expect(fixture.keychain.missesRows)
     }
 
     @Test("two items of one name keep their values: the last changed one its name, the other one gets a free name")
@@ -214,17 +215,17 @@ struct IndexScanTests {
         try before.add("alpha", Array("second".utf8))
         try before.add("alpha~2", [3])
         before.close()
-        let vault = try wrong.opened()
-        defer { vault.close() }
-        #expect(try vault.keychain.check().sharedNames == 1)
-        let report = try await vault.verified()
-        #expect(report.isSound, "\(report)")
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
+        #expect(try fixture.keychain.check().sharedNames == 1)
+        let report = try await fixture.verified()
+        #expect(report.isConsistent, "\(report)")
         #expect(report.repair?.renamedItems == 1)
-        let values = try ["alpha", "alpha~3"].map { try vault.contents($0) }
+        let values = try ["alpha", "alpha~3"].map { try fixture.contents($0) }
         #expect(Set(values) == [wrong.contents["alpha"], Array("second".utf8)])
-        #expect(try vault.contents("alpha~2") == [3])
-        for name in ["beta", "gamma", "first"] { #expect(try vault.contents(name) == wrong.contents[name]) }
-        #expect(try vault.isSound)
+        #expect(try fixture.contents("alpha~2") == [3])
+        for name in ["beta", "gamma", "first"] { #expect(try fixture.contents(name) == wrong.contents[name]) }
+        #expect(try fixture.isConsistent)
     }
 
     @Test("two directories of one name, and two containers, keep all that lies in them")
@@ -237,23 +238,24 @@ struct IndexScanTests {
         #expect(twin != wrong.directory)
         _ = try before.add("delta", .whenUnlocked, in: twin)
         before.close()
-        let vault = try wrong.opened()
-        defer { vault.close() }
-        let report = try await vault.verified()
-        #expect(report.isSound, "\(report)")
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
+        let report = try await fixture.verified()
+        #expect(report.isConsistent, "\(report)")
         #expect(report.repair?.renamedDirectories == 1)
         let place = ContainerKey(itemClass: .genericPassword)
         let rows = try ["mail", "mail~2"].map { name in
-            try vault.keychain.directory(named: CanonicalName(service: .generic(service: .string(name))), in: place)?.id
+            try fixture.keychain.directory(named: CanonicalName(service: .generic(service: .string(name))), in: place)?
+                .id
         }
         #expect(Set(rows) == [wrong.directory, twin])
-        for (name, contents) in wrong.contents { #expect(try vault.contents(name) == contents) }
-        let delta = try vault.keychain.item(named: CanonicalName(account: .string("delta")), in: twin)
-        #expect(try vault.contents(of: try #require(delta?.id)) == Array("secret of delta".utf8))
-        let container = try #require(try vault.keychain.container(place))
-        #expect(try vault.keychain.directories(in: .none, after: .none, limit: 10).count == 1)
-        #expect(try vault.keychain.directories(in: container.id, after: .none, limit: 10).count == 4)
-        #expect(try vault.isSound)
+        for (name, contents) in wrong.contents { #expect(try fixture.contents(name) == contents) }
+        let delta = try fixture.keychain.item(named: CanonicalName(account: .string("delta")), in: twin)
+        #expect(try fixture.contents(of: try #require(delta?.id)) == Array("secret of delta".utf8))
+        let container = try #require(try fixture.keychain.container(place))
+        #expect(try fixture.keychain.directories(in: .none, after: .none, limit: 10).count == 1)
+        #expect(try fixture.keychain.directories(in: container.id, after: .none, limit: 10).count == 4)
+        #expect(try fixture.isConsistent)
     }
 
     @Test("two access groups of one name, and two internet directories, keep all that lies in them")
@@ -270,24 +272,24 @@ struct IndexScanTests {
         between.close()
         #expect(first.directory != second.directory)
         #expect(try wrong.rowCount() == rows + 4)
-        let vault = try wrong.opened()
-        defer { vault.close() }
-        let report = try await vault.verified()
-        #expect(report.isSound, "\(report)")
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
+        let report = try await fixture.verified()
+        #expect(report.isConsistent, "\(report)")
         #expect(report.repair?.renamedDirectories == 1)
         let service = CanonicalName(service: .internet(InternetService(server: .string("example.org"))))
         let found = try ["team", "team~2"].map { group in
             let place = ContainerKey(itemClass: .internetPassword, accessGroup: Array(group.utf8))
-            return try vault.keychain.directory(named: service, in: place)?.id
+            return try fixture.keychain.directory(named: service, in: place)?.id
         }
         #expect(Set(found) == [first.directory, second.directory])
         for added in [first, second] {
             let name = CanonicalName(account: .string("alice"))
-            let item = try vault.keychain.item(named: name, in: added.directory)
+            let item = try fixture.keychain.item(named: name, in: added.directory)
             #expect(item?.id == added.item)
-            #expect(try vault.contents(of: added.item) == Array("secret of alice".utf8))
+            #expect(try fixture.contents(of: added.item) == Array("secret of alice".utf8))
         }
-        #expect(try vault.isSound)
+        #expect(try fixture.isConsistent)
     }
 
     @Test("two internet directories of one name get separate servers")
@@ -303,25 +305,25 @@ struct IndexScanTests {
         let between = try wrong.opened()
         let second = try between.addInternetService("example.org")
         between.close()
-        let vault = try wrong.opened()
-        defer { vault.close() }
-        #expect(try await vault.verified().isSound)
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
+        #expect(try await fixture.verified().isConsistent)
         let found = try ["example.org", "example.org~2"].map { server in
             let name = CanonicalName(service: .internet(InternetService(server: .string(server))))
-            return try vault.keychain.directory(named: name, in: place)?.id
+            return try fixture.keychain.directory(named: name, in: place)?.id
         }
         #expect(Set(found) == [first.directory, second.directory])
-        #expect(try vault.isSound)
+        #expect(try fixture.isConsistent)
     }
 
     @Test("a new name waits for the indexes, not longer than a second; without a worker it does not wait")
     func waiting() async throws {
         let wrong = try WrongIndexes()
-        let vault = try wrong.opened()
-        defer { vault.close() }
+        let fixture = try wrong.opened()
+        defer { fixture.close() }
         let start = ContinuousClock.now
-        vault.keychain.awaitIndexes()
-        #expect(!vault.keychain.areIndexesAwaited)
+        fixture.keychain.awaitIndexes()
+        #expect(!fixture.keychain.areIndexesAwaited)
         #expect(ContinuousClock.now - start < .milliseconds(500))
         let verification = Verification(of: SharedIndexTrust())
         verification.unlocked()

@@ -8,95 +8,95 @@ import Testing
 /// A row that an index leads to is used only if it is the one that was asked for.
 @Suite("S4: indexes that lead to other rows")
 struct IndexTests {
-    private let scratch: Scratch
+    private let scratch: TemporaryDirectory
     private let directory: RowID
     private let tags: [[UInt8]]
 
     init() throws {
-        scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        directory = vault.directory
-        for name in ["alpha", "beta", "gamma"] { try vault.add(name, Array("secret of \(name)".utf8)) }
+        scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        directory = fixture.directory
+        for name in ["alpha", "beta", "gamma"] { try fixture.add(name, Array("secret of \(name)".utf8)) }
         tags = try ["alpha", "beta"].map { name in
             let name = CanonicalName(account: .string(name))
-            return try vault.ring.itemTag(directory: vault.directory, name: name, always: false)
+            return try fixture.ring.itemTag(directory: fixture.directory, name: name, always: false)
         }
-        vault.close()
+        fixture.close()
     }
 
-    private func exchanged() throws -> StoredVault {
+    private func exchanged() throws -> SQLiteKeychainFixture {
         try IndexEditor(scratch.keychain).exchange("item_tag", tags[0], tags[1])
-        return try StoredVault(opening: scratch.keychain, directory: directory)
+        return try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
     }
 
     @Test("reading gives EBADMSG, and never the other item's secret")
     func reading() throws {
-        let vault = try exchanged()
-        defer { vault.close() }
+        let fixture = try exchanged()
+        defer { fixture.close() }
         for name in ["alpha", "beta"] {
-            #expect(throws: KeychainError.decode) { try vault.contents(name) }
+            #expect(throws: KeychainFault.decode) { try fixture.contents(name) }
         }
-        #expect(try vault.contents("gamma") == Array("secret of gamma".utf8))
+        #expect(try fixture.contents("gamma") == Array("secret of gamma".utf8))
     }
 
     @Test("a new item of such a name is refused, and both items stay as they are")
     func writing() throws {
-        let vault = try exchanged()
-        defer { vault.close() }
-        let before = try Self.listed(vault)
+        let fixture = try exchanged()
+        defer { fixture.close() }
+        let before = try Self.listed(fixture)
         for name in ["alpha", "beta"] {
-            #expect(throws: KeychainError.self) { try vault.add(name, [1]) }
+            #expect(throws: KeychainFault.self) { try fixture.add(name, [1]) }
         }
         #expect(before.count == 3)
-        #expect(try Self.listed(vault) == before)
+        #expect(try Self.listed(fixture) == before)
     }
 
     @Test("an entry that leads to no row is EBADMSG")
     func dangling() throws {
         try IndexEditor(scratch.keychain).edit(
             "item_tag", "UPDATE entries SET id = 999999 WHERE key = ?", [Data(tags[0])])
-        let vault = try StoredVault(opening: scratch.keychain, directory: directory)
-        defer { vault.close() }
-        #expect(throws: KeychainError.decode) { try vault.contents("alpha") }
-        #expect(throws: KeychainError.self) { try vault.add("alpha", [1]) }
+        let fixture = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
+        defer { fixture.close() }
+        #expect(throws: KeychainFault.decode) { try fixture.contents("alpha") }
+        #expect(throws: KeychainFault.self) { try fixture.add("alpha", [1]) }
     }
 
     @Test("a directory that a tag leads to is the one of that tag")
     func directories() throws {
         let names = ["mail", "other"].map { CanonicalName(service: .generic(service: .string($0))) }
         let place = ContainerKey(itemClass: .genericPassword)
-        let before = try StoredVault(opening: scratch.keychain, directory: directory)
+        let before = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
         _ = try before.addService("other")
         let tags = try names.map { try before.ring.directoryTag($0, in: place) }
         before.close()
         try IndexEditor(scratch.keychain).exchange("directory_tag", tags[0], tags[1])
-        let vault = try StoredVault(opening: scratch.keychain, directory: directory)
-        defer { vault.close() }
+        let fixture = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
+        defer { fixture.close() }
         for name in names {
-            #expect(throws: KeychainError.decode) { try vault.keychain.directory(named: name, in: place) }
+            #expect(throws: KeychainFault.decode) { try fixture.keychain.directory(named: name, in: place) }
         }
     }
 
     @Test("an item of another directory is not listed")
     func listing() throws {
-        let before = try StoredVault(opening: scratch.keychain, directory: directory)
+        let before = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
         let other = try before.addService("other")
         before.close()
         try IndexEditor(scratch.keychain).edit(
             "item_directory", key: "INTEGER", "UPDATE entries SET key = ?", [other.rawValue])
-        let vault = try StoredVault(opening: scratch.keychain, directory: directory)
-        defer { vault.close() }
-        let listed = try vault.keychain.items(in: other, after: .none, limit: 10)
+        let fixture = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
+        defer { fixture.close() }
+        let listed = try fixture.keychain.items(in: other, after: .none, limit: 10)
         #expect(listed.count == 3)
         let readable = listed.filter { if case .damaged = $0 { false } else { true } }
         #expect(readable.isEmpty)
     }
 
     /// The items of the directory with their secrets.
-    private static func listed(_ vault: StoredVault) throws -> [Item: [UInt8]?] {
+    private static func listed(_ fixture: SQLiteKeychainFixture) throws -> [Item: [UInt8]?] {
         var found: [Item: [UInt8]?] = [:]
-        for case .available(let item) in try vault.keychain.items(in: vault.directory, after: .none, limit: 10) {
-            found[item] = try vault.contents(of: item.id)
+        for case .available(let item) in try fixture.keychain.items(in: fixture.directory, after: .none, limit: 10) {
+            found[item] = try fixture.contents(of: item.id)
         }
         return found
     }

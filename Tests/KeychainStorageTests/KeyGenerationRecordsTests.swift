@@ -10,11 +10,11 @@ struct KeyGenerationRecordsTests {
         for kind in StoreKind.allCases {
             let (store, keep) = try kind.make()
             defer { withExtendedLifetime(keep) { store.close() } }
-            let rows: [(Int64, Protection, Int64)] = [
+            let rows: [(Int64, ProtectionClass, Int64)] = [
                 (4, .whenUnlocked, 1), (5, .whenUnlocked, 2), (6, .afterFirstUnlock, 1), (7, .whenUnlocked, 1),
                 (8, .afterFirstUnlock, 2), (9, .always, 1),
             ]
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 for (id, protection, generation) in rows {
                     do {
                         var item = try Samples.item(id, protection: protection)
@@ -26,7 +26,7 @@ struct KeyGenerationRecordsTests {
             let wanted: Set = [
                 KeyGeneration(.whenUnlocked, 1), KeyGeneration(.afterFirstUnlock, 2), KeyGeneration(.always, 7),
             ]
-            try store.read { reader throws(KeychainError) in
+            try store.read { reader throws(KeychainFault) in
                 #expect(
                     try reader.itemCounts(of: wanted) == [
                         KeyGeneration(.whenUnlocked, 1): 2, KeyGeneration(.afterFirstUnlock, 2): 1,

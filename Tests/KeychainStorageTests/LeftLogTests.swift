@@ -31,42 +31,42 @@ struct LeftLogTests {
         let next: State
 
         init() throws {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             let path = scratch.keychain
             func state() throws -> State {
                 let log = try? Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
                 return State(file: try Data(contentsOf: URL(fileURLWithPath: path)), log: log ?? Data())
             }
-            let created = try StoredVault(creating: path)
+            let created = try SQLiteKeychainFixture(creating: path)
             directory = created.directory
             for name in ["a", "b", "c"] { try created.add(name, Array("old \(name)".utf8)) }
             created.close()
             self.created = try state()
-            let vault = try StoredVault(opening: path, directory: directory)
-            defer { vault.close() }
-            for name in ["d", "e"] { try vault.add(name, Array("early".utf8)) }
+            let fixture = try SQLiteKeychainFixture(opening: path, directory: directory)
+            defer { fixture.close() }
+            for name in ["d", "e"] { try fixture.add(name, Array("early".utf8)) }
             early = try state()
-            for name in ["f", "g"] { try vault.add(name, Array("late".utf8)) }
+            for name in ["f", "g"] { try fixture.add(name, Array("late".utf8)) }
             late = try state()
-            try vault.store.current().perform { db throws(KeychainError) in
-                try KeychainError.mapping(db) { _ = try db.checkpoint(.passive) }
+            try fixture.store.current().perform { db throws(KeychainFault) in
+                try KeychainFault.mapping(db) { _ = try db.checkpoint(.passive) }
             }
             checkpointed = try state()
-            try vault.store.checkpoint()
-            for name in ["h", "i"] { try vault.add(name, Array("next".utf8)) }
+            try fixture.store.checkpoint()
+            for name in ["h", "i"] { try fixture.add(name, Array("next".utf8)) }
             next = try state()
         }
 
         /// Another keychain that began as a copy of `created`.
         func fork() throws -> State {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             try created.file.write(to: URL(fileURLWithPath: scratch.keychain))
-            let vault = try StoredVault(opening: scratch.keychain, directory: directory)
-            defer { vault.close() }
-            try vault.store.checkpoint()
-            for name in ["x", "y", "z", "w"] { try vault.add(name, Array("fork".utf8)) }
-            try vault.store.checkpoint()
-            for name in ["u", "v"] { try vault.add(name, Array("fork".utf8)) }
+            let fixture = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
+            defer { fixture.close() }
+            try fixture.store.checkpoint()
+            for name in ["x", "y", "z", "w"] { try fixture.add(name, Array("fork".utf8)) }
+            try fixture.store.checkpoint()
+            for name in ["u", "v"] { try fixture.add(name, Array("fork".utf8)) }
             return State(
                 file: try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)),
                 log: try Data(contentsOf: URL(fileURLWithPath: scratch.keychain + "-wal")))
@@ -74,7 +74,7 @@ struct LeftLogTests {
     }
 
     /// Places both files and returns the finding, after both ways of opening that must not change them.
-    private func finding(_ file: Data, _ log: Data, _ scratch: Scratch) throws -> LeftLog.Finding {
+    private func finding(_ file: Data, _ log: Data, _ scratch: TemporaryDirectory) throws -> LeftLog.Finding {
         let names = [scratch.keychain, scratch.keychain + "-wal"]
         for (name, contents) in zip(names, [file, log]) { try contents.write(to: URL(fileURLWithPath: name)) }
         func expectUnchanged(_ location: SourceLocation = #_sourceLocation) throws {
@@ -106,11 +106,11 @@ struct LeftLogTests {
     }
 
     /// Opens the placed files for writing, with their log. Returns the names of the items, and requires that the store is sound.
-    private func accounts(_ scratch: Scratch, _ history: History) throws -> String {
-        let vault = try StoredVault(opening: scratch.keychain, directory: history.directory)
-        defer { vault.close() }
-        #expect(try vault.isSound)
-        return try "abcdefghi".filter { try vault.contents(String($0)) != nil }
+    private func accounts(_ scratch: TemporaryDirectory, _ history: History) throws -> String {
+        let fixture = try SQLiteKeychainFixture(opening: scratch.keychain, directory: history.directory)
+        defer { fixture.close() }
+        #expect(try fixture.isConsistent)
+        return try "abcdefghi".filter { try fixture.contents(String($0)) != nil }
     }
 
     @Test("S4: the file's own log, also padded, truncated, partly or completely checkpointed, is recovered")
@@ -127,7 +127,7 @@ struct LeftLogTests {
             (history.next, "abcdefghi", "the next log"),
         ]
         for (state, wanted, title) in cases {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             #expect(try finding(state.file, state.log, scratch) == .belongs, "\(title)")
             let found = try accounts(scratch, history)
             #expect(wanted.isEmpty ? found.hasPrefix("abc") : found == wanted, "\(title): \(found)")
@@ -148,7 +148,7 @@ struct LeftLogTests {
                 new.prefix(sector * 512) + old.dropFirst(sector * 512),
                 old.prefix(sector * 512) + new.dropFirst(sector * 512),
             ] where mixture.count >= old.count {
-                let scratch = try Scratch()
+                let scratch = try TemporaryDirectory()
                 #expect(try finding(mixture, history.late.log, scratch) == .belongs, "sector \(sector)")
                 #expect(try accounts(scratch, history) == "abcdefg", "sector \(sector)")
             }
@@ -170,7 +170,7 @@ struct LeftLogTests {
             (history.created.file.prefix(4096), history.early.log, "a truncated file"),
         ]
         for (file, log, title) in cases {
-            #expect(try finding(file, log, try Scratch()) == .mismatched, "\(title)")
+            #expect(try finding(file, log, try TemporaryDirectory()) == .mismatched, "\(title)")
         }
     }
 
@@ -186,7 +186,7 @@ struct LeftLogTests {
             (Data(repeating: 0xEE, count: 50_000), "noise"),
         ]
         for (log, title) in logs {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             #expect(try finding(history.created.file, log, scratch) == .empty, "\(title)")
             #expect(try accounts(scratch, history) == "abc", "\(title)")
         }
@@ -196,9 +196,11 @@ struct LeftLogTests {
     func otherProgram() throws {
         let history = try History()
         for size in [512, 4096, 65536] {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             let log = try Data(contentsOf: URL(fileURLWithPath: scratch.otherLog(pageSize: size)))
-            #expect(try finding(history.created.file, log, try Scratch()) == .mismatched, "pages of \(size) bytes")
+            #expect(
+                try finding(history.created.file, log, try TemporaryDirectory()) == .mismatched,
+                "pages of \(size) bytes")
         }
     }
 
@@ -206,7 +208,7 @@ struct LeftLogTests {
     func everyEnd() throws {
         let history = try History()
         for count in stride(from: 0, to: Self.frames(history.late.log, 6), by: 331) {
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             #expect(
                 try finding(history.created.file, history.late.log.prefix(count), scratch) != .mismatched, "\(count)")
             #expect(try accounts(scratch, history).hasPrefix("abc"), "\(count) bytes")
@@ -228,21 +230,21 @@ struct LeftLogTests {
 
     @Test("F4: a log that is begun again after 1,000 pages belongs to the file, and does not grow further")
     func begunAgain() throws {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        defer { vault.close() }
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        defer { fixture.close() }
         let value = [UInt8](repeating: 7, count: 6000)
         var (wasBegunAgain, pages) = (false, 0)
         for number in 0..<500 {
-            try vault.add("item \(number)", value)
+            try fixture.add("item \(number)", value)
             let before = pages
-            pages = try vault.store.current().logProgress.withLock { $0.pages }
+            pages = try fixture.store.current().logProgress.withLock { $0.pages }
             #expect(pages < 1000)
             if pages < before { wasBegunAgain = true }
             // After a checkpoint, and at some points later.
             guard pages < before || (wasBegunAgain && number % 50 == 0) else { continue }
             let copy = scratch["copy \(number)"]
-            let recovered = try StoredVault(crashing: vault, scratch.keychain, copy: copy)
+            let recovered = try SQLiteKeychainFixture(crashing: fixture, scratch.keychain, copy: copy)
             defer { recovered.close() }
             #expect(try recovered.contents("item \(number)") == value)
             #expect(try recovered.contents("item 0") == value)

@@ -8,11 +8,11 @@ import Testing
 @testable import KeychainStorage
 
 /// Keeps the commit number in memory.
-private final class MemoryKeeper: CommitNumberKeeper {
+private final class FakeCommitNumberStore: CommitNumberStore {
     private let record = Mutex<[UInt8]?>(nil)
 
-    func kept(for store: [UInt8]) -> [UInt8]? { record.withLock { $0 } }
-    func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) { self.record.withLock { $0 = record } }
+    func load(for store: [UInt8]) -> [UInt8]? { record.withLock { $0 } }
+    func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) { self.record.withLock { $0 = record } }
 }
 
 /// What a crash leaves, with one bit of the write-ahead log flipped: SQLite drops that frame and all after it, and so commits
@@ -34,21 +34,22 @@ struct LogByteTests {
     }
 
     private static func open(
-        _ path: String, _ keeper: MemoryKeeper
-    ) throws -> (keychain: Keychain, unlock: () throws -> Void) {
+        _ path: String, _ commitNumberStore: FakeCommitNumberStore
+    ) throws -> (keychain: KeychainStore, unlock: () throws -> Void) {
         let store = try SQLiteRecordStore.open(path: path)
-        let ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan), keeper: keeper)
-        let keychain = try Keychain(store: store, keys: ring) { .sample }
+        let ring = try KeyRing(
+            store: store, device: SecretBytes(copying: device.rawSpan), commitNumberStore: commitNumberStore)
+        let keychain = try KeychainStore(store: store, keys: ring) { .sample }
         return (keychain, { try ring.unlock(passphrase: SecretBytes(copying: Array("correct".utf8).rawSpan)) })
     }
 
     private static func crash() throws -> Crash {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        for name in ["a", "b", "c"] { try vault.add(name, Array("old \(name)".utf8)) }
-        vault.close()
-        let keeper = MemoryKeeper()
-        let (keychain, unlock) = try open(scratch.keychain, keeper)
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        for name in ["a", "b", "c"] { try fixture.add(name, Array("old \(name)".utf8)) }
+        fixture.close()
+        let commitNumberStore = FakeCommitNumberStore()
+        let (keychain, unlock) = try open(scratch.keychain, commitNumberStore)
         defer { keychain.close() }
         try unlock()
         var values = ["a": Array("old a".utf8), "b": Array("old b".utf8), "c": Array("old c".utf8)]
@@ -57,40 +58,40 @@ struct LogByteTests {
         for (number, name) in ["a", "b", "c", "a", "b"].enumerated() {
             let contents = [UInt8](repeating: UInt8(number), count: 300 + 400 * number)
             let item = try #require(
-                try keychain.item(named: CanonicalName(account: .string(name)), in: vault.directory))
-            try keychain.change { change throws(KeychainError) in
+                try keychain.item(named: CanonicalName(account: .string(name)), in: fixture.directory))
+            try keychain.change { change throws(KeychainFault) in
                 _ = try change.save(item, secret: StoredContents(bytes: contents))
             }
             values[name] = contents
             history.append(values)
             if number == 2 {
                 try keychain.keys.keepCommitNumber()
-                (kept, record) = (number + 1, keeper.kept(for: []))
+                (kept, record) = (number + 1, commitNumberStore.load(for: []))
             }
         }
         let (database, log) = (URL(fileURLWithPath: scratch.keychain), URL(fileURLWithPath: scratch.keychain + "-wal"))
         return Crash(
             database: try Data(contentsOf: database), log: try Data(contentsOf: log), history: history, kept: kept,
-            directory: vault.directory, record: try #require(record))
+            directory: fixture.directory, record: try #require(record))
     }
 
     /// After how many commits it is what is found; nil: somebody is told that it is older than it should be.
     private static func found(_ crash: Crash, log: Data) throws -> Int? {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try crash.database.write(to: URL(fileURLWithPath: scratch.keychain))
         try log.write(to: URL(fileURLWithPath: scratch.keychain + "-wal"))
-        let keeper = MemoryKeeper()
-        try keeper.keep(crash.record, for: [])
-        let (keychain, unlock) = try open(scratch.keychain, keeper)
+        let commitNumberStore = FakeCommitNumberStore()
+        try commitNumberStore.save(crash.record, for: [])
+        let (keychain, unlock) = try open(scratch.keychain, commitNumberStore)
         defer { keychain.close() }
-        do { try unlock() } catch KeychainError.rolledBack { return nil }
+        do { try unlock() } catch KeychainFault.rolledBack { return nil }
         var values: [String: [UInt8]] = [:]
         for name in ["a", "b", "c"] {
             let found = try keychain.item(named: CanonicalName(account: .string(name)), in: crash.directory)
             guard let item = found else { continue }
-            values[name] = try FixtureTruth.value(item.id, keychain)?.contents
+            values[name] = try FixtureContents.value(item.id, keychain)?.contents
         }
-        #expect(try keychain.check().isSound)
+        #expect(try keychain.check().isConsistent)
         let commit: Int = try #require(crash.history.firstIndex(of: values), "a mixture: \(values.keys.sorted())")
         return commit
     }

@@ -25,16 +25,16 @@ struct RecordStoreContractTests {
                 try Samples.classKey(.protection(.whenUnlocked), generation: 2, device: 1),
                 try Samples.classKey(.alwaysLookup, generation: 1),
             ]
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 try writer.put(record)
                 for slot in slots { try writer.put(slot) }
                 try writer.put(device)
                 for key in keys { try writer.put(key) }
             }
-            #expect(try store.read { reader throws(KeychainError) in try reader.store() } == record)
-            #expect(try store.read { reader throws(KeychainError) in try reader.slots() } == slots)
-            #expect(try store.read { reader throws(KeychainError) in try reader.devices() } == [device])
-            #expect(Set(try store.read { reader throws(KeychainError) in try reader.classKeys() }) == Set(keys))
+            #expect(try store.read { reader throws(KeychainFault) in try reader.store() } == record)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.slots() } == slots)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.devices() } == [device])
+            #expect(Set(try store.read { reader throws(KeychainFault) in try reader.classKeys() }) == Set(keys))
         }
     }
 
@@ -44,7 +44,7 @@ struct RecordStoreContractTests {
             var slot = try Samples.slot(1)
             var key = try Samples.classKey(.protection(.always), generation: 1)
             var record = try Samples.store()
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 try writer.put(record)
                 try writer.put(slot)
                 try writer.put(key)
@@ -52,22 +52,22 @@ struct RecordStoreContractTests {
             slot.parameters = []
             key.keys = try Samples.sealed(0x33)
             record.header = try Samples.sealed(0x34)
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 try writer.put(record)
                 try writer.put(slot)
                 try writer.put(key)
                 try writer.deleteSlot(99)
             }
-            #expect(try store.read { reader throws(KeychainError) in try reader.store() } == record)
-            #expect(try store.read { reader throws(KeychainError) in try reader.slots() } == [slot])
-            #expect(try store.read { reader throws(KeychainError) in try reader.classKeys() } == [key])
-            try store.write { writer throws(KeychainError) in
+            #expect(try store.read { reader throws(KeychainFault) in try reader.store() } == record)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.slots() } == [slot])
+            #expect(try store.read { reader throws(KeychainFault) in try reader.classKeys() } == [key])
+            try store.write { writer throws(KeychainFault) in
                 try writer.deleteSlot(1)
                 try writer.deleteClassKey(key)
                 try writer.deleteClassKey(key)
             }
-            #expect(try store.read { reader throws(KeychainError) in try reader.slots() }.isEmpty)
-            #expect(try store.read { reader throws(KeychainError) in try reader.classKeys() }.isEmpty)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.slots() }.isEmpty)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.classKeys() }.isEmpty)
         }
     }
 
@@ -79,11 +79,11 @@ struct RecordStoreContractTests {
             item.ephemeral = Array(repeating: 4, count: 32)
             item.mac = Array(repeating: 5, count: 32)
             let secret = (0..<1_048_577).map { UInt8(truncatingIfNeeded: $0) }
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 try writer.put(directory)
                 try writer.put(item, secret: secret)
             }
-            try store.read { reader throws(KeychainError) in
+            try store.read { reader throws(KeychainFault) in
                 #expect(try reader.directory(id: directory.id) == directory)
                 #expect(try reader.directory(tag: Samples.tag(2), always: false) == directory)
                 #expect(try reader.directory(tag: Samples.tag(2, always: true), always: true) == directory)
@@ -106,26 +106,26 @@ struct RecordStoreContractTests {
             var item = try Samples.item(3)
             let id = item.id
             func secret() throws -> [UInt8] {
-                try store.read { reader throws(KeychainError) in try reader.secret(of: id) }
+                try store.read { reader throws(KeychainFault) in try reader.secret(of: id) }
             }
-            try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: [1, 2, 3]) }
+            try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: [1, 2, 3]) }
             item.version = 2
             item.metadata = try Samples.sealed(0x77, count: 4096)
-            try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: nil) }
-            #expect(try store.read { reader throws(KeychainError) in try reader.item(id: id) } == item)
+            try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: nil) }
+            #expect(try store.read { reader throws(KeychainFault) in try reader.item(id: id) } == item)
             #expect(try secret() == [1, 2, 3])
             // Whatever their sizes, which decide where they lie.
             for bytes: [UInt8] in [Array(repeating: 5, count: 5000), [4], Array(repeating: 6, count: 1025)] {
-                try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: bytes) }
+                try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: bytes) }
                 #expect(try secret() == bytes)
-                try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: nil) }
+                try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: nil) }
                 #expect(try secret() == bytes)
-                let both = try store.read { reader throws(KeychainError) in try reader.itemWithSecret(id: id) }
+                let both = try store.read { reader throws(KeychainFault) in try reader.itemWithSecret(id: id) }
                 #expect(both?.item == item && both?.secret == bytes)
             }
-            item.secretSeals = []
-            try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: []) }
-            #expect(try store.read { reader throws(KeychainError) in try reader.item(id: id) } == item)
+            item.secretNoncesAndTags = []
+            try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: []) }
+            #expect(try store.read { reader throws(KeychainFault) in try reader.item(id: id) } == item)
             #expect(try secret().isEmpty)
         }
     }
@@ -135,7 +135,7 @@ struct RecordStoreContractTests {
         try eachStore { store in
             var item = try Samples.item(3)
             var directory = try Samples.directory(2)
-            try store.write { [item, directory] writer throws(KeychainError) in
+            try store.write { [item, directory] writer throws(KeychainFault) in
                 try writer.put(directory)
                 try writer.put(item, secret: [1])
             }
@@ -146,11 +146,11 @@ struct RecordStoreContractTests {
             directory.tag = Samples.tag(22)
             directory.alwaysTag = Samples.tag(22, always: true)
             directory.alwaysName = try Samples.sealed(0x55)
-            try store.write { [item, directory] writer throws(KeychainError) in
+            try store.write { [item, directory] writer throws(KeychainFault) in
                 try writer.put(directory)
                 try writer.put(item, secret: nil)
             }
-            try store.read { reader throws(KeychainError) in
+            try store.read { reader throws(KeychainFault) in
                 #expect(try reader.item(tag: Samples.tag(3), always: false) == nil)
                 #expect(try reader.item(tag: Samples.tag(33), always: false) == item)
                 #expect(try reader.items(directory: RowID(rawValue: 2), after: .none, limit: 9).isEmpty)
@@ -167,7 +167,7 @@ struct RecordStoreContractTests {
         try eachStore { store in
             let item = try Samples.item(3, protection: .always)
             let directory = try Samples.directory(2, always: true)
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 try writer.put(directory)
                 try writer.put(item, secret: nil)
             }
@@ -178,20 +178,20 @@ struct RecordStoreContractTests {
             var sameDirectory = try Samples.directory(6)
             sameDirectory.tag = directory.tag
             for other in [sameTag, sameAlwaysTag] {
-                #expect(throws: KeychainError.duplicateItem) {
-                    try store.write { writer throws(KeychainError) in try writer.put(other, secret: [1]) }
+                #expect(throws: KeychainFault.duplicateItem) {
+                    try store.write { writer throws(KeychainFault) in try writer.put(other, secret: [1]) }
                 }
             }
-            #expect(throws: KeychainError.duplicateItem) {
-                try store.write { [sameDirectory] writer throws(KeychainError) in try writer.put(sameDirectory) }
+            #expect(throws: KeychainFault.duplicateItem) {
+                try store.write { [sameDirectory] writer throws(KeychainFault) in try writer.put(sameDirectory) }
             }
             let accepted = try Samples.item(7)
-            try store.write { [sameTag] writer throws(KeychainError) in
-                do throws(KeychainError) { try writer.put(sameTag, secret: nil) } catch {}
+            try store.write { [sameTag] writer throws(KeychainFault) in
+                do throws(KeychainFault) { try writer.put(sameTag, secret: nil) } catch {}
                 try writer.put(accepted, secret: nil)
             }
-            #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 2)
-            #expect(try store.read { reader throws(KeychainError) in try reader.item(id: accepted.id) } == accepted)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 2)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.item(id: accepted.id) } == accepted)
         }
     }
 
@@ -199,16 +199,16 @@ struct RecordStoreContractTests {
     func rollback() throws {
         try eachStore { store in
             let item = try Samples.item(3)
-            #expect(throws: KeychainError.authFailed) {
-                try store.write { writer throws(KeychainError) in
+            #expect(throws: KeychainFault.authFailed) {
+                try store.write { writer throws(KeychainFault) in
                     try writer.put(item, secret: [1])
                     try writer.put(Samples.anySlot)
                     #expect(try writer.item(id: item.id) == item)
                     #expect(try writer.secret(of: item.id) == [1])
-                    throw KeychainError.authFailed
+                    throw KeychainFault.authFailed
                 }
             }
-            try store.read { reader throws(KeychainError) in
+            try store.read { reader throws(KeychainFault) in
                 #expect(try reader.item(id: item.id) == nil)
                 #expect(try reader.secret(of: item.id).isEmpty)
                 #expect(try reader.slots().isEmpty)
@@ -223,7 +223,7 @@ struct RecordStoreContractTests {
             let ids = Array(Int64(10)..<60)
             let items = try ids.shuffled().map { try Samples.item($0) } + [try Samples.item(70, directory: 3)]
             let directories = try ids.shuffled().map { try Samples.directory($0 + 100) }
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 for item in items { try writer.put(item, secret: nil) }
                 for directory in directories { try writer.put(directory) }
             }
@@ -231,7 +231,7 @@ struct RecordStoreContractTests {
             var after = RowID.none
             while true {
                 let from = after
-                let page = try store.read { reader throws(KeychainError) in
+                let page = try store.read { reader throws(KeychainFault) in
                     try reader.items(directory: RowID(rawValue: 2), after: from, limit: 7)
                 }
                 #expect(page.count <= 7)
@@ -239,17 +239,17 @@ struct RecordStoreContractTests {
                 seen += page.map(\.id.rawValue)
                 after = last.id
                 // The one just listed, and one that is still to come.
-                try store.write { writer throws(KeychainError) in
+                try store.write { writer throws(KeychainFault) in
                     try writer.deleteItem(last.id)
                     try writer.deleteItem(RowID(rawValue: 59))
                 }
             }
             #expect(seen == Array(10..<59))
-            let listed = try store.read { reader throws(KeychainError) in
+            let listed = try store.read { reader throws(KeychainFault) in
                 try reader.directories(parent: RowID(rawValue: 1), after: RowID(rawValue: 140), limit: 100)
             }
             #expect(listed.map(\.id.rawValue) == Array(141..<160))
-            let none = try store.read { reader throws(KeychainError) in
+            let none = try store.read { reader throws(KeychainFault) in
                 try reader.directories(parent: RowID(rawValue: 1), after: .none, limit: 0)
             }
             #expect(none.isEmpty)
@@ -260,30 +260,30 @@ struct RecordStoreContractTests {
     func newestRowID() throws {
         try eachStore { store in
             func highest() throws -> Int64 {
-                try store.read { reader throws(KeychainError) in try reader.newestRowID() }.rawValue
+                try store.read { reader throws(KeychainFault) in try reader.newestRowID() }.rawValue
             }
             #expect(try highest() == 0)
             let items = try [Samples.item(5), Samples.item(7)]
             let directory = try Samples.directory(9)
             let record = try Samples.store()
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 for item in items { try writer.put(item, secret: nil) }
             }
             #expect(try highest() == 7)
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 try writer.put(record)
                 try writer.put(directory)
             }
             #expect(try highest() == 9)
             let header = try Samples.sealed(0x35)
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 try writer.deleteDirectory(directory.id)
                 for item in items { try writer.deleteItem(item.id) }
                 try writer.put(header, highestRow: RowID(rawValue: 50))
             }
             #expect(try highest() == 50)
-            #expect(try store.read { reader throws(KeychainError) in try reader.store() }.header == header)
-            #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 0)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.store() }.header == header)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 0)
         }
     }
 
@@ -295,19 +295,19 @@ struct RecordStoreContractTests {
             items[3].mac = Array(repeating: 5, count: 32)
             items[5].alwaysTag = Samples.tag(5, always: true)
             let directories = try [21, 22, 23].map { try Samples.directory($0, always: $0 == 22) }
-            try store.write { [items] writer throws(KeychainError) in
+            try store.write { [items] writer throws(KeychainFault) in
                 for item in items { try writer.put(item, secret: Array(repeating: 1, count: 9000)) }
                 for directory in directories { try writer.put(directory) }
             }
-            try store.read { [items] reader throws(KeychainError) in
+            try store.read { [items] reader throws(KeychainFault) in
                 let third = RowID(rawValue: 3)
-                #expect(try reader.itemHeads(after: third, limit: 4) == items[3..<7].map(\.head))
+                #expect(try reader.itemHeads(after: third, limit: 4) == items[3..<7].map(\.summary))
                 #expect(try reader.itemHeads(after: RowID(rawValue: 9), limit: 4).isEmpty)
-                #expect(try reader.itemHead(id: items[3].id) == items[3].head)
-                #expect(try reader.itemHead(id: RowID(rawValue: 10)) == nil)
-                #expect(try reader.directoryHeads(after: .none, limit: 9) == directories.map(\.head))
-                #expect(try reader.directoryHead(id: directories[1].id) == directories[1].head)
-                #expect(try reader.directoryHead(id: third) == nil)
+                #expect(try reader.itemSummary(id: items[3].id) == items[3].summary)
+                #expect(try reader.itemSummary(id: RowID(rawValue: 10)) == nil)
+                #expect(try reader.directoryHeads(after: .none, limit: 9) == directories.map(\.summary))
+                #expect(try reader.directorySummary(id: directories[1].id) == directories[1].summary)
+                #expect(try reader.directorySummary(id: third) == nil)
                 #expect(try reader.ephemeralItems(after: .none, limit: 9) == [items[3].id])
                 #expect(try reader.ephemeralItems(after: items[3].id, limit: 9).isEmpty)
                 #expect(try reader.holdsAlwaysItem(items[5].directory))
@@ -323,7 +323,7 @@ struct RecordStoreContractTests {
         try eachStore { store in
             // 10 holds 11, which holds 12; 13 and 14 lie in a circle.
             let parents: [(Int64, Int64)] = [(10, 0), (11, 10), (12, 11), (13, 14), (14, 13)]
-            let items: [(Int64, Int64, Protection, Int64)] = [
+            let items: [(Int64, Int64, ProtectionClass, Int64)] = [
                 (20, 11, .whenUnlocked, 1), (21, 12, .whenUnlocked, 1), (22, 12, .always, 1),
                 (23, 12, .whenUnlocked, 2), (24, 14, .afterFirstUnlock, 3), (25, 15, .alwaysThisDeviceOnly, 1),
             ]
@@ -333,12 +333,12 @@ struct RecordStoreContractTests {
                 item.generation = generation
                 return item
             }
-            try store.write { writer throws(KeychainError) in
+            try store.write { writer throws(KeychainFault) in
                 for directory in directories { try writer.put(directory) }
                 for record in records { try writer.put(record, secret: [1]) }
             }
             func below(_ id: Int64) throws -> Set<[Int64]> {
-                let found = try store.read { reader throws(KeychainError) in
+                let found = try store.read { reader throws(KeychainFault) in
                     try reader.itemClasses(below: RowID(rawValue: id))
                 }
                 #expect(found.count == Set(found.map { [Int64($0.protection.rawValue), $0.generation] }).count)
@@ -355,13 +355,13 @@ struct RecordStoreContractTests {
         try eachStore { store in
             store.close()
             store.close()
-            #expect(throws: KeychainError.notAvailable) {
-                try store.read { reader throws(KeychainError) in try reader.itemCount() }
+            #expect(throws: KeychainFault.notAvailable) {
+                try store.read { reader throws(KeychainFault) in try reader.itemCount() }
             }
-            #expect(throws: KeychainError.notAvailable) {
-                try store.write { writer throws(KeychainError) in try writer.deleteSlot(1) }
+            #expect(throws: KeychainFault.notAvailable) {
+                try store.write { writer throws(KeychainFault) in try writer.deleteSlot(1) }
             }
-            #expect(throws: KeychainError.notAvailable) { try store.verifyStructure() }
+            #expect(throws: KeychainFault.notAvailable) { try store.verifyStructure() }
         }
     }
 
@@ -374,14 +374,14 @@ struct RecordStoreContractTests {
                 for item in items {
                     group.addTask {
                         #expect(throws: Never.self) {
-                            try store.write { writer throws(KeychainError) in try writer.put(item, secret: [1]) }
-                            let found = try store.read { reader throws(KeychainError) in try reader.item(id: item.id) }
+                            try store.write { writer throws(KeychainFault) in try writer.put(item, secret: [1]) }
+                            let found = try store.read { reader throws(KeychainFault) in try reader.item(id: item.id) }
                             #expect(found == item)
                         }
                     }
                 }
             }
-            #expect(try store.read { reader throws(KeychainError) in try reader.itemCount() } == 40)
+            #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 40)
             #expect(try store.verifyStructure() == 0)
             store.close()
             withExtendedLifetime(keep) {}
@@ -390,9 +390,9 @@ struct RecordStoreContractTests {
 }
 
 extension Samples {
-    /// For bodies that may throw nothing but ``KeychainError``.
+    /// For bodies that may throw nothing but ``KeychainFault``.
     static var anySlot: SlotRecord {
-        get throws(KeychainError) {
+        get throws(KeychainFault) {
             guard let slot = try? slot(1) else { throw .param }
             return slot
         }

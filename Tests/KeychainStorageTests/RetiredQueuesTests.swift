@@ -28,7 +28,7 @@ struct RetiredQueuesTests {
 
     @Test("a database that was opened and closed is freed after eight others")
     func freed() async throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let database = WeakDatabase()
         try Self.openAndClose(scratch.keychain, database)
         for _ in 0..<8 { RetiredQueues.shared.keep(Retired()) }
@@ -39,8 +39,8 @@ struct RetiredQueuesTests {
 
     private static func openAndClose(_ path: String, _ database: WeakDatabase) throws {
         try Data().write(to: URL(fileURLWithPath: path))
-        let connection = try Connection.create(try StoreFile(path: path))
-        try connection.perform { db throws(KeychainError) in database.value = db }
+        let connection = try WriterConnection.create(try StoreFile(path: path))
+        try connection.perform { db throws(KeychainFault) in database.value = db }
         #expect(database.value != nil)
         connection.close()
     }

@@ -23,8 +23,8 @@ struct RollbackRowTests {
 
     /// Of other keys, with rows in each table.
     private static func anotherKeychain() throws -> Data {
-        let scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
+        let scratch = try TemporaryDirectory()
+        let vault = try SQLiteKeychainFixture(creating: scratch.keychain)
         for number in 1...3 { try vault.add("other \(number)", [UInt8](repeating: 9, count: 700 * number)) }
         vault.close()
         return try Data(contentsOf: URL(fileURLWithPath: scratch.keychain))
@@ -107,25 +107,25 @@ struct RollbackRowTests {
 
     // MARK: Judging
 
-    private static func file(_ bytes: Data) throws -> (path: String, keep: Scratch) {
-        let scratch = try Scratch()
+    private static func file(_ bytes: Data) throws -> (path: String, keep: TemporaryDirectory) {
+        let scratch = try TemporaryDirectory()
         try bytes.write(to: URL(fileURLWithPath: scratch["source"]))
         return (scratch["source"], scratch)
     }
 
     /// Whether somebody is told: it is refused, does not unlock, is older than what was kept, or `check` says so.
-    private static func isTold(_ fixture: StoreFixture, kept: Int64) throws -> Bool {
-        let keychain: Keychain
+    private static func isDetected(_ fixture: StoreFixture, kept: Int64) throws -> Bool {
+        let keychain: KeychainStore
         do { keychain = try fixture.opened() } catch is StoreFixture.Failure { return true }
         defer { keychain.store.close() }
-        let record = try keychain.store.read { (reader) throws(KeychainError) in try reader.store() }
+        let record = try keychain.store.read { (reader) throws(KeychainFault) in try reader.store() }
         guard let header = try? keychain.keys.header(of: record) else { return true }
-        return try header.commit < kept || !keychain.check().isSound
+        return try header.commit < kept || !keychain.check().isConsistent
     }
 
     /// - Parameter older: what is as true as the newest.
     private func hold(
-        _ edits: [Edit], of source: Data, in target: ChangedFixture, older: [RowID: FixtureTruth.Value] = [:],
+        _ edits: [Edit], of source: Data, in target: ChangedFixture, older: [RowID: FixtureContents.Value] = [:],
         _ length: ProofLength, _ what: String
     ) throws {
         let (path, keep) = try Self.file(source)
@@ -137,7 +137,7 @@ struct RollbackRowTests {
             try fixture.execute(["ATTACH '\(path)' AS source"] + edit.sql)
             let place = "KEYCHAINFS_PROOF_SEED=\(number): \(what): \(edit.name)"
             if try Data(contentsOf: URL(fileURLWithPath: fixture.path)) != target.bytes {
-                #expect(try Self.isTold(fixture, kept: target.commit), "\(place): nobody is told")
+                #expect(try Self.isDetected(fixture, kept: target.commit), "\(place): nobody is told")
             }
             let damaged = try DamagedFixture(fixture, truth: target.truth)
             #expect(try damaged.complaints(hurt: edit.hurt, older: older) == [], "\(place)")
@@ -155,18 +155,19 @@ struct RollbackRowTests {
         let edits = try Self.rows(of: older, in: newer.bytes)
         #expect(edits.count > 60)
         try hold(
-            edits, of: older, in: newer, older: FixtureTruth.whole.get().items, ProofLength(cases: 12), "older-rows")
+            edits, of: older, in: newer, older: FixtureContents.complete.get().items, ProofLength(cases: 12),
+            "older-rows")
     }
 
     @Test("S2, S3: each set of tables as it was in an older copy, the whole file among them")
     func olderTables() throws {
         let (newer, older) = (try Self.newer.get(), try StoreFixture.bytes.get())
         try hold(
-            Self.tableSets(), of: older, in: newer, older: FixtureTruth.whole.get().items, ProofLength(cases: 12),
+            Self.tableSets(), of: older, in: newer, older: FixtureContents.complete.get().items, ProofLength(cases: 12),
             "older-tables")
         // The whole file is sound: its commit number alone tells.
-        let whole = try StoreFixture(bytes: older)
-        #expect(try ChangedFixture.commit(of: whole) < newer.commit)
+        let complete = try StoreFixture(bytes: older)
+        #expect(try ChangedFixture.commit(of: complete) < newer.commit)
     }
 
     @Test("S2: each row as it is in a clone that has equal keys, numbers and versions")

@@ -8,27 +8,27 @@ import Testing
 /// Rows that stand in their page in another order than that of their numbers, as after a flipped bit of a number.
 @Suite("S4: rows out of order")
 struct RowOrderTests {
-    private let scratch: Scratch
+    private let scratch: TemporaryDirectory
     private let directory: RowID
 
     init() throws {
-        scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        directory = vault.directory
+        scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        directory = fixture.directory
         for number in 1...4 {
-            try vault.add("item \(number)", [UInt8(number)])
-            try vault.keychain.change { change throws(KeychainError) in
+            try fixture.add("item \(number)", [UInt8(number)])
+            try fixture.keychain.change { change throws(KeychainFault) in
                 let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
                 let service = Directory.Key.service(.generic(service: .string("service \(number)")))
                 _ = try change.addDirectory(service, in: container.id, file: .sample)
             }
         }
-        vault.close()
+        fixture.close()
     }
 
     /// The pointers to the cells of a table's only page, the other way round:
     /// <https://www.sqlite.org/fileformat2.html#b_tree_pages>
-    private func reverse(_ table: String) throws -> StoredVault {
+    private func reverse(_ table: String) throws -> SQLiteKeychainFixture {
         let queue = try DatabaseQueue(path: scratch.keychain)
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
         let page = try queue.read { try Int.fetchOne($0, sql: sql, arguments: [table]) }
@@ -41,14 +41,14 @@ struct RowOrderTests {
         let pointers = (0..<count).map { [UInt8](bytes[(start + 8 + 2 * $0)...].prefix(2)) }
         bytes.replaceSubrange((start + 8)..<(start + 8 + 2 * count), with: pointers.reversed().flatMap { $0 })
         try bytes.write(to: URL(fileURLWithPath: scratch.keychain))
-        return try StoredVault(opening: scratch.keychain, directory: directory)
+        return try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
     }
 
     @Test("a look at all rows ends, and says that they cannot be read", arguments: ["item", "directory"])
     func verification(table: String) throws {
-        let vault = try reverse(table)
-        defer { vault.close() }
-        let pass = IntegrityPass(vault.store, ledger: vault.ring.ledger, pageSize: 4)
+        let fixture = try reverse(table)
+        defer { fixture.close() }
+        let pass = IntegrityScan(fixture.store, ledger: fixture.ring.ledger, pageSize: 4)
         var steps = 0
         var fault: IntegrityFault?
         loop: while steps < 100 {
@@ -59,25 +59,25 @@ struct RowOrderTests {
             }
         }
         #expect(fault == .rowsUnreadable)
-        #expect(try !vault.keychain.check().isSound)
+        #expect(try !fixture.keychain.check().isConsistent)
     }
 
     @Test("a page of rows is in order, or nothing")
     func pages() throws {
-        let vault = try reverse("item")
-        defer { vault.close() }
-        #expect(throws: KeychainError.decode) {
-            try vault.store.read { reader throws(KeychainError) in try reader.itemIDs(after: .none, limit: 10) }
+        let fixture = try reverse("item")
+        defer { fixture.close() }
+        #expect(throws: KeychainFault.decode) {
+            try fixture.store.read { reader throws(KeychainFault) in try reader.itemIDs(after: .none, limit: 10) }
         }
     }
 
     @Test("items of a class that are to be deleted are deleted whole, or the change fails")
     func deletion() throws {
-        let vault = try reverse("item")
-        defer { vault.close() }
-        let digest = RowDigest(try vault.ring.masterKeys())
-        #expect(throws: KeychainError.decode) {
-            try vault.store.write { writer throws(KeychainError) in
+        let fixture = try reverse("item")
+        defer { fixture.close() }
+        let digest = RowDigest(try fixture.ring.masterKeys())
+        #expect(throws: KeychainFault.decode) {
+            try fixture.store.write { writer throws(KeychainFault) in
                 try DigestingWriter(writer, digest: digest).deleteItems(of: .whenUnlocked)
             }
         }

@@ -11,7 +11,7 @@ enum Samples {
     }
 
     static func sealed(_ byte: UInt8, count: Int = 64) throws -> Sealed {
-        Sealed(seal: try seal(byte), ciphertext: Array(repeating: byte, count: count))
+        Sealed(nonceAndTag: try seal(byte), ciphertext: Array(repeating: byte, count: count))
     }
 
     /// A tag that belongs to `number` alone.
@@ -46,14 +46,14 @@ enum Samples {
     }
 
     static func item(
-        _ id: Int64, directory: Int64 = 2, protection: Protection = .whenUnlocked, chunks: Int = 1
+        _ id: Int64, directory: Int64 = 2, protection: ProtectionClass = .whenUnlocked, chunks: Int = 1
     ) throws -> ItemRecord {
         let always = protection == .always
         return ItemRecord(
             id: RowID(rawValue: id), directory: RowID(rawValue: directory), version: 1, protection: protection,
             generation: 1, tag: tag(id), alwaysTag: always ? tag(id, always: true) : nil, ephemeral: nil, mac: nil,
             metadata: try sealed(0xD1, count: 128),
-            secretSeals: try (0..<chunks).map { try seal(UInt8($0)) })
+            secretNoncesAndTags: try (0..<chunks).map { try seal(UInt8($0)) })
     }
 }
 
@@ -67,7 +67,7 @@ enum StoreKind: CaseIterable {
     func make() throws -> (store: any RecordStore, keep: AnyObject) {
         switch self {
         case .sqlite:
-            let scratch = try Scratch()
+            let scratch = try TemporaryDirectory()
             let store = try SQLiteRecordStore.create(at: scratch.keychain) { store in store }
             return (store, scratch)
         case .memory:

@@ -10,13 +10,13 @@ struct SchemaTests {
     private func query<Value: DatabaseValueConvertible & Sendable>(
         _ store: SQLiteRecordStore, _ type: Value.Type, _ sql: String
     ) throws -> [Value] {
-        try store.current().perform { db throws(KeychainError) in
-            try KeychainError.mapping(db) { try Value.fetchAll(db, sql: sql) }
+        try store.current().perform { db throws(KeychainFault) in
+            try KeychainFault.mapping(db) { try Value.fetchAll(db, sql: sql) }
         }
     }
 
     private func withStore(_ body: (SQLiteRecordStore) throws -> Void) throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
         defer { store.close() }
         try withExtendedLifetime(scratch) { try body(store) }
@@ -133,7 +133,7 @@ struct SchemaTests {
         try withStore { store throws in
             for (id, count) in [(Int64(3), 1024), (4, 1025), (5, 0)] {
                 let item = try Samples.item(id)
-                try store.write { writer throws(KeychainError) in
+                try store.write { writer throws(KeychainFault) in
                     try writer.put(item, secret: Array(repeating: 1, count: count))
                 }
             }
@@ -144,8 +144,8 @@ struct SchemaTests {
 
     /// The lines of EXPLAIN QUERY PLAN, whose fourth column is the text.
     private func explain(_ store: SQLiteRecordStore, _ sql: String) throws -> [String] {
-        try store.current().perform { db throws(KeychainError) in
-            try KeychainError.mapping(db) {
+        try store.current().perform { db throws(KeychainFault) in
+            try KeychainFault.mapping(db) {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
                 statement.setUncheckedArguments([])
                 return try Row.fetchAll(statement).map { try $0.decode(String.self, atIndex: 3) }
@@ -155,16 +155,16 @@ struct SchemaTests {
 
     @Test("secrets are out of the way: a longer head of a 1 MiB item writes a few pages of log")
     func headsAreSmall() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
         defer { store.close() }
         var item = try Samples.item(3)
-        try store.write { [item] writer throws(KeychainError) in
+        try store.write { [item] writer throws(KeychainFault) in
             try writer.put(item, secret: Array(repeating: 7, count: 1 << 20))
         }
         try store.checkpoint()
         item.metadata = try Samples.sealed(1, count: 1024)
-        try store.write { [item] writer throws(KeychainError) in try writer.put(item, secret: nil) }
+        try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: nil) }
         let log = try Data(contentsOf: URL(fileURLWithPath: scratch.keychain + "-wal"))
         // The room behind what was written is zeros.
         let written = (log.lastIndex { $0 != 0 } ?? 0) + 1

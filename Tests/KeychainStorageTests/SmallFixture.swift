@@ -9,7 +9,7 @@ import Testing
 /// enough that each of its bytes can be changed.
 struct SmallFixture {
     let bytes: Data
-    let truth: FixtureTruth
+    let truth: FixtureContents
     /// The pages, counted from 0, that each item's row and contents lie in.
     let places: [RowID: Set<Int>]
     /// Those that rows of keys lie in.
@@ -23,9 +23,9 @@ struct SmallFixture {
         let fixture = try StoreFixture()
         let store = try SQLiteRecordStore.open(path: fixture.path)
         let keychain = try fixture.keychain(in: store)
-        let kept = try Self.kept(FixtureTruth.whole.get())
+        let kept = try Self.kept(FixtureContents.complete.get())
         try Self.reduce(keychain, to: kept)
-        truth = try FixtureTruth(keychain)
+        truth = try FixtureContents(keychain)
         store.close()
         try #require(Set(truth.items.keys) == kept)
         try fixture.execute(["VACUUM"])
@@ -33,9 +33,9 @@ struct SmallFixture {
         (places, keyPages, itemPages) = try Self.places(fixture.path)
     }
 
-    private static func kept(_ truth: FixtureTruth) throws -> Set<RowID> {
+    private static func kept(_ truth: FixtureContents) throws -> Set<RowID> {
         let items = truth.items.sorted { $0.key < $1.key }
-        var kept: [Protection: RowID] = [:]
+        var kept: [ProtectionClass: RowID] = [:]
         for (id, value) in items where kept[value.item.protection] == nil && (value.contents?.count ?? 0) < 1000 {
             kept[value.item.protection] = id
         }
@@ -43,24 +43,24 @@ struct SmallFixture {
         return Set(kept.values).union([long])
     }
 
-    private static func reduce(_ keychain: Keychain, to kept: Set<RowID>) throws {
-        let truth = try FixtureTruth(keychain)
+    private static func reduce(_ keychain: KeychainStore, to kept: Set<RowID>) throws {
+        let truth = try FixtureContents(keychain)
         let others = truth.items.keys.filter { !kept.contains($0) }
         let used = Set(truth.items.filter { kept.contains($0.key) }.map(\.value.item.directory))
-        try keychain.change { change throws(KeychainError) in
+        try keychain.change { change throws(KeychainFault) in
             for id in others { try change.deleteItem(id) }
         }
         for (id, directory) in truth.directories where !used.contains(id) {
             guard case .service = directory.key else { continue }
             // One that holds another device's items stays.
-            try? keychain.change { change throws(KeychainError) in try change.deleteDirectory(id) }
+            try? keychain.change { change throws(KeychainFault) in try change.deleteDirectory(id) }
         }
     }
 
     private static func places(_ path: String) throws -> ([RowID: Set<Int>], Set<Int>, Set<Int>) {
         var places: [RowID: Set<Int>] = [:]
         var (keyPages, itemPages): (Set<Int>, Set<Int>) = ([], [])
-        try TablePages(path: path).forEachRow { row in
+        try PageScanner(path: path).forEachRow { row in
             let pages = row.pages.map { $0 - 1 }
             switch row.table {
             case "item", "secret":

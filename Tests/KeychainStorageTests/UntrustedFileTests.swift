@@ -13,7 +13,7 @@ struct UntrustedFileTests {
     }
 
     private func withConnection(_ access: Access, _ body: (Database) throws -> Void) throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         var store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }
         if access == .reader {
             store.close()
@@ -21,7 +21,7 @@ struct UntrustedFileTests {
         }
         defer { store.close() }
         var failure: (any Error)?
-        try store.current().perform { db throws(KeychainError) in
+        try store.current().perform { db throws(KeychainFault) in
             do { try body(db) } catch { failure = error }
         }
         if let failure { throw failure }

@@ -12,7 +12,7 @@ struct WrongIndexes {
         case missing, moved, foreign, doubled
     }
 
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let directory: RowID
     let other: RowID
     let empty: RowID
@@ -20,23 +20,25 @@ struct WrongIndexes {
     let contents: [String: [UInt8]]
 
     init() throws {
-        scratch = try Scratch()
-        let vault = try StoredVault(creating: scratch.keychain)
-        defer { vault.close() }
-        directory = vault.directory
-        other = try vault.addService("other")
-        empty = try vault.addService("empty")
+        scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        defer { fixture.close() }
+        directory = fixture.directory
+        other = try fixture.addService("other")
+        empty = try fixture.addService("empty")
         var contents: [String: [UInt8]] = [:]
         for name in ["alpha", "beta", "gamma"] { contents[name] = Array("secret of \(name)".utf8) }
-        for (name, value) in contents { try vault.add(name, value) }
-        for name in ["first", "second"] { contents[name] = try vault.add(name, .always) }
-        _ = try vault.add("elsewhere", .always, in: other)
-        vault.ring.lock()
-        contents["sealed"] = try vault.add("sealed", .whenUnlockedUnlessOpen)
+        for (name, value) in contents { try fixture.add(name, value) }
+        for name in ["first", "second"] { contents[name] = try fixture.add(name, .always) }
+        _ = try fixture.add("elsewhere", .always, in: other)
+        fixture.ring.lock()
+        contents["sealed"] = try fixture.add("sealed", .whenUnlockedUnlessOpen)
         self.contents = contents
     }
 
-    func opened() throws -> StoredVault { try StoredVault(opening: scratch.keychain, directory: directory) }
+    func opened() throws -> SQLiteKeychainFixture {
+        try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
+    }
 
     /// Makes entries of `index` wrong.
     func make(_ edit: Edit, of index: StoreIndex) throws {
@@ -55,10 +57,10 @@ struct WrongIndexes {
 
     /// Removes the entries of one item from all indexes by which it is found or listed, as the audit's attack H3 does.
     func hide(_ name: String) throws {
-        let vault = try opened()
+        let fixture = try opened()
         let item = try #require(
-            try vault.keychain.item(named: CanonicalName(account: .string(name)), in: directory))
-        vault.close()
+            try fixture.keychain.item(named: CanonicalName(account: .string(name)), in: directory))
+        fixture.close()
         let editor = IndexEditor(scratch.keychain)
         try editor.edit("item_tag", "DELETE FROM entries WHERE id = ?", [item.id.rawValue])
         try editor.edit("item_directory", key: "INTEGER", "DELETE FROM entries WHERE id = ?", [item.id.rawValue])
@@ -90,9 +92,9 @@ struct WrongIndexes {
     }
 }
 
-extension StoredVault {
+extension SQLiteKeychainFixture {
     func addService(_ name: String) throws -> RowID {
-        try keychain.change { change throws(KeychainError) in
+        try keychain.change { change throws(KeychainFault) in
             let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
             let service = Directory.Key.service(.generic(service: .string(name)))
             return try change.addDirectory(service, in: container.id, file: .sample).id
@@ -105,7 +107,7 @@ extension StoredVault {
     ) throws -> (directory: RowID, item: RowID) {
         let contents = Array("secret of alice".utf8)
         let item = item("alice", count: contents.count)
-        return try keychain.change { change throws(KeychainError) in
+        return try keychain.change { change throws(KeychainFault) in
             let key = ContainerKey(itemClass: .internetPassword, accessGroup: Array(group.utf8))
             let container = try change.container(key, file: .sample)
             let service = Directory.Key.service(.internet(InternetService(server: .string(server))))
@@ -117,12 +119,12 @@ extension StoredVault {
     }
 
     /// Adds an item of a class; returns its contents.
-    func add(_ name: String, _ protection: Protection, in directory: RowID? = nil) throws -> [UInt8] {
+    func add(_ name: String, _ protection: ProtectionClass, in directory: RowID? = nil) throws -> [UInt8] {
         let contents = Array("secret of \(name)".utf8)
         var item = item(name, count: contents.count)
         item.protection = protection
         item.directory = directory ?? self.directory
-        _ = try keychain.change { [item] change throws(KeychainError) in
+        _ = try keychain.change { [item] change throws(KeychainFault) in
             try change.save(item, secret: StoredContents(bytes: contents))
         }
         return contents
@@ -137,6 +139,6 @@ extension StoredVault {
             reports.continuation.finish()
         }
         for await report in reports.stream { return report }
-        throw KeychainError.notAvailable
+        throw KeychainFault.notAvailable
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 package final class InMemoryRecordStore: RecordStore {
     private struct State: Sendable {
         var records: InMemoryRecords
-        var nextFailure: KeychainError?
+        var nextFailure: KeychainFault?
         var beforeNextCommit: (@Sendable () -> Void)?
         var afterNextWrite: (@Sendable () -> Void)?
         var beforeNextRead: (@Sendable () -> Void)?
@@ -48,7 +48,7 @@ package final class InMemoryRecordStore: RecordStore {
     package var secretReads: Int { secrets.count.load(ordering: .relaxed) }
 
     /// The next commit fails with that error, once.
-    package func failNextWrite(with error: KeychainError) {
+    package func failNextWrite(with error: KeychainFault) {
         state.withLock { $0.nextFailure = error }
     }
 
@@ -74,8 +74,8 @@ package final class InMemoryRecordStore: RecordStore {
     }
 
     package func read<Result>(
-        _ body: (any RecordReader) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
+        _ body: (any RecordReader) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
         take(\.beforeNextRead)?()
         let (records, isClosed) = state.withLock { ($0.records, $0.isClosed) }
         take(\.duringNextRead)?()
@@ -84,24 +84,24 @@ package final class InMemoryRecordStore: RecordStore {
     }
 
     /// A reader never sees a transaction that is under way.
-    package func readAlone<Result>(
-        _ body: (any RecordReader) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
+    package func readExclusively<Result>(
+        _ body: (any RecordReader) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
         try read(body)
     }
 
     /// One at a time: `body` must not write to the store itself.
     package func write<Result>(
-        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
+        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
         guard !isReadOnly else { throw .readOnly }
         // The result stays outside: what a mutex returns has to be sendable.
         var result: Result?
-        try writing.withLock { (_) throws(KeychainError) in
+        try writing.withLock { (_) throws(KeychainFault) in
             let (records, isClosed) = state.withLock { ($0.records, $0.isClosed) }
             guard !isClosed else { throw .notAvailable }
             let transaction = InMemoryTransaction(records, secrets)
-            do throws(KeychainError) {
+            do throws(KeychainFault) {
                 result = try body(transaction)
                 try ending?.willCommit(transaction)
                 take(\.beforeNextCommit)?()
@@ -119,8 +119,8 @@ package final class InMemoryRecordStore: RecordStore {
     /// Shows a transaction to readers and ends it, as one step.
     private func commit(
         _ transaction: InMemoryTransaction, _ ending: (any TransactionEnding)?
-    ) throws(KeychainError) {
-        try state.withLock { (state) throws(KeychainError) in
+    ) throws(KeychainFault) {
+        try state.withLock { (state) throws(KeychainFault) in
             if let failure = state.nextFailure {
                 state.nextFailure = nil
                 throw failure
@@ -139,15 +139,15 @@ package final class InMemoryRecordStore: RecordStore {
         }
     }
 
-    package func eraseSoon() {}
+    package func eraseLogSoon() {}
     package func watchExternalChanges(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.onExternalChange = body }
     }
 
     package func findExternalChanges() {}
-    package func emptyLog() {}
+    package func truncateLog() {}
 
-    package func verifyStructure() throws(KeychainError) -> Int {
+    package func verifyStructure() throws(KeychainFault) -> Int {
         guard !state.withLock({ $0.isClosed }) else { throw .notAvailable }
         return 0
     }

@@ -26,12 +26,14 @@ package struct InMemoryRecords: Sendable {
 
     /// Nil: none has room behind it.
     var newestRowID: RowID? {
-        let end = RowID(rawValue: RowID.lastUsual.rawValue + RowID.room)
+        let end = RowID(rawValue: RowID.lastUsual.rawValue + RowID.tableCapacity)
         let retired = storeRecord.flatMap { $0.highestRow < .lastUsual ? $0.highestRow : nil } ?? .none
         let used = ([retired] + directoryRecords.keys + itemRecords.keys).filter { $0 < end }.sorted()
         guard let highest = used.last, highest >= .lastUsual else { return used.last }
         let followers = used.dropFirst() + [end]
-        return zip(used, followers).reversed().first { $1.rawValue - $0.rawValue > RowID.room && $0 >= retired }?.0
+        return zip(used, followers).reversed().first {
+            $1.rawValue - $0.rawValue > RowID.tableCapacity && $0 >= retired
+        }?.0
     }
 
     func directory(tag: [UInt8], always: Bool) -> DirectoryRecord? {
@@ -42,7 +44,7 @@ package struct InMemoryRecords: Sendable {
         itemTags[Tag(bytes: tag, isAlways: always)].flatMap { itemRecords[$0] }
     }
 
-    package mutating func put(_ directory: DirectoryRecord) throws(KeychainError) {
+    package mutating func put(_ directory: DirectoryRecord) throws(KeychainFault) {
         let tags = Self.tags(directory.tag, directory.alwaysTag)
         guard tags.allSatisfy({ directoryTags[$0, default: directory.id] == directory.id }) else {
             throw .duplicateItem
@@ -52,7 +54,7 @@ package struct InMemoryRecords: Sendable {
         for tag in tags { directoryTags[tag] = directory.id }
     }
 
-    package mutating func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
+    package mutating func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault) {
         let tags = Self.tags(item.tag, item.alwaysTag)
         guard tags.allSatisfy({ itemTags[$0, default: item.id] == item.id }) else { throw .duplicateItem }
         let kept = secrets[item.id]

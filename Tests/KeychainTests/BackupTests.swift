@@ -6,96 +6,99 @@ import Testing
 
 @Suite("what a backup holds")
 struct BackupTests {
-    private let bench: Bench
-    private let keychain: Keychain
+    private let fixture: KeyRingFixture
+    private let keychain: KeychainStore
 
     init() throws {
-        let bench = try Bench()
-        self.bench = bench
-        for protection in Protection.allCases {
-            try bench.add(Item.sample(protection, id: 100 + Int64(protection.rawValue), account: protection.code), [1])
+        let fixture = try KeyRingFixture()
+        self.fixture = fixture
+        for protection in ProtectionClass.allCases {
+            try fixture.add(
+                Item.sample(protection, id: 100 + Int64(protection.rawValue), account: protection.code), [1])
         }
-        keychain = try Keychain(store: bench.store, keys: bench.ring) { KeychainDate(seconds: 1) }
+        keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { KeychainDate(seconds: 1) }
     }
 
     @Test("WhenPasscodeSetThisDeviceOnly items and their class keys are in no backup; all others are")
     func contents() throws {
-        let copy = InMemoryRecordStore(bench.store.records)
-        let contents = try copy.write { writer throws(KeychainError) in try keychain.prepareBackup(writer) }
-        #expect(contents.items == Protection.allCases.count - 1 && contents.leftOut == 1)
+        let copy = InMemoryRecordStore(fixture.store.records)
+        let contents = try copy.write { writer throws(KeychainFault) in try keychain.prepareBackup(writer) }
+        #expect(contents.items == ProtectionClass.allCases.count - 1 && contents.leftOut == 1)
         let left = Set(copy.records.itemRecords.values.map(\.protection))
-        #expect(left == Set(Protection.allCases).subtracting([.whenPasscodeSetThisDeviceOnly]))
+        #expect(left == Set(ProtectionClass.allCases).subtracting([.whenPasscodeSetThisDeviceOnly]))
         let purposes = Set(copy.records.classKeyRecords.map(\.purpose))
         #expect(purposes == Set(KeyPurpose.all).subtracting([.protection(.whenPasscodeSetThisDeviceOnly)]))
-        #expect(bench.store.records.itemRecords.count == Protection.allCases.count, "the store itself is as it was")
         #expect(
-            bench.store.records.classKeyRecords.contains { $0.purpose == .protection(.whenPasscodeSetThisDeviceOnly) })
+            fixture.store.records.itemRecords.count == ProtectionClass.allCases.count, "the store itself is as it was")
+        #expect(
+            fixture.store.records.classKeyRecords.contains { $0.purpose == .protection(.whenPasscodeSetThisDeviceOnly) }
+        )
     }
 
     /// A store whose every row has come through the ledger.
-    private func committed(_ protections: [Protection]) throws -> (Bench, Keychain) {
-        let bench = try Bench()
-        let keychain = try Keychain(store: bench.store, keys: bench.ring) { KeychainDate(seconds: 1) }
+    private func committed(_ protections: [ProtectionClass]) throws -> (KeyRingFixture, KeychainStore) {
+        let fixture = try KeyRingFixture()
+        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { KeychainDate(seconds: 1) }
         for (number, protection) in protections.enumerated() {
-            _ = try keychain.change { change throws(KeychainError) in
+            _ = try keychain.change { change throws(KeychainFault) in
                 try change.save(Item.sample(protection, id: 200 + Int64(number), account: "\(number)"))
             }
         }
-        return (bench, keychain)
+        return (fixture, keychain)
     }
 
-    private func sum(_ records: InMemoryRecords, _ digest: RowDigest) throws -> RowSum {
+    private func sum(_ records: InMemoryRecords, _ digest: RowDigest) throws -> DigestSum {
         var sum = try digest.sum(#require(records.storeRecord))
         for slot in records.slotRecords.values { sum += try digest.sum(slot) }
         for device in records.deviceRecords.values { sum += try digest.sum(device) }
         for key in records.classKeyRecords { sum += try digest.sum(key) }
-        for item in records.itemRecords.values { sum += try digest.sum(item.head) }
+        for item in records.itemRecords.values { sum += try digest.sum(item.summary) }
         return sum
     }
 
     @Test(
         "S2: the header of a backup is true to its rows; one that lacks items is older than the store",
         arguments: [
-            [Protection.whenUnlocked, .always],
+            [ProtectionClass.whenUnlocked, .always],
             [.whenUnlocked, .whenPasscodeSetThisDeviceOnly, .always, .whenPasscodeSetThisDeviceOnly],
         ])
-    func header(_ protections: [Protection]) throws {
-        let (bench, keychain) = try committed(protections)
-        let copy = InMemoryRecordStore(bench.store.records)
-        let contents = try copy.write { writer throws(KeychainError) in try keychain.prepareBackup(writer) }
-        let old = try bench.ring.header(of: #require(bench.store.records.storeRecord))
+    func header(_ protections: [ProtectionClass]) throws {
+        let (fixture, keychain) = try committed(protections)
+        let copy = InMemoryRecordStore(fixture.store.records)
+        let contents = try copy.write { writer throws(KeychainFault) in try keychain.prepareBackup(writer) }
+        let old = try fixture.ring.header(of: #require(fixture.store.records.storeRecord))
         let record = try #require(copy.records.storeRecord)
-        let new = try bench.ring.header(of: record)
-        #expect(try sum(copy.records, RowDigest(bench.ring.masterKeys())) == new.rows)
+        let new = try fixture.ring.header(of: record)
+        #expect(try sum(copy.records, RowDigest(fixture.ring.masterKeys())) == new.rows)
         #expect(new.rows != old.rows)
         #expect(new.commit == (contents.leftOut > 0 ? old.commit - 1 : old.commit))
         #expect(contents.commitNumber == new.commit)
         #expect(
-            try copy.read { reader throws(KeychainError) in try reader.newestRowID() }
+            try copy.read { reader throws(KeychainFault) in try reader.newestRowID() }
                 == RowID(rawValue: 199 + Int64(protections.count)), "a row that was left out must not come back")
     }
 
     @Test("A backup is refused before the first unlock, and made while locked")
     func states() throws {
-        let cold = try Bench(copying: bench.store.records)
-        let keychain = try Keychain(store: cold.store, keys: cold.ring) { KeychainDate(seconds: 1) }
-        let copy = InMemoryRecordStore(bench.store.records)
-        #expect(throws: KeychainError.interactionNotAllowed) {
-            try copy.write { writer throws(KeychainError) in try keychain.prepareBackup(writer) }
+        let cold = try KeyRingFixture(copying: fixture.store.records)
+        let keychain = try KeychainStore(store: cold.store, keys: cold.ring) { KeychainDate(seconds: 1) }
+        let copy = InMemoryRecordStore(fixture.store.records)
+        #expect(throws: KeychainFault.interactionNotAllowed) {
+            try copy.write { writer throws(KeychainFault) in try keychain.prepareBackup(writer) }
         }
         try cold.unlock()
         cold.ring.lock()
-        _ = try copy.write { writer throws(KeychainError) in try keychain.prepareBackup(writer) }
+        _ = try copy.write { writer throws(KeychainFault) in try keychain.prepareBackup(writer) }
     }
 
     @Test("More items of the class than one page: none is left")
     func manyPages() throws {
         for number in 0..<1100 {
-            try bench.add(
+            try fixture.add(
                 Item.sample(.whenPasscodeSetThisDeviceOnly, id: 1000 + Int64(number), account: "p\(number)"), [1])
         }
-        let copy = InMemoryRecordStore(bench.store.records)
-        let contents = try copy.write { writer throws(KeychainError) in try keychain.prepareBackup(writer) }
+        let copy = InMemoryRecordStore(fixture.store.records)
+        let contents = try copy.write { writer throws(KeychainFault) in try keychain.prepareBackup(writer) }
         #expect(contents.leftOut == 1101)
         #expect(copy.records.itemRecords.values.allSatisfy { $0.protection != .whenPasscodeSetThisDeviceOnly })
     }

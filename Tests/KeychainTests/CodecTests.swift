@@ -33,14 +33,14 @@ struct CodecTests {
         item.extraAttributes = [[1]: [UInt8](repeating: 7, count: 65535)]
         #expect(try MetadataCodec.item(MetadataCodec.bytes(of: item), like: item) == item)
         item.attributes[.label] = .string("x")
-        #expect(throws: KeychainError.attributesTooLarge) { try MetadataCodec.bytes(of: item) }
+        #expect(throws: KeychainFault.attributesTooLarge) { try MetadataCodec.bytes(of: item) }
     }
 
     @Test("an account that no slab can take is refused")
     func hugeAccount() {
         var item = Item.sample()
         item.account = .data([UInt8](repeating: 7, count: 130 << 10))
-        #expect(throws: KeychainError.attributesTooLarge) { try MetadataCodec.bytes(of: item) }
+        #expect(throws: KeychainFault.attributesTooLarge) { try MetadataCodec.bytes(of: item) }
     }
 
     @Test("what the format cannot hold is refused when it is written, not when it is read")
@@ -67,7 +67,7 @@ struct CodecTests {
         wrongName.extraAttributes[[]] = [1]
         let contents = [wrongKey, wrongDate, wrongReference, wrongCount, wrongAccount, wrongText]
         for item in contents + [wrongMode, wrongVersion, wrongFlags, wrongName] {
-            #expect(throws: KeychainError.param) { try MetadataCodec.bytes(of: item) }
+            #expect(throws: KeychainFault.param) { try MetadataCodec.bytes(of: item) }
         }
     }
 
@@ -92,7 +92,7 @@ struct CodecTests {
         var list = FieldList()
         for (tag, value) in fields { list.add(tag, value) }
         let bytes = try list.paddedBytes()
-        #expect(throws: KeychainError.decode) { try MetadataCodec.item(bytes, like: item) }
+        #expect(throws: KeychainFault.decode) { try MetadataCodec.item(bytes, like: item) }
     }
 
     @Test("S6: directory keys that are not the one form of a key are neither written nor read")
@@ -109,7 +109,7 @@ struct CodecTests {
         for key in keys {
             var directory = Directory.web
             directory.key = key
-            #expect(throws: KeychainError.param) { try DirectoryCodec.bytes(of: directory) }
+            #expect(throws: KeychainFault.param) { try DirectoryCodec.bytes(of: directory) }
         }
         let zero = try FieldList(padded: DirectoryCodec.bytes(of: .web)).fields.map { field in
             (field.tag, field.tag == 5 ? [UInt8](repeating: 0, count: 8) : Array(field.value))
@@ -117,7 +117,7 @@ struct CodecTests {
         var list = FieldList()
         for (tag, value) in zero { list.add(tag, value) }
         let bytes = try list.paddedBytes()
-        #expect(throws: KeychainError.decode) { try DirectoryCodec.directory(bytes, like: .web) }
+        #expect(throws: KeychainFault.decode) { try DirectoryCodec.directory(bytes, like: .web) }
     }
 
     @Test("an access control is kept as its flags")
@@ -132,10 +132,10 @@ struct CodecTests {
         let item = Item.sample()
         let plaintext = try MetadataCodec.bytes(of: item)
         for count in 0..<plaintext.count {
-            #expect(throws: KeychainError.decode) { try MetadataCodec.item(Array(plaintext[..<count]), like: item) }
+            #expect(throws: KeychainFault.decode) { try MetadataCodec.item(Array(plaintext[..<count]), like: item) }
         }
         let longer = plaintext + [UInt8](repeating: 0, count: 64)
-        #expect(throws: KeychainError.decode) { try MetadataCodec.item(longer, like: item) }
+        #expect(throws: KeychainFault.decode) { try MetadataCodec.item(longer, like: item) }
         let fields = try FieldList(padded: plaintext).fields
         var variants = [fields.reversed(), fields + [(9, [])], fields + [(200, [1])], Array(fields.dropFirst())]
         variants.append(fields.flatMap { [$0, $0] })
@@ -143,7 +143,7 @@ struct CodecTests {
             var list = FieldList()
             for (tag, value) in variant { list.add(tag, Array(value)) }
             let bytes = try list.paddedBytes()
-            #expect(throws: KeychainError.decode) { try MetadataCodec.item(bytes, like: item) }
+            #expect(throws: KeychainFault.decode) { try MetadataCodec.item(bytes, like: item) }
         }
     }
 
@@ -153,13 +153,13 @@ struct CodecTests {
         #expect(try AttributeList.decode(one[...]) == [.label: .string("a")])
         let two: [UInt8] = [15, 1, 0, 0, 0, 1]
         for wrong in [[], one + one, two + one, [1] + one.dropFirst(), [99] + one.dropFirst(), one.dropLast()] {
-            #expect(throws: KeychainError.decode) { try AttributeList.decode(Array(wrong)[...]) }
+            #expect(throws: KeychainFault.decode) { try AttributeList.decode(Array(wrong)[...]) }
         }
         let name: [UInt8] = [1, 0, 0, 0, 0x61, 0, 0, 0, 0]
         #expect(try AttributeList.decode(extra: name[...]) == [[0x61]: []])
         let earlier: [UInt8] = [1, 0, 0, 0, 0x60, 0, 0, 0, 0]
         for wrong in [[], name + name, name + earlier, Array(name.dropLast())] {
-            #expect(throws: KeychainError.decode) { try AttributeList.decode(extra: wrong[...]) }
+            #expect(throws: KeychainFault.decode) { try AttributeList.decode(extra: wrong[...]) }
         }
     }
 

@@ -17,42 +17,42 @@ struct DirectoryEnvelopeTests {
 
     @Test("directories seal and open, from the first unlock on", arguments: [Directory.web, .mail, .container, .group])
     func roundTrip(_ directory: Directory) throws {
-        let bench = try Bench()
-        let record = try bench.directories.seal(directory, in: container(of: directory), alsoAlways: false)
+        let fixture = try KeyRingFixture()
+        let record = try fixture.directories.seal(directory, in: container(of: directory), alsoAlways: false)
         #expect(record.alwaysTag == nil && record.alwaysName == nil)
-        #expect(try bench.directories.open(record) == directory)
-        bench.ring.lock()
-        #expect(try bench.directories.open(record) == directory)
-        let cold = try Bench(copying: bench.store.records)
-        #expect(throws: KeychainError.interactionNotAllowed) { try cold.directories.open(record) }
+        #expect(try fixture.directories.open(record) == directory)
+        fixture.ring.lock()
+        #expect(try fixture.directories.open(record) == directory)
+        let cold = try KeyRingFixture(copying: fixture.store.records)
+        #expect(throws: KeychainFault.interactionNotAllowed) { try cold.directories.open(record) }
     }
 
     @Test("L1: one that holds Always items is also found and read before the first unlock")
     func always() throws {
-        let bench = try Bench()
-        let record = try bench.directories.seal(.web, in: internet, alsoAlways: true)
-        #expect(try bench.directories.open(record) == .web)
-        let cold = try Bench(copying: bench.store.records)
+        let fixture = try KeyRingFixture()
+        let record = try fixture.directories.seal(.web, in: internet, alsoAlways: true)
+        #expect(try fixture.directories.open(record) == .web)
+        let cold = try KeyRingFixture(copying: fixture.store.records)
         #expect(try cold.directories.open(record) == .web)
         guard case .service(let key) = Directory.web.key else { return }
         #expect(try cold.ring.directoryTag(key, in: internet, always: true) == record.alwaysTag)
-        #expect(try bench.ring.directoryTag(key, in: internet) == record.tag)
+        #expect(try fixture.ring.directoryTag(key, in: internet) == record.tag)
     }
 
     @Test("a service directory needs a container of its class")
     func containers() throws {
-        let bench = try Bench()
-        #expect(throws: KeychainError.param) {
-            try bench.directories.seal(.mail, in: nil, alsoAlways: false)
+        let fixture = try KeyRingFixture()
+        #expect(throws: KeychainFault.param) {
+            try fixture.directories.seal(.mail, in: nil, alsoAlways: false)
         }
-        #expect(throws: KeychainError.param) {
-            try bench.directories.seal(.mail, in: internet, alsoAlways: false)
+        #expect(throws: KeychainFault.param) {
+            try fixture.directories.seal(.mail, in: internet, alsoAlways: false)
         }
     }
 
     @Test("T1: a tag tells all key attributes apart, but not text from data, nor a default from not set")
     func tags() throws {
-        let ring = try Bench().ring
+        let ring = try KeyRingFixture().ring
         func tag(_ change: (inout InternetService) -> Void, in container: ContainerKey? = nil) throws -> [UInt8] {
             var service = InternetService(server: .string("s"))
             change(&service)
@@ -79,9 +79,9 @@ struct DirectoryEnvelopeTests {
 
     @Test("S4: no changed byte of a directory's row is taken for a directory")
     func tampering() throws {
-        let bench = try Bench()
-        let record = try bench.directories.seal(.mail, in: generic, alsoAlways: true)
-        let cold = try Bench(copying: bench.store.records)
+        let fixture = try KeyRingFixture()
+        let record = try fixture.directories.seal(.mail, in: generic, alsoAlways: true)
+        let cold = try KeyRingFixture(copying: fixture.store.records)
         var warm: [DirectoryRecord] = []
         var before: [DirectoryRecord] = []
         for index in record.name.ciphertext.indices {
@@ -107,7 +107,7 @@ struct DirectoryEnvelopeTests {
             warm.append(changed)
             before.append(changed)
         }
-        for changed in warm { #expect(throws: KeychainError.decode) { try bench.directories.open(changed) } }
-        for changed in before { #expect(throws: KeychainError.decode) { try cold.directories.open(changed) } }
+        for changed in warm { #expect(throws: KeychainFault.decode) { try fixture.directories.open(changed) } }
+        for changed in before { #expect(throws: KeychainFault.decode) { try cold.directories.open(changed) } }
     }
 }

@@ -12,92 +12,92 @@ struct FormatTests {
 
     @Test("S4: a ciphertext of a size that is never written is damage, not a lack of memory")
     func oversized() throws {
-        let bench = try Bench()
-        var row = try bench.add(.sample(), [1])
+        let fixture = try KeyRingFixture()
+        var row = try fixture.add(.sample(), [1])
         row.metadata.ciphertext = huge
-        #expect(throws: KeychainError.decode) { try bench.items.open(row) }
-        var container = try bench.directories.seal(.container, in: nil, alsoAlways: false)
+        #expect(throws: KeychainFault.decode) { try fixture.items.open(row) }
+        var container = try fixture.directories.seal(.container, in: nil, alsoAlways: false)
         container.name.ciphertext = huge
-        #expect(throws: KeychainError.decode) { try bench.directories.open(container) }
-        var records = bench.store.records
+        #expect(throws: KeychainFault.decode) { try fixture.directories.open(container) }
+        var records = fixture.store.records
         let sealed = try #require(records.storeRecord)
         records.storeRecord?.header.ciphertext = huge
-        #expect(throws: KeychainError.decode) { try bench.ring.header(of: #require(records.storeRecord)) }
+        #expect(throws: KeychainFault.decode) { try fixture.ring.header(of: #require(records.storeRecord)) }
         records.storeRecord = sealed
         for index in records.classKeyRecords.indices { records.classKeyRecords[index].keys.ciphertext = huge }
-        let keyless = try Bench(copying: records)
+        let keyless = try KeyRingFixture(copying: records)
         try keyless.unlock()
-        #expect(throws: KeychainError.decode) { try keyless.ring.currentKeys(for: .whenUnlocked) }
+        #expect(throws: KeychainFault.decode) { try keyless.ring.currentKeys(for: .whenUnlocked) }
         records.slotRecords[1]?.userKey.ciphertext = huge
-        #expect(throws: KeychainError.authFailed) { try Bench(copying: records).unlock() }
+        #expect(throws: KeychainFault.authFailed) { try KeyRingFixture(copying: records).unlock() }
     }
 
     @Test("S4: the row of one copy of a store and the contents of another do not make an item, though versions agree")
     func branches() throws {
-        let bench = try Bench()
-        let one = try bench.add(.sample(), Array("one".utf8))
-        let other = try bench.add(.sample(), Array("two".utf8))
-        let ciphertext = try bench.store.read { (reader) throws(KeychainError) in try reader.secret(of: other.id) }
+        let fixture = try KeyRingFixture()
+        let one = try fixture.add(.sample(), Array("one".utf8))
+        let other = try fixture.add(.sample(), Array("two".utf8))
+        let ciphertext = try fixture.store.read { (reader) throws(KeychainFault) in try reader.secret(of: other.id) }
         var mixture = one
-        mixture.secretSeals = other.secretSeals
-        #expect(try bench.contents(other, ciphertext: ciphertext) == Array("two".utf8))
-        #expect(throws: KeychainError.decode) { try bench.contents(mixture, ciphertext: ciphertext) }
+        mixture.secretNoncesAndTags = other.secretNoncesAndTags
+        #expect(try fixture.contents(other, ciphertext: ciphertext) == Array("two".utf8))
+        #expect(throws: KeychainFault.decode) { try fixture.contents(mixture, ciphertext: ciphertext) }
     }
 
     @Test("S3: what only claims to be a passphrase slot keeps no WhenPasscodeSet item alive")
     func claimedPassphrase() throws {
-        let bench = try Bench()
-        let row = try bench.add(.sample(.whenPasscodeSetThisDeviceOnly), [1])
-        var records = bench.store.records
+        let fixture = try KeyRingFixture()
+        let row = try fixture.add(.sample(.whenPasscodeSetThisDeviceOnly), [1])
+        var records = fixture.store.records
         // The one passphrase slot becomes a key file's; beside it lies a planted row.
         let store = try #require(records.storeRecord)
-        let root = try SlotOpening.root(passphrase: SecretBytes(text: "correct"), store: store)
+        let root = try SlotUnlock.root(passphrase: SecretBytes(text: "correct"), store: store)
         let slots = Array(records.slotRecords.values)
-        let userKey = try SlotOpening.userKey(root: root, kind: .passphrase, slots: slots, store: store)
-        let place = SlotPlace(store: store.identifier, id: 2, kind: .keyFile, userKeyGeneration: 1)
+        let userKey = try SlotUnlock.userKey(root: root, kind: .passphrase, slots: slots, store: store)
+        let place = SlotAddress(store: store.identifier, id: 2, kind: .keyFile, userKeyGeneration: 1)
         let secret = try SlotSecret(root: root, store: store.identifier, slot: 2)
         records.slotRecords[2] = try SlotRecord(wrapping: userKey, for: secret.recipient(), at: place)
         records.slotRecords[1]?.recipient.ciphertext[0] ^= 1
-        let ring = try KeyRing(store: InMemoryRecordStore(records), device: Bench.device())
-        let stored = try ring.store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        let ring = try KeyRing(store: InMemoryRecordStore(records), device: KeyRingFixture.device())
+        let stored = try ring.store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         try ring.unlock(root: root, kind: .keyFile, records: stored)
-        #expect(throws: KeychainError.interactionNotAllowed) { try ItemEnvelope(ring: ring).open(row) }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try ItemEnvelope(ring: ring).open(row) }
     }
 
     @Test("S4: check opens also what only a mount before its first unlock would")
     func alwaysName() throws {
-        let bench = try Bench()
-        let keychain = try Keychain(store: bench.store, keys: bench.ring) { .sample }
-        try keychain.change { (change) throws(KeychainError) in
-            try change.writer.put(try bench.directories.seal(.container, in: nil, alsoAlways: true))
+        let fixture = try KeyRingFixture()
+        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        try keychain.change { (transaction) throws(KeychainFault) in
+            try transaction.writer.put(try fixture.directories.seal(.container, in: nil, alsoAlways: true))
         }
-        #expect(try keychain.check().isSound)
-        let row = try #require(bench.store.records.directoryRecords.values.first)
+        #expect(try keychain.check().isConsistent)
+        let row = try #require(fixture.store.records.directoryRecords.values.first)
         var changed = row
         changed.alwaysName?.ciphertext[3] ^= 1
-        var records = bench.store.records
+        var records = fixture.store.records
         try records.put(changed)
-        bench.store.records = records
+        fixture.store.records = records
         let report = try keychain.check()
         #expect(report.damagedDirectories == [row.id] && report.rowFault == nil)
     }
 
     @Test("S2: the digest tells of a changed byte in any key, also where nobody can open it")
     func keyCiphertexts() throws {
-        let bench = try Bench()
-        let keychain = try Keychain(store: bench.store, keys: bench.ring) { .sample }
-        let sound = bench.store.records
+        let fixture = try KeyRingFixture()
+        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        let intact = fixture.store.records
         var changes: [(inout InMemoryRecords) -> Void] = [
             { $0.slotRecords[1]?.recipient.ciphertext[0] ^= 1 }, { $0.slotRecords[1]?.userKey.ciphertext[0] ^= 1 },
             { $0.storeRecord?.masterKeys.ciphertext[0] ^= 1 }, { $0.deviceRecords[1]?.tag[0] ^= 1 },
         ]
-        for index in sound.classKeyRecords.indices {
+        for index in intact.classKeyRecords.indices {
             changes.append { $0.classKeyRecords[index].keys.ciphertext[0] ^= 1 }
         }
         #expect(try keychain.check().rowFault == nil)
         for change in changes {
-            bench.store.records = sound
-            change(&bench.store.records)
+            fixture.store.records = intact
+            change(&fixture.store.records)
             #expect(try keychain.check().rowFault == .rowsReplaced)
         }
     }

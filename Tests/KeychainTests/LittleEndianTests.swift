@@ -34,7 +34,7 @@ import Testing
     @Test("A number that ends behind the last byte is not read, and nothing is consumed", arguments: 0..<8)
     func short(count: Int) throws {
         var reader = ByteReader([UInt8](repeating: 7, count: count))
-        #expect(throws: KeychainError.decode) { try reader.integer(UInt64.self) }
+        #expect(throws: KeychainFault.decode) { try reader.integer(UInt64.self) }
         #expect(reader.isAtEnd == (count == 0))
         for _ in 0..<count { #expect(try reader.integer(UInt8.self) == 7) }
         #expect(reader.isAtEnd)

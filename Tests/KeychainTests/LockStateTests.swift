@@ -37,70 +37,70 @@ import Testing
         }
     }
 
-    private static func bench(in state: LockState) throws -> Bench {
-        let bench = try Bench(unlocked: state != .beforeFirstUnlock)
-        if state == .locked { bench.ring.lock() }
-        #expect(bench.ring.state == state)
-        return bench
+    private static func fixture(in state: LockState) throws -> KeyRingFixture {
+        let fixture = try KeyRingFixture(unlocked: state != .beforeFirstUnlock)
+        if state == .locked { fixture.ring.lock() }
+        #expect(fixture.ring.state == state)
+        return fixture
     }
 
     /// What of a ring can be used.
-    private static func usable(_ ring: KeyRing) -> Set<Protection> {
-        Set(Protection.allCases.filter { ring.isAvailable($0) })
+    private static func usable(_ ring: KeyRing) -> Set<ProtectionClass> {
+        Set(ProtectionClass.allCases.filter { ring.isAvailable($0) })
     }
 
-    private static func permitted(in state: LockState) -> Set<Protection> {
-        Set(Protection.allCases.filter { state.permits($0.availability) })
+    private static func permitted(in state: LockState) -> Set<ProtectionClass> {
+        Set(ProtectionClass.allCases.filter { state.permits($0.availability) })
     }
 
     @Test(
         "L1: each event in each state leads where it should; class keys appear and vanish with it",
         arguments: transitions)
     func transition(_ state: LockState, _ event: Event) throws {
-        var bench = try Self.bench(in: state)
+        var fixture = try Self.fixture(in: state)
         switch event {
-        case .unlock: try bench.unlock()
-        case .wrongPassphrase: #expect(throws: KeychainError.authFailed) { try bench.unlock("wrong") }
+        case .unlock: try fixture.unlock()
+        case .wrongPassphrase: #expect(throws: KeychainFault.authFailed) { try fixture.unlock("wrong") }
         case .damagedKeys:
-            try bench.store.write { (writer) throws(KeychainError) in
+            try fixture.store.write { (writer) throws(KeychainFault) in
                 var record = try writer.store()
                 record.masterKeys.ciphertext[0] ^= 1
                 try writer.put(record)
             }
             // As a wrong passphrase, which cannot be distinguished.
-            #expect(throws: KeychainError.authFailed) { try bench.unlock() }
+            #expect(throws: KeychainFault.authFailed) { try fixture.unlock() }
         case .fullDisk:
-            bench.store.failNextWrite(with: .diskFull)
-            try bench.unlock()
-        case .lock: bench.ring.lock()
+            fixture.store.failNextWrite(with: .diskFull)
+            try fixture.unlock()
+        case .lock: fixture.ring.lock()
         case .lockTwice:
-            bench.ring.lock()
-            bench.ring.lock()
-        case .close: bench.ring.close()
-        case .reopen: bench = try Bench(copying: bench.store.records)
+            fixture.ring.lock()
+            fixture.ring.lock()
+        case .close: fixture.ring.close()
+        case .reopen: fixture = try KeyRingFixture(copying: fixture.store.records)
         }
         guard let next = Self.next(state, event) else {
-            #expect(Self.usable(bench.ring).isEmpty)
-            #expect(throws: KeychainError.notAvailable) { try bench.unlock() }
-            bench.ring.lock()
-            bench.ring.close()
-            #expect(Self.usable(bench.ring).isEmpty)
+            #expect(Self.usable(fixture.ring).isEmpty)
+            #expect(throws: KeychainFault.notAvailable) { try fixture.unlock() }
+            fixture.ring.lock()
+            fixture.ring.close()
+            #expect(Self.usable(fixture.ring).isEmpty)
             return
         }
-        #expect(bench.ring.state == next)
-        #expect(Self.usable(bench.ring) == Self.permitted(in: next))
-        #expect(((try? bench.ring.masterKeys()) != nil) == next.isAfterFirstUnlock)
-        #expect((try? bench.ring.alwaysKeys()) != nil)
+        #expect(fixture.ring.state == next)
+        #expect(Self.usable(fixture.ring) == Self.permitted(in: next))
+        #expect(((try? fixture.ring.masterKeys()) != nil) == next.isAfterFirstUnlock)
+        #expect((try? fixture.ring.alwaysKeys()) != nil)
         // UnlessOpen: what is added while locked needs the public key alone, which comes with the first unlock.
-        let adding = (try? bench.ring.currentKeys(for: .whenUnlockedUnlessOpen))?.publicKey
+        let adding = (try? fixture.ring.currentKeys(for: .whenUnlockedUnlessOpen))?.publicKey
         #expect((adding != nil) == next.isAfterFirstUnlock)
     }
 
     @Test("L1: an unlock that fails leaves a ring that the right passphrase still opens", arguments: all)
     func afterFailure(_ state: LockState) throws {
-        let bench = try Self.bench(in: state)
-        for _ in 0..<3 { #expect(throws: KeychainError.authFailed) { try bench.unlock("wrong") } }
-        try bench.unlock()
-        #expect(bench.ring.state == .unlocked && Self.usable(bench.ring) == Set(Protection.allCases))
+        let fixture = try Self.fixture(in: state)
+        for _ in 0..<3 { #expect(throws: KeychainFault.authFailed) { try fixture.unlock("wrong") } }
+        try fixture.unlock()
+        #expect(fixture.ring.state == .unlocked && Self.usable(fixture.ring) == Set(ProtectionClass.allCases))
     }
 }

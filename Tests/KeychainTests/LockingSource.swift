@@ -8,7 +8,7 @@ struct LockingSource: SecretSource {
 
     var secretCount: Int { contents.count }
 
-    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         ring.lock()
         let source = contents.rawSpan
         return try source.readSecret(at: offset, into: &output)

@@ -20,93 +20,93 @@ struct LockingTests {
 
     @Test("L2, L4: a lock that comes while an unlock derives its key holds", arguments: [false, true])
     func lockDuringUnlock(isFirst: Bool) throws {
-        let bench = try Bench(unlocked: !isFirst)
-        bench.ring.lock()
-        let state = bench.ring.state
-        bench.store.beforeNextRead { bench.ring.lock() }
-        #expect(throws: KeychainError.interactionNotAllowed) { try bench.unlock() }
-        #expect(bench.ring.state == state)
-        #expect(!bench.ring.isAvailable(.whenUnlocked))
+        let fixture = try KeyRingFixture(unlocked: !isFirst)
+        fixture.ring.lock()
+        let state = fixture.ring.state
+        fixture.store.beforeNextRead { fixture.ring.lock() }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try fixture.unlock() }
+        #expect(fixture.ring.state == state)
+        #expect(!fixture.ring.isAvailable(.whenUnlocked))
         // One that came before it does not count.
-        try bench.unlock()
-        #expect(bench.ring.state == .unlocked)
+        try fixture.unlock()
+        #expect(fixture.ring.state == .unlocked)
     }
 
     @Test("L2: open contents answer interactionNotAllowed after a lock, where the class says so")
     func openContents() throws {
-        let bench = try Bench()
+        let fixture = try KeyRingFixture()
         let contents = [UInt8](repeating: 3, count: 100)
-        var open: [Protection: SealedSecret] = [:]
-        for protection in Protection.allCases {
-            let sealed = try bench.items.seal(withContents: .sample(protection), contents)
-            let item = try bench.items.open(sealed.record)
-            open[protection] = try bench.items.secret(of: item, record: sealed.record, ciphertext: sealed.secret)
+        var open: [ProtectionClass: SealedSecret] = [:]
+        for protection in ProtectionClass.allCases {
+            let sealed = try fixture.items.seal(withContents: .sample(protection), contents)
+            let item = try fixture.items.open(sealed.record)
+            open[protection] = try fixture.items.secret(of: item, record: sealed.record, ciphertext: sealed.secret)
         }
-        bench.ring.lock()
+        fixture.ring.lock()
         for (protection, secret) in open {
             if protection.availability != .unlocked || protection == .whenUnlockedUnlessOpen {
                 #expect(try secret.all() == contents)
             } else {
                 // At the end too, where nothing is left to decrypt.
                 for (offset, count) in [(0, 100), (50, 1), (100, 1), (0, 0)] {
-                    #expect(throws: KeychainError.interactionNotAllowed) {
+                    #expect(throws: KeychainFault.interactionNotAllowed) {
                         try secret.bytes(at: offset, count: count)
                     }
                 }
             }
         }
         // Not by the descriptors of the time before: they had other keys' objects.
-        try bench.unlock()
-        #expect(throws: KeychainError.interactionNotAllowed) { try open[.whenUnlocked]?.all() }
+        try fixture.unlock()
+        #expect(throws: KeychainFault.interactionNotAllowed) { try open[.whenUnlocked]?.all() }
     }
 
     @Test("L2: UnlessOpen goes on for what is open, but opens nothing new")
     func unlessOpen() throws {
-        let bench = try Bench()
-        let record = try bench.add(.sample(.whenUnlockedUnlessOpen), [1])
-        let item = try bench.items.open(record)
-        bench.ring.lock()
-        #expect(throws: KeychainError.interactionNotAllowed) { try bench.items.open(record) }
-        #expect(throws: KeychainError.interactionNotAllowed) {
-            try bench.items.secret(of: item, record: record, ciphertext: [UInt8](repeating: 0, count: 64))
+        let fixture = try KeyRingFixture()
+        let record = try fixture.add(.sample(.whenUnlockedUnlessOpen), [1])
+        let item = try fixture.items.open(record)
+        fixture.ring.lock()
+        #expect(throws: KeychainFault.interactionNotAllowed) { try fixture.items.open(record) }
+        #expect(throws: KeychainFault.interactionNotAllowed) {
+            try fixture.items.secret(of: item, record: record, ciphertext: [UInt8](repeating: 0, count: 64))
         }
     }
 
     @Test("H2: a lock wipes the class keys it has to and no others; the user key is gone after the unlock")
     func wiping() throws {
-        let bench = try Bench()
+        let fixture = try KeyRingFixture()
         let arena = SecretArena.shared
-        let store = try #require(bench.store.records.storeRecord)
+        let store = try #require(fixture.store.records.storeRecord)
         let userKey = try {
-            let root = try SlotOpening.root(passphrase: SecretBytes(text: "correct"), store: store)
-            let key = try SlotOpening.userKey(
-                root: root, kind: .passphrase, slots: Array(bench.store.records.slotRecords.values), store: store)
+            let root = try SlotUnlock.root(passphrase: SecretBytes(text: "correct"), store: store)
+            let key = try SlotUnlock.userKey(
+                root: root, kind: .passphrase, slots: Array(fixture.store.records.slotRecords.values), store: store)
             return [UInt8](copying: key.bytes)
         }()
         #expect(!arena.contains(userKey))
-        var keys: [(Protection, [UInt8])] = []
-        for protection in Protection.allCases {
-            let own = try bench.ring.currentKeys(for: protection)
+        var keys: [(ProtectionClass, [UInt8])] = []
+        for protection in ProtectionClass.allCases {
+            let own = try fixture.ring.currentKeys(for: protection)
             for key in [own.metadata, own.secret, own.exchange].compactMap(\.self) {
                 keys.append((protection, try bytes(of: key)))
             }
         }
         for (_, key) in keys { #expect(arena.contains(key)) }
-        bench.ring.lock()
+        fixture.ring.lock()
         for (protection, key) in keys {
             #expect(arena.contains(key) == (protection.availability != .unlocked))
         }
-        let master = try bytes(of: bench.ring.masterKeys().lookup)
+        let master = try bytes(of: fixture.ring.masterKeys().lookup)
         #expect(arena.contains(master))
-        bench.ring.close()
+        fixture.ring.close()
         for (_, key) in keys { #expect(!arena.contains(key)) }
         #expect(!arena.contains(master))
     }
 
     @Test("L2: a lock waits for those who are using a key, also a second lock; then nobody gets in")
     func waiting() throws {
-        let bench = try Bench()
-        let key = try bench.ring.currentKeys(for: .whenUnlocked).secret
+        let fixture = try KeyRingFixture()
+        let key = try fixture.ring.currentKeys(for: .whenUnlocked).secret
         let isUsing = DispatchSemaphore(value: 0), mayEnd = DispatchSemaphore(value: 0)
         let isLocked = DispatchSemaphore(value: 0)
         let ended = Atomic<Bool>(false)
@@ -118,7 +118,7 @@ struct LockingTests {
             }
         }
         isUsing.wait()
-        let ring = bench.ring
+        let ring = fixture.ring
         for _ in 0..<2 {
             onThread {
                 ring.lock()
@@ -136,8 +136,8 @@ struct LockingTests {
 
     @Test("L2: an unlock that comes during a lock ends with keys that can be used")
     func unlockDuringLock() throws {
-        let bench = try Bench()
-        let key = try bench.ring.currentKeys(for: .whenUnlocked).secret
+        let fixture = try KeyRingFixture()
+        let key = try fixture.ring.currentKeys(for: .whenUnlocked).secret
         let isUsing = DispatchSemaphore(value: 0), mayEnd = DispatchSemaphore(value: 0)
         let done = DispatchSemaphore(value: 0)
         onThread {
@@ -148,60 +148,60 @@ struct LockingTests {
         }
         isUsing.wait()
         onThread {
-            bench.ring.lock()
+            fixture.ring.lock()
             done.signal()
         }
-        for _ in 0..<5000 where bench.ring.state != .locked { usleep(1000) }
+        for _ in 0..<5000 where fixture.ring.state != .locked { usleep(1000) }
         onThread {
-            #expect(throws: Never.self) { try bench.unlock() }
+            #expect(throws: Never.self) { try fixture.unlock() }
             done.signal()
         }
         #expect(done.wait(timeout: .now() + 0.3) == .timedOut)
         mayEnd.signal()
         for _ in 0..<2 { #expect(done.wait(timeout: .now() + 10) == .success) }
-        #expect(bench.ring.state == .unlocked && bench.ring.isAvailable(.whenUnlocked))
+        #expect(fixture.ring.state == .unlocked && fixture.ring.isAvailable(.whenUnlocked))
     }
 
     @Test("locks, unlocks and reads of many threads: never a wrong plaintext, and it ends as it was told to")
     func storm() async throws {
-        let bench = try Bench()
-        let record = try bench.add(.sample(), [42])
-        let stays = try bench.add(.sample(.afterFirstUnlock, id: 11, account: "b"), [43])
+        let fixture = try KeyRingFixture()
+        let record = try fixture.add(.sample(), [42])
+        let stays = try fixture.add(.sample(.afterFirstUnlock, id: 11, account: "b"), [43])
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<6 {
                 group.addTask {
                     for _ in 0..<60 {
                         switch worker {
-                        case 0: bench.ring.lock()
-                        case 1: Self.unlock(bench)
-                        case 2: #expect(throws: KeychainError.authFailed) { try bench.unlock("wrong") }
-                        case 3: #expect((try? bench.contents(stays)) == [43])
-                        default: Self.read(bench, record)
+                        case 0: fixture.ring.lock()
+                        case 1: Self.unlock(fixture)
+                        case 2: #expect(throws: KeychainFault.authFailed) { try fixture.unlock("wrong") }
+                        case 3: #expect((try? fixture.contents(stays)) == [43])
+                        default: Self.read(fixture, record)
                         }
                     }
                 }
             }
         }
-        try bench.unlock()
-        #expect(try bench.contents(record) == [42])
-        bench.ring.lock()
-        #expect(bench.ring.state == .locked && !bench.ring.isAvailable(.whenUnlocked))
+        try fixture.unlock()
+        #expect(try fixture.contents(record) == [42])
+        fixture.ring.lock()
+        #expect(fixture.ring.state == .locked && !fixture.ring.isAvailable(.whenUnlocked))
     }
 
     /// A lock that comes meanwhile holds.
-    private static func unlock(_ bench: Bench) {
+    private static func unlock(_ fixture: KeyRingFixture) {
         do {
-            try bench.unlock()
+            try fixture.unlock()
         } catch {
-            #expect(error as? KeychainError == .interactionNotAllowed)
+            #expect(error as? KeychainFault == .interactionNotAllowed)
         }
     }
 
-    private static func read(_ bench: Bench, _ record: ItemRecord) {
+    private static func read(_ fixture: KeyRingFixture, _ record: ItemRecord) {
         do {
-            #expect(try bench.contents(record) == [42])
+            #expect(try fixture.contents(record) == [42])
         } catch {
-            #expect(error as? KeychainError == .interactionNotAllowed)
+            #expect(error as? KeychainFault == .interactionNotAllowed)
         }
     }
 }

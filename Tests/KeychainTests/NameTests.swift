@@ -86,8 +86,8 @@ private func server(_ name: String) throws(NameError) -> ParsedName<ServiceKey> 
 
     @Test("T2: a name over 255 bytes is cut at a character and ends in its hash")
     func cut() throws {
-        let whole = CanonicalName(account: .string(String(repeating: "a", count: 255)))
-        #expect(!whole.isCut && whole.bytes.count == 255)
+        let complete = CanonicalName(account: .string(String(repeating: "a", count: 255)))
+        #expect(!complete.isCut && complete.bytes.count == 255)
         let cut = CanonicalName(account: .string(String(repeating: "a", count: 256)))
         #expect(cut.isCut && cut.bytes.count == 255)
         #expect(try cut.account() == .cut)

@@ -8,46 +8,46 @@ import Testing
 @Suite("new keys")
 struct NewKeysTests {
     /// A store with the passphrases "correct" (slot 1) and "second" (slot 2).
-    private func twoSlots() throws -> Bench {
-        let bench = try Bench()
-        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
-        let store = try #require(bench.store.records.storeRecord)
-        let root = try SlotOpening.root(passphrase: SecretBytes(text: "second"), store: store)
+    private func twoSlots() throws -> KeyRingFixture {
+        let fixture = try KeyRingFixture()
+        let key = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        let store = try #require(fixture.store.records.storeRecord)
+        let root = try SlotUnlock.root(passphrase: SecretBytes(text: "second"), store: store)
         let secret = try SlotSecret(root: root, store: store.identifier, slot: 2)
-        let place = SlotPlace(store: store.identifier, id: 2, kind: .passphrase, userKeyGeneration: 1)
+        let place = SlotAddress(store: store.identifier, id: 2, kind: .passphrase, userKeyGeneration: 1)
         let slot = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
-        try bench.store.write(by: bench.ring.ledger) { (writer) throws(KeychainError) in try writer.put(slot) }
-        return bench
+        try fixture.store.write(by: fixture.ring.ledger) { (writer) throws(KeychainFault) in try writer.put(slot) }
+        return fixture
     }
 
     @discardableResult
     private func renew(
-        _ bench: Bench, _ passphrase: String = "correct", removing removed: Set<Int64> = []
+        _ fixture: KeyRingFixture, _ passphrase: String = "correct", removing removed: Set<Int64> = []
     ) throws -> [Int64] {
-        let key = try bench.ring.userKey(passphrase: SecretBytes(text: passphrase))
-        return try bench.ring.renewKeys(userKey: key, removing: removed)
+        let key = try fixture.ring.userKey(passphrase: SecretBytes(text: passphrase))
+        return try fixture.ring.renewKeys(userKey: key, removing: removed)
     }
 
-    private func addAll(_ bench: Bench, from id: Int64) throws -> [ItemRecord] {
-        try Protection.allCases.map { protection in
+    private func addAll(_ fixture: KeyRingFixture, from id: Int64) throws -> [ItemRecord] {
+        try ProtectionClass.allCases.map { protection in
             let item = Item.sample(
                 protection, id: id + Int64(protection.rawValue), account: "\(id) \(protection.code)")
-            return try bench.add(item, [protection.rawValue])
+            return try fixture.add(item, [protection.rawValue])
         }
     }
 
     @Test("L5: what is written from then on lies under new keys of every class; what was there opens as before")
     func generations() throws {
-        let bench = try Bench()
-        let before = try addAll(bench, from: 100)
-        try renew(bench)
-        let after = try addAll(bench, from: 200)
+        let fixture = try KeyRingFixture()
+        let before = try addAll(fixture, from: 100)
+        try renew(fixture)
+        let after = try addAll(fixture, from: 200)
         #expect(before.allSatisfy { $0.generation == 1 } && after.allSatisfy { $0.generation == 2 })
-        for row in before + after { #expect(try bench.contents(row) == [row.protection.rawValue]) }
-        let later = try Bench(copying: bench.store.records)
+        for row in before + after { #expect(try fixture.contents(row) == [row.protection.rawValue]) }
+        let later = try KeyRingFixture(copying: fixture.store.records)
         try later.unlock()
         for row in before + after { #expect(try later.contents(row) == [row.protection.rawValue]) }
-        let generations = Dictionary(grouping: bench.store.records.classKeyRecords, by: \.purpose)
+        let generations = Dictionary(grouping: fixture.store.records.classKeyRecords, by: \.purpose)
         for (purpose, records) in generations where purpose != .alwaysLookup {
             #expect(Set(records.map(\.generation)) == [1, 2])
         }
@@ -56,26 +56,28 @@ struct NewKeysTests {
 
     @Test("L5, S3: the removed slot opens the new store no more; the others do, without having been asked")
     func removal() throws {
-        let bench = try twoSlots()
-        let old = bench.store.records
-        #expect(try renew(bench, removing: [1]) == [1])
-        #expect(bench.store.records.storeRecord?.userKeyGeneration == 2)
-        try Bench(copying: bench.store.records).unlock("second")
-        #expect(throws: KeychainError.authFailed) { try Bench(copying: bench.store.records).unlock("correct") }
+        let fixture = try twoSlots()
+        let old = fixture.store.records
+        #expect(try renew(fixture, removing: [1]) == [1])
+        #expect(fixture.store.records.storeRecord?.userKeyGeneration == 2)
+        try KeyRingFixture(copying: fixture.store.records).unlock("second")
+        #expect(throws: KeychainFault.authFailed) {
+            try KeyRingFixture(copying: fixture.store.records).unlock("correct")
+        }
         // That is what an older copy is.
-        try Bench(copying: old).unlock("correct")
+        try KeyRingFixture(copying: old).unlock("correct")
     }
 
     @Test("L5: the user key of before opens nothing of what is written after")
     func oldUserKey() throws {
-        let bench = try twoSlots()
-        let old = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
-        try renew(bench, removing: [1])
-        let records = bench.store.records
+        let fixture = try twoSlots()
+        let old = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        try renew(fixture, removing: [1])
+        let records = fixture.store.records
         let store = try #require(records.storeRecord)
         #expect(throws: CryptoError.authenticationFailed) { _ = try MasterKeys.unwrap(store, userKey: old) }
-        let keys = try WrappingKeys(user: old, generation: 2, device: Bench.device(), store: store.identifier)
-        let past = try WrappingKeys(user: old, generation: 1, device: Bench.device(), store: store.identifier)
+        let keys = try WrappingKeys(user: old, generation: 2, device: KeyRingFixture.device(), store: store.identifier)
+        let past = try WrappingKeys(user: old, generation: 1, device: KeyRingFixture.device(), store: store.identifier)
         for record in records.classKeyRecords where record.wrapping != .deviceKey {
             #expect(throws: CryptoError.authenticationFailed) { _ = try keys.unwrap(record).count }
             #expect(throws: CryptoError.authenticationFailed) { _ = try past.unwrap(record).count }
@@ -88,25 +90,25 @@ struct NewKeysTests {
 
     @Test("S2: the digest is that of the new rows")
     func digest() throws {
-        let bench = try twoSlots()
-        let keychain = try Keychain(store: bench.store, keys: bench.ring) { .sample }
-        try renew(bench, removing: [2])
-        try renew(bench)
+        let fixture = try twoSlots()
+        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        try renew(fixture, removing: [2])
+        try renew(fixture)
         #expect(try keychain.verifyNow().rows == nil)
-        #expect(bench.store.records.userKeyRecords.keys.sorted() == [1, 2])
+        #expect(fixture.store.records.userKeyRecords.keys.sorted() == [1, 2])
     }
 
     @Test("S3: two rotations: a device that missed both renews its keys at the next unlock")
     func missedRotations() throws {
-        let first = try Bench()
-        let second = try Bench(copying: first.store.records, device: 2)
+        let first = try KeyRingFixture()
+        let second = try KeyRingFixture(copying: first.store.records, device: 2)
         try second.unlock()
         let rows = try addAll(second, from: 100)
-        let back = try Bench(copying: second.store.records)
+        let back = try KeyRingFixture(copying: second.store.records)
         try back.unlock()
         try renew(back)
         try renew(back)
-        let again = try Bench(copying: back.store.records, device: 2)
+        let again = try KeyRingFixture(copying: back.store.records, device: 2)
         try again.unlock()
         for row in rows { #expect(try again.contents(row) == [row.protection.rawValue]) }
         // A new generation of the Always keys reaches it then, too.
@@ -116,128 +118,131 @@ struct NewKeysTests {
 
     @Test("L2, L5: keys that are made while locked are wiped; AfterFirstUnlock and UnlessOpen's public key stay")
     func locked() throws {
-        let bench = try Bench()
-        bench.ring.lock()
-        try renew(bench)
-        for protection in Protection.allCases {
-            let keys = try bench.ring.currentKeys(for: protection)
+        let fixture = try KeyRingFixture()
+        fixture.ring.lock()
+        try renew(fixture)
+        for protection in ProtectionClass.allCases {
+            let keys = try fixture.ring.currentKeys(for: protection)
             #expect(keys.generation == 2)
             #expect(keys.isAvailable == (protection.availability != .unlocked))
         }
-        #expect(try bench.ring.currentKeys(for: .whenUnlockedUnlessOpen).publicKey != nil)
-        try bench.unlock()
-        #expect(Protection.allCases.allSatisfy { bench.ring.isAvailable($0) })
+        #expect(try fixture.ring.currentKeys(for: .whenUnlockedUnlessOpen).publicKey != nil)
+        try fixture.unlock()
+        #expect(ProtectionClass.allCases.allSatisfy { fixture.ring.isAvailable($0) })
     }
 
     @Test("L5: a failed commit changes nothing, on the disk and in memory")
     func failure() throws {
-        let bench = try Bench()
-        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
-        bench.store.failNextWrite(with: .diskFull)
-        #expect(throws: KeychainError.diskFull) { try bench.ring.renewKeys(userKey: key) }
-        #expect(try bench.ring.currentKeys(for: .whenUnlocked).generation == 1)
-        #expect(bench.store.records.storeRecord?.userKeyGeneration == 1)
-        try renew(bench)
+        let fixture = try KeyRingFixture()
+        let key = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        fixture.store.failNextWrite(with: .diskFull)
+        #expect(throws: KeychainFault.diskFull) { try fixture.ring.renewKeys(userKey: key) }
+        #expect(try fixture.ring.currentKeys(for: .whenUnlocked).generation == 1)
+        #expect(fixture.store.records.storeRecord?.userKeyGeneration == 1)
+        try renew(fixture)
         // The key of before is nobody's any more: two commands at once.
-        #expect(throws: KeychainError.authFailed) { try bench.ring.renewKeys(userKey: key) }
+        #expect(throws: KeychainFault.authFailed) { try fixture.ring.renewKeys(userKey: key) }
     }
 
     @Test("L5: no store without a slot; nothing before the first unlock; nothing in a damaged store")
     func refusals() throws {
-        let bench = try twoSlots()
-        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "second"))
-        #expect(throws: KeychainError.param) { try bench.ring.renewKeys(userKey: key, removing: [1, 2]) }
-        let closed = try Bench(copying: bench.store.records)
-        #expect(throws: KeychainError.interactionNotAllowed) { try closed.ring.renewKeys(userKey: key) }
-        var damaged = bench.store.records
+        let fixture = try twoSlots()
+        let key = try fixture.ring.userKey(passphrase: SecretBytes(text: "second"))
+        #expect(throws: KeychainFault.param) { try fixture.ring.renewKeys(userKey: key, removing: [1, 2]) }
+        let closed = try KeyRingFixture(copying: fixture.store.records)
+        #expect(throws: KeychainFault.interactionNotAllowed) { try closed.ring.renewKeys(userKey: key) }
+        var damaged = fixture.store.records
         damaged.damagedKeyCount = 1
-        bench.store.records = damaged
-        #expect(throws: KeychainError.decode) { try bench.ring.renewKeys(userKey: key) }
+        fixture.store.records = damaged
+        #expect(throws: KeychainFault.decode) { try fixture.ring.renewKeys(userKey: key) }
     }
 
     @Test("S3: a slot that somebody has planted, or changed, is not wrapped for; and it is told")
     func plantedSlot() throws {
-        let bench = try twoSlots()
-        var records = bench.store.records
+        let fixture = try twoSlots()
+        var records = fixture.store.records
         let recipient = try #require(records.slotRecords[2]).recipient
-        records.slotRecords[2]?.recipient = Sealed(seal: recipient.seal, ciphertext: recipient.ciphertext.flipped(3))
-        bench.store.records = records
-        #expect(try renew(bench) == [2])
-        #expect(throws: KeychainError.authFailed) { try Bench(copying: bench.store.records).unlock("second") }
-        try Bench(copying: bench.store.records).unlock("correct")
+        records.slotRecords[2]?.recipient = Sealed(
+            nonceAndTag: recipient.nonceAndTag, ciphertext: recipient.ciphertext.flipped(3))
+        fixture.store.records = records
+        #expect(try renew(fixture) == [2])
+        #expect(throws: KeychainFault.authFailed) {
+            try KeyRingFixture(copying: fixture.store.records).unlock("second")
+        }
+        try KeyRingFixture(copying: fixture.store.records).unlock("correct")
     }
 
     @Test("S6: a slot of a kind that is only reserved is wrapped for like any other")
     func reservedSlot() throws {
-        let bench = try Bench()
-        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
-        var records = bench.store.records
+        let fixture = try KeyRingFixture()
+        let key = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        var records = fixture.store.records
         let store = try #require(records.storeRecord).identifier
         let secret = try SlotSecret(root: SecretBytes(randomCount: 32), store: store, slot: 5)
-        let place = SlotPlace(store: store, id: 5, kind: .fido2, userKeyGeneration: 1, parameters: [1, 2])
+        let place = SlotAddress(store: store, id: 5, kind: .fido2, userKeyGeneration: 1, parameters: [1, 2])
         records.slotRecords[5] = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
-        bench.store.records = records
-        try renew(bench)
-        let slot = try #require(bench.store.records.slotRecords[5])
+        fixture.store.records = records
+        try renew(fixture)
+        let slot = try #require(fixture.store.records.slotRecords[5])
         let opened = try slot.userKey(with: secret, store: store)
-        let present = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        let present = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
         let isSame = opened.isEqual(to: present)
         #expect(isSame && slot.parameters == [1, 2])
     }
 
     @Test("L5: without the last passphrase slot WhenPasscodeSet has no keys any more, also in memory")
     func lastPassphrase() throws {
-        let bench = try twoSlots()
-        let row = try bench.add(.sample(.whenPasscodeSetThisDeviceOnly, id: 100), [1])
-        var records = bench.store.records
+        let fixture = try twoSlots()
+        let row = try fixture.add(.sample(.whenPasscodeSetThisDeviceOnly, id: 100), [1])
+        var records = fixture.store.records
         let store = try #require(records.storeRecord).identifier
-        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        let key = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
         let secret = try SlotSecret(root: SecretBytes(randomCount: 32), store: store, slot: 2)
-        let place = SlotPlace(store: store, id: 2, kind: .keyFile, userKeyGeneration: 1)
+        let place = SlotAddress(store: store, id: 2, kind: .keyFile, userKeyGeneration: 1)
         records.slotRecords[2] = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
-        bench.store.records = records
-        _ = try bench.ring.renewKeys(userKey: key, removing: [1])
-        #expect(throws: KeychainError.interactionNotAllowed) { try bench.items.open(row) }
-        #expect(!bench.ring.isAvailable(.whenPasscodeSetThisDeviceOnly))
-        #expect(bench.ring.isAvailable(.whenUnlockedThisDeviceOnly))
+        fixture.store.records = records
+        _ = try fixture.ring.renewKeys(userKey: key, removing: [1])
+        #expect(throws: KeychainFault.interactionNotAllowed) { try fixture.items.open(row) }
+        #expect(!fixture.ring.isAvailable(.whenPasscodeSetThisDeviceOnly))
+        #expect(fixture.ring.isAvailable(.whenUnlockedThisDeviceOnly))
     }
 }
 
 @Suite("items after new keys")
 struct ItemsAfterNewKeysTests {
-    @Test("L5: an item whose attributes change is sealed anew, its contents too")
+    @Test("L5: an item whose attributes transaction is sealed anew, its contents too")
     func attributes() throws {
-        let bench = try Bench()
-        let keychain = try Keychain(store: bench.store, keys: bench.ring) { .sample }
-        var item = try keychain.change { (change) throws(KeychainError) in
-            try change.save(Item.sample(id: 100), secret: Contents(bytes: [7]))
+        let fixture = try KeyRingFixture()
+        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        var item = try keychain.change { (transaction) throws(KeychainFault) in
+            try transaction.save(Item.sample(id: 100), secret: Contents(bytes: [7]))
         }
-        let key = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
-        _ = try bench.ring.renewKeys(userKey: key)
+        let key = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        _ = try fixture.ring.renewKeys(userKey: key)
         item.attributes[.label] = .string("new")
         let changed = item
-        let saved = try keychain.change { (change) throws(KeychainError) in try change.save(changed) }
-        let record = try #require(bench.store.records.itemRecords[saved.id])
+        let saved = try keychain.change { (transaction) throws(KeychainFault) in try transaction.save(changed) }
+        let record = try #require(fixture.store.records.itemRecords[saved.id])
         #expect(record.generation == 2 && saved.secretVersion == saved.version)
-        #expect(try bench.contents(record) == [7])
-        let hasNewReference = try keychain.change { (change) throws(KeychainError) in
-            try change.renewReference(of: saved.id, from: saved.persistentReference)
+        #expect(try fixture.contents(record) == [7])
+        let hasNewReference = try keychain.change { (transaction) throws(KeychainFault) in
+            try transaction.renewReference(of: saved.id, from: saved.persistentReference)
         }
         #expect(hasNewReference)
-        #expect(try bench.contents(try #require(bench.store.records.itemRecords[saved.id])) == [7])
+        #expect(try fixture.contents(try #require(fixture.store.records.itemRecords[saved.id])) == [7])
     }
 
     @Test("L5: nothing new is sealed under keys of before, whoever takes the newer ones out of the store")
     func newestTakenAway() throws {
-        let bench = try Bench()
-        let old = try bench.addCounted(.sample(.whenUnlocked, id: 100, account: "a"), [1])
-        let userKey = try bench.ring.userKey(passphrase: SecretBytes(text: "correct"))
-        _ = try bench.ring.renewKeys(userKey: userKey)
-        var records = bench.store.records
+        let fixture = try KeyRingFixture()
+        let old = try fixture.addCounted(.sample(.whenUnlocked, id: 100, account: "a"), [1])
+        let userKey = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
+        _ = try fixture.ring.renewKeys(userKey: userKey)
+        var records = fixture.store.records
         records.classKeyRecords.removeAll { $0.purpose == .protection(.whenUnlocked) && $0.generation == 2 }
-        let robbed = try Bench(copying: records)
+        let robbed = try KeyRingFixture(copying: records)
         try robbed.unlock()
-        #expect(throws: KeychainError.decode) { try robbed.ring.currentKeys(for: .whenUnlocked) }
+        #expect(throws: KeychainFault.decode) { try robbed.ring.currentKeys(for: .whenUnlocked) }
         #expect(try robbed.contents(old) == [1])
         #expect(try robbed.ring.currentKeys(for: .afterFirstUnlock).generation == 2)
         #expect(try robbed.ring.currentKeys(for: .whenUnlockedThisDeviceOnly).generation == 2)

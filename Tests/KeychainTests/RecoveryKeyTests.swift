@@ -112,9 +112,9 @@ struct RecoveryKeyTests {
 }
 
 @Suite("L5, S3: roots of recovery keys and key files")
-struct SlotRootTests {
+struct SlotRootKeyTests {
     private func root(_ secret: borrowing UnlockSecret, _ store: StoreRecord) throws -> [UInt8] {
-        let root = try SlotOpening.root(of: secret, store: store)
+        let root = try SlotUnlock.root(of: secret, store: store)
         return [UInt8](copying: root.bytes.bytes)
     }
 
@@ -124,9 +124,9 @@ struct SlotRootTests {
 
     @Test("a key file has 32 bytes to 64 KiB; every byte of it counts")
     func keyFiles() throws {
-        let store = try #require(try Bench(unlocked: false).store.records.storeRecord)
+        let store = try #require(try KeyRingFixture(unlocked: false).store.records.storeRecord)
         for count in [0, 1, 31, 65_537] {
-            #expect(throws: KeychainError.param) { _ = try keyFile([UInt8](repeating: 1, count: count)).kind }
+            #expect(throws: KeychainFault.param) { _ = try keyFile([UInt8](repeating: 1, count: count)).kind }
         }
         var seen: Set<[UInt8]> = []
         for count in [32, 33, 65_536] { seen.insert(try root(keyFile([UInt8](repeating: 1, count: count)), store)) }
@@ -140,7 +140,7 @@ struct SlotRootTests {
 
     @Test("stores and kinds have roots of their own for the same secret")
     func domains() throws {
-        var store = try #require(try Bench(unlocked: false).store.records.storeRecord)
+        var store = try #require(try KeyRingFixture(unlocked: false).store.records.storeRecord)
         let bytes = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
         let asKey = try UnlockSecret(kind: .recoveryKey, bytes: SecretBytes(copying: bytes.rawSpan))
         let asFile = try keyFile(bytes)
@@ -153,7 +153,7 @@ struct SlotRootTests {
     @Test("kinds that this version cannot open are refused")
     func reservedKinds() throws {
         for kind in [SlotKind.tpm2, .fido2, .systemdCredential] {
-            #expect(throws: KeychainError.param) {
+            #expect(throws: KeychainFault.param) {
                 _ = try UnlockSecret(kind: kind, bytes: SecretBytes(count: 32)).kind
             }
         }

@@ -7,7 +7,7 @@ import Testing
 @testable import Keychain
 
 /// Keeps the note of a rekey as a device does, from one opening of a store to the next.
-private final class Notes: RekeyKeeper {
+private final class FakeRekeyStateStore: RekeyStateStore {
     let generation = Mutex<Int64?>(nil)
 
     func rekeyGeneration(of store: [UInt8]) -> Int64? { generation.withLock { $0 } }
@@ -16,33 +16,36 @@ private final class Notes: RekeyKeeper {
 }
 
 /// A keychain in memory that notes its rekeys; unlocked.
-private struct Safe {
+private struct RekeyFixture {
     let store: InMemoryRecordStore
-    let keychain: Keychain
-    let notes: Notes
+    let keychain: KeychainStore
+    let notes: FakeRekeyStateStore
 
-    init(_ records: InMemoryRecords, _ notes: Notes = Notes(), device: UInt8 = 1, isReadOnly: Bool = false) throws {
+    init(
+        _ records: InMemoryRecords, _ notes: FakeRekeyStateStore = FakeRekeyStateStore(), device: UInt8 = 1,
+        isReadOnly: Bool = false
+    ) throws {
         store = InMemoryRecordStore(records, isReadOnly: isReadOnly)
         self.notes = notes
-        let ring = try KeyRing(store: store, device: Bench.device(device), rekeyKeeper: notes)
-        keychain = try Keychain(store: store, keys: ring) { .sample }
+        let ring = try KeyRing(store: store, device: KeyRingFixture.device(device), rekeyStateStore: notes)
+        keychain = try KeychainStore(store: store, keys: ring) { .sample }
         try unlock()
     }
 
     /// As it is after a crash: what is in the store and beside it.
-    func reopened() throws -> Safe { try Safe(store.records, notes) }
+    func reopened() throws -> RekeyFixture { try RekeyFixture(store.records, notes) }
 
     func unlock() throws { try keychain.keys.unlock(passphrase: SecretBytes(text: "correct")) }
 
     func start(_ passphrase: String = "correct") throws {
-        try keychain.startRekey { () throws(KeychainError) in
-            let secret = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(text: passphrase) }
+        try keychain.startRekey { () throws(KeychainFault) in
+            let secret = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(text: passphrase) }
             return try keychain.keys.userKey(passphrase: secret)
         }
     }
 }
 
-extension Safe {
+extension RekeyFixture {
     /// With the vault's items and their contents.
     func expectItems(_ items: [Item], sourceLocation: SourceLocation = #_sourceLocation) throws {
         for item in items {
@@ -67,16 +70,16 @@ extension Safe {
     }
 }
 
-extension Vault {
+extension DigestFixture {
     /// Items of every class, more than one transaction seals anew, one of them without contents.
     fileprivate func filled() throws -> [Item] {
         var items: [Item] = []
-        for number in 0..<Keychain.rekeyPageSize + 4 {
-            let protection = Protection.allCases[number % Protection.allCases.count]
+        for number in 0..<KeychainStore.rekeyPageSize + 4 {
+            let protection = ProtectionClass.allCases[number % ProtectionClass.allCases.count]
             items.append(try add("item \(number)", protection))
         }
         let empty = item("none")
-        items.append(try keychain.change { (change) throws(KeychainError) in try change.save(empty) })
+        items.append(try keychain.change { (transaction) throws(KeychainFault) in try transaction.save(empty) })
         return items
     }
 }
@@ -85,9 +88,9 @@ extension Vault {
 struct RekeyTests {
     @Test("L5: every item lies under new keys, is what it was, and the old keys are gone")
     func everything() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         let old = safe.store.records
         let oldKey = try safe.keychain.keys.userKey(passphrase: SecretBytes(text: "correct"))
         try safe.start()
@@ -99,24 +102,24 @@ struct RekeyTests {
         try again.expectItems(items)
         // The keys of an older copy, whoever has them.
         let store = try #require(old.storeRecord).identifier
-        let keys = try WrappingKeys(user: oldKey, generation: 1, device: Bench.device(), store: store)
+        let keys = try WrappingKeys(user: oldKey, generation: 1, device: KeyRingFixture.device(), store: store)
         for record in safe.store.records.classKeyRecords where record.wrapping != .deviceKey {
             #expect(throws: CryptoError.authenticationFailed) { _ = try keys.unwrap(record).count }
         }
-        let former = try Bench(copying: old)
+        let former = try KeyRingFixture(copying: old)
         try former.unlock()
         for row in safe.store.records.itemRecords.values {
-            #expect(throws: KeychainError.decode) { try former.items.open(row) }
+            #expect(throws: KeychainFault.decode) { try former.items.open(row) }
         }
     }
 
     @Test("L5: ended between any two transactions, it goes on after the next unlock")
     func interrupted() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
         // After the new keys; after one page; after two; after the old keys are gone, but for the note.
         for pages in 0...3 {
-            let safe = try Safe(vault.bench.store.records)
+            let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
             try safe.start()
             let old = try safe.keychain.keys.oldGenerations()
             var after = RowID.none
@@ -135,8 +138,8 @@ struct RekeyTests {
 
     @Test("L5: ended before the new keys were committed, there is none to go on with")
     func notBegun() throws {
-        let vault = try Vault()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         safe.notes.keep(rekeyGeneration: 2, of: [])
         let next = try safe.reopened()
         let writes = next.store.writeCount
@@ -147,14 +150,14 @@ struct RekeyTests {
 
     @Test("L5, F9: without room it stops, and goes on from there")
     func diskFull() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         try safe.start()
         safe.store.failNextWrite(with: .diskFull)
-        #expect(throws: KeychainError.diskFull) { try safe.keychain.rekey() }
+        #expect(throws: KeychainFault.diskFull) { try safe.keychain.rekey() }
         try safe.expectItems(items)
-        #expect(throws: KeychainError.diskFull) { try safe.keychain.rekey { _ in false } }
+        #expect(throws: KeychainFault.diskFull) { try safe.keychain.rekey { _ in false } }
         #expect(!safe.notes.isEmpty)
         try safe.keychain.rekey()
         try safe.expectRekeyed()
@@ -163,9 +166,9 @@ struct RekeyTests {
 
     @Test("L2, L5: a lock stops it; after the unlock the worker goes on to the end")
     func lockedMeanwhile() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         let keychain = safe.keychain
         try safe.start()
         safe.store.afterNextWrite { keychain.lock() }
@@ -187,9 +190,9 @@ struct RekeyTests {
 
     @Test("S4, L5: what does not open keeps the keys of its class, and is told")
     func damaged() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         let row = try #require(items.first { $0.protection == .whenUnlocked }).id
         var records = safe.store.records
         records.secrets[row]?[0] ^= 1
@@ -203,7 +206,7 @@ struct RekeyTests {
         #expect(try safe.keychain.item(id: row) != nil)
         try safe.expectItems(items.filter { $0.id != row })
         // Once it is gone, the next one leaves nothing.
-        try safe.keychain.change { (change) throws(KeychainError) in try change.deleteItem(row) }
+        try safe.keychain.change { (transaction) throws(KeychainFault) in try transaction.deleteItem(row) }
         try safe.start()
         try safe.keychain.rekey()
         try safe.expectRekeyed(3)
@@ -211,25 +214,25 @@ struct RekeyTests {
 
     @Test("L6, S3: another device's items and keys stay as they are, and open there")
     func otherDevice() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let second = try Safe(vault.bench.store.records, device: 2)
-        let own = try second.keychain.change { [vault] (change) throws(KeychainError) in
-            var item = vault.item("theirs", .whenUnlockedThisDeviceOnly)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let second = try RekeyFixture(fixture.keyRingFixture.store.records, device: 2)
+        let own = try second.keychain.change { [fixture] (transaction) throws(KeychainFault) in
+            var item = fixture.item("theirs", .whenUnlockedThisDeviceOnly)
             item.id = RowID(rawValue: 5000)
             item.secretCount = 3
-            return try change.save(item, secret: Contents(bytes: [1, 2, 3]))
+            return try transaction.save(item, secret: Contents(bytes: [1, 2, 3]))
         }
-        let first = try Safe(second.store.records)
+        let first = try RekeyFixture(second.store.records)
         try first.start()
         try first.keychain.rekey()
         #expect(first.keychain.rekeyProgress.left == 0)
         try first.expectItems(items)
         // The past user key is what the other device still needs; afterwards nobody does.
         #expect(first.store.records.userKeyRecords.keys.sorted() == [1])
-        let there = try Safe(first.store.records, device: 2)
+        let there = try RekeyFixture(first.store.records, device: 2)
         try there.expectItems([own] + items.filter { !$0.protection.isThisDeviceOnly })
-        let back = try Safe(there.store.records)
+        let back = try RekeyFixture(there.store.records)
         try back.start()
         try back.keychain.rekey()
         #expect(back.store.records.userKeyRecords.keys.sorted() == [2])
@@ -237,9 +240,9 @@ struct RekeyTests {
 
     @Test("F3, L2: an open descriptor goes on reading, until a lock; then nothing of the old keys is left")
     func openDescriptor() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         let item = try #require(items.first { $0.protection == .whenUnlocked })
         let always = try #require(items.first { $0.protection == .always })
         let open = try #require(try safe.keychain.itemWithSecret(id: item.id)?.secret)
@@ -248,17 +251,17 @@ struct RekeyTests {
         try safe.keychain.rekey()
         #expect(try open.all() == [1, 2, 3])
         safe.keychain.lock()
-        #expect(throws: KeychainError.interactionNotAllowed) { try open.all() }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try open.all() }
         #expect(try stays.all() == [1, 2, 3])
         safe.keychain.close()
-        #expect(throws: KeychainError.interactionNotAllowed) { try stays.all() }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try stays.all() }
     }
 
     @Test("H2: keys that nobody reads by are wiped with the rekey, not with the lock")
     func oldKeysInMemory() throws {
-        let vault = try Vault()
-        _ = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        _ = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         weak let old = try safe.keychain.keys.currentKeys(for: .whenUnlocked).secret
         #expect(old != nil)
         try safe.start()
@@ -268,9 +271,9 @@ struct RekeyTests {
 
     @Test("L5: what is committed under the old keys behind the pass is found by a second one")
     func lateCommit() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         let late = try #require(safe.store.records.itemRecords[items[0].id])
         let secret = safe.store.records.secrets[late.id]
         try safe.start()
@@ -286,11 +289,11 @@ struct RekeyTests {
         try safe.expectItems(items)
     }
 
-    @Test("L5: keys that a slot change has replaced meanwhile are old ones, too")
+    @Test("L5: keys that a slot transaction has replaced meanwhile are old ones, too")
     func slotChangedMeanwhile() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         let ring = safe.keychain.keys
         let root = try ring.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct")))
         _ = try ring.addSlot(UnlockSecret(passphrase: SecretBytes(text: "second")), authorizedBy: root)
@@ -308,14 +311,14 @@ struct RekeyTests {
 
     @Test("L5: slots that it cannot keep are told")
     func lostSlots() throws {
-        let vault = try Vault()
-        var records = vault.bench.store.records
+        let fixture = try DigestFixture()
+        var records = fixture.keyRingFixture.store.records
         var forged = try #require(records.slotRecords[1])
         forged.id = 7
         records.slotRecords[7] = forged
-        let safe = try Safe(records)
-        let lost = try safe.keychain.startRekey { () throws(KeychainError) in
-            let secret = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(text: "correct") }
+        let safe = try RekeyFixture(records)
+        let lost = try safe.keychain.startRekey { () throws(KeychainFault) in
+            let secret = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(text: "correct") }
             return try safe.keychain.keys.userKey(passphrase: secret)
         }
         #expect(lost == [7])
@@ -324,9 +327,9 @@ struct RekeyTests {
 
     @Test("L2, L5: with the last passphrase slot an open descriptor of WhenPasscodeSet ends, whatever keys it reads by")
     func passcodeDescriptor() throws {
-        let vault = try Vault()
-        let items = try vault.filled()
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        let items = try fixture.filled()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         let ring = safe.keychain.keys
         let root = try ring.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct")))
         let file = try UnlockSecret(keyFile: SecretBytes(copying: [UInt8](repeating: 7, count: 64).rawSpan))
@@ -337,15 +340,15 @@ struct RekeyTests {
         try safe.keychain.rekey()
         #expect(try open.all() == [1, 2, 3])
         _ = try ring.removeSlot(1, authorizedBy: ring.root(of: file), deletesPasscodeItems: true)
-        #expect(throws: KeychainError.interactionNotAllowed) { try open.all() }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try open.all() }
     }
 
     @Test("L5: an item added while locked is sealed under the new keys as well")
     func addedWhileLocked() throws {
-        let vault = try Vault()
-        vault.keychain.lock()
-        let item = try vault.add("later", .whenUnlockedUnlessOpen)
-        let safe = try Safe(vault.bench.store.records)
+        let fixture = try DigestFixture()
+        fixture.keychain.lock()
+        let item = try fixture.add("later", .whenUnlockedUnlessOpen)
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         try safe.start()
         try safe.keychain.rekey()
         let record = try #require(safe.store.records.itemRecords[item.id])
@@ -355,24 +358,24 @@ struct RekeyTests {
 
     @Test("L5: wrong passphrase, locked, read-only, twice: nothing is started")
     func refusals() throws {
-        let vault = try Vault()
-        let safe = try Safe(vault.bench.store.records)
-        #expect(throws: KeychainError.authFailed) { try safe.start("wrong") }
+        let fixture = try DigestFixture()
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
+        #expect(throws: KeychainFault.authFailed) { try safe.start("wrong") }
         #expect(safe.notes.isEmpty && safe.keychain.rekeyProgress.phase == .idle)
         safe.store.failNextWrite(with: .diskFull)
-        #expect(throws: KeychainError.diskFull) { try safe.start() }
+        #expect(throws: KeychainFault.diskFull) { try safe.start() }
         #expect(safe.notes.isEmpty && safe.store.records.storeRecord?.userKeyGeneration == 1)
         safe.keychain.lock()
-        #expect(throws: KeychainError.interactionNotAllowed) { try safe.start() }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try safe.start() }
         try safe.unlock()
         try safe.start()
-        #expect(throws: KeychainError.inUse(processID: 0)) { try safe.start() }
-        let readOnly = try Safe(vault.bench.store.records, isReadOnly: true)
-        #expect(throws: KeychainError.readOnly) { try readOnly.start() }
+        #expect(throws: KeychainFault.inUse(processID: 0)) { try safe.start() }
+        let readOnly = try RekeyFixture(fixture.keyRingFixture.store.records, isReadOnly: true)
+        #expect(throws: KeychainFault.readOnly) { try readOnly.start() }
     }
 }
 
-extension Safe {
+extension RekeyFixture {
     /// After the lock has stopped the worker.
     fileprivate func unlockWhenStopped() throws {
         for _ in 0..<10_000 where keychain.rekeyProgress.phase != .waiting(.interactionNotAllowed) { usleep(1000) }

@@ -8,18 +8,18 @@ import Testing
 
 @Suite("Items added while locked, after the unlock")
 struct RewrappingTests {
-    private let vault: Vault
+    private let fixture: DigestFixture
 
-    init() throws { vault = try Vault() }
+    init() throws { fixture = try DigestFixture() }
 
     /// Adds items while locked; each one's contents are its number, some of them of several chunks.
     private func addLocked(_ count: Int, from first: Int = 0) throws -> [Item] {
-        vault.keychain.lock()
+        fixture.keychain.lock()
         return try (first..<first + count).map { number in
-            var item = vault.item("locked \(number)", .whenUnlockedUnlessOpen)
+            var item = fixture.item("locked \(number)", .whenUnlockedUnlessOpen)
             let contents = contents(number)
             item.secretCount = contents.count
-            return try vault.keychain.change { [item] change throws(KeychainError) in
+            return try fixture.keychain.change { [item] change throws(KeychainFault) in
                 try change.save(item, secret: Contents(bytes: contents))
             }
         }
@@ -30,13 +30,13 @@ struct RewrappingTests {
     }
 
     private func ephemeralCount() -> Int {
-        vault.bench.store.records.itemRecords.values.count { $0.ephemeral != nil || $0.mac != nil }
+        fixture.keyRingFixture.store.records.itemRecords.values.count { $0.ephemeral != nil || $0.mac != nil }
     }
 
     /// Runs the worker until it reports, `times` times, after `start`.
     private func reports(_ times: Int, _ start: () throws -> Void) async throws -> [Int] {
         let stream = AsyncStream<Int>.makeStream()
-        Thread.detachNewThread { [keychain = vault.keychain] in
+        Thread.detachNewThread { [keychain = fixture.keychain] in
             keychain.rewrapInBackground { count, error in stream.continuation.yield(error == nil ? count : -1) }
             stream.continuation.finish()
         }
@@ -44,7 +44,7 @@ struct RewrappingTests {
         var counts: [Int] = []
         for await count in stream.stream {
             counts.append(count)
-            if counts.count == times { vault.keychain.close() }
+            if counts.count == times { fixture.keychain.close() }
         }
         return counts
     }
@@ -53,14 +53,14 @@ struct RewrappingTests {
     func all() async throws {
         let items = try addLocked(20)
         #expect(ephemeralCount() == 20)
-        try vault.bench.unlock()
+        try fixture.keyRingFixture.unlock()
         // Closes the keychain: what became of it is looked at with another ring.
         let counts = try await reports(1) {}
         #expect(counts == [20])
         #expect(ephemeralCount() == 0)
-        let again = try Bench(copying: vault.bench.store.records)
+        let again = try KeyRingFixture(copying: fixture.keyRingFixture.store.records)
         try again.unlock()
-        let keychain = try Keychain(store: again.store, keys: again.ring, clock: { .sample })
+        let keychain = try KeychainStore(store: again.store, keys: again.ring, clock: { .sample })
         for (number, item) in items.enumerated() {
             let found = try #require(try keychain.itemWithSecret(id: item.id))
             #expect(try found.secret?.all() == contents(number))
@@ -70,22 +70,22 @@ struct RewrappingTests {
             #expect(found.item == expected, "nothing but the versions")
         }
         #expect(try keychain.verifyNow().rows == nil)
-        #expect(try keychain.check().isSound)
+        #expect(try keychain.check().isConsistent)
     }
 
     @Test("S3: each unlock wants it; without such rows nothing is committed")
     func everyUnlock() async throws {
         _ = try addLocked(3)
         let counts = try await reports(2) {
-            try vault.bench.unlock()
+            try fixture.keyRingFixture.unlock()
             while ephemeralCount() > 0 { usleep(1000) }
-            let commits = try vault.header.commit
-            vault.keychain.lock()
-            try vault.bench.unlock()
+            let commits = try fixture.header.commit
+            fixture.keychain.lock()
+            try fixture.keyRingFixture.unlock()
             usleep(50_000)
-            #expect(try vault.header.commit == commits)
+            #expect(try fixture.header.commit == commits)
             _ = try addLocked(1, from: 3)
-            try vault.bench.unlock()
+            try fixture.keyRingFixture.unlock()
         }
         #expect(counts == [3, 1])
     }
@@ -93,49 +93,49 @@ struct RewrappingTests {
     @Test("S3, L2: a lock in the middle stops it; the rest is whole, and done after the next unlock")
     func lockBetween() throws {
         let items = try addLocked(20)
-        try vault.bench.unlock()
-        let page = try #require(try vault.keychain.rewrapPage(after: .none))
-        #expect(page.count == Keychain.rewrapPageSize)
-        vault.keychain.lock()
-        #expect(throws: KeychainError.interactionNotAllowed) { try vault.keychain.rewrapPage(after: page.last) }
-        #expect(ephemeralCount() == 20 - Keychain.rewrapPageSize)
-        try vault.bench.unlock()
+        try fixture.keyRingFixture.unlock()
+        let page = try #require(try fixture.keychain.rewrapPage(after: .none))
+        #expect(page.count == KeychainStore.rewrapPageSize)
+        fixture.keychain.lock()
+        #expect(throws: KeychainFault.interactionNotAllowed) { try fixture.keychain.rewrapPage(after: page.last) }
+        #expect(ephemeralCount() == 20 - KeychainStore.rewrapPageSize)
+        try fixture.keyRingFixture.unlock()
         var after = RowID.none
-        while let page = try vault.keychain.rewrapPage(after: after) { after = page.last }
+        while let page = try fixture.keychain.rewrapPage(after: after) { after = page.last }
         #expect(ephemeralCount() == 0)
         for (number, item) in items.enumerated() {
-            #expect(try vault.keychain.itemWithSecret(id: item.id)?.secret?.all() == contents(number))
+            #expect(try fixture.keychain.itemWithSecret(id: item.id)?.secret?.all() == contents(number))
         }
-        #expect(try vault.sum() == vault.header.rows)
+        #expect(try fixture.sum() == fixture.header.rows)
     }
 
     @Test("S3: a lock in the middle of a row makes nothing of that transaction")
     func lockWithin() throws {
         _ = try addLocked(2)
-        try vault.bench.unlock()
-        let before = vault.bench.store.records
-        let keychain = vault.keychain
-        #expect(throws: KeychainError.interactionNotAllowed) {
-            try keychain.change { change throws(KeychainError) in
+        try fixture.keyRingFixture.unlock()
+        let before = fixture.keyRingFixture.store.records
+        let keychain = fixture.keychain
+        #expect(throws: KeychainFault.interactionNotAllowed) {
+            try keychain.change { change throws(KeychainFault) in
                 let ids = try change.writer.ephemeralItems(after: .none, limit: 2)
                 #expect(try change.rewrap(ids[0]))
                 keychain.lock()
                 _ = try change.rewrap(ids[1])
             }
         }
-        #expect(vault.bench.store.records.itemRecords == before.itemRecords)
-        #expect(try vault.sum() == vault.header.rows)
+        #expect(fixture.keyRingFixture.store.records.itemRecords == before.itemRecords)
+        #expect(try fixture.sum() == fixture.header.rows)
     }
 
     @Test("S3, F9: without room they stay as they are, and it is told")
     func diskFull() async throws {
         _ = try addLocked(3)
-        vault.bench.store.failNextWrite(with: .diskFull)
-        try vault.bench.unlock()
-        #expect(throws: KeychainError.diskFull) { try vault.keychain.rewrapPage(after: .none) }
+        fixture.keyRingFixture.store.failNextWrite(with: .diskFull)
+        try fixture.keyRingFixture.unlock()
+        #expect(throws: KeychainFault.diskFull) { try fixture.keychain.rewrapPage(after: .none) }
         #expect(ephemeralCount() == 3)
-        #expect(try vault.sum() == vault.header.rows)
-        vault.bench.store.failNextWrite(with: .diskFull)
+        #expect(try fixture.sum() == fixture.header.rows)
+        fixture.keyRingFixture.store.failNextWrite(with: .diskFull)
         let counts = try await reports(1) {}
         #expect(counts == [-1])
         #expect(ephemeralCount() == 3)
@@ -144,28 +144,28 @@ struct RewrappingTests {
     @Test("S4: a damaged one stays as it is, and keeps no other from being sealed anew")
     func damaged() throws {
         let items = try addLocked(3)
-        var forged = try #require(vault.bench.store.records.itemRecords[items[1].id])
+        var forged = try #require(fixture.keyRingFixture.store.records.itemRecords[items[1].id])
         forged.mac?[0] ^= 1
-        try vault.bench.store.records.put(forged, secret: nil)
-        try vault.bench.unlock()
-        #expect(try vault.keychain.rewrapPage(after: .none)?.count == 2)
-        #expect(try vault.keychain.rewrapPage(after: items[2].id)?.count == nil)
+        try fixture.keyRingFixture.store.records.put(forged, secret: nil)
+        try fixture.keyRingFixture.unlock()
+        #expect(try fixture.keychain.rewrapPage(after: .none)?.count == 2)
+        #expect(try fixture.keychain.rewrapPage(after: items[2].id)?.count == nil)
         #expect(ephemeralCount() == 1)
-        #expect(throws: KeychainError.decode) { try vault.keychain.item(id: items[1].id) }
-        #expect(try vault.keychain.itemWithSecret(id: items[2].id)?.secret?.all() == contents(2))
+        #expect(throws: KeychainFault.decode) { try fixture.keychain.item(id: items[1].id) }
+        #expect(try fixture.keychain.itemWithSecret(id: items[2].id)?.secret?.all() == contents(2))
     }
 
     @Test("S3, F3, F10: who reads meanwhile reads what was written, and an open value goes on over a lock")
     func readers() throws {
         let items = try addLocked(40)
-        try vault.bench.unlock()
-        let open = try #require(try vault.keychain.itemWithSecret(id: items[39].id)?.secret)
+        try fixture.keyRingFixture.unlock()
+        let open = try #require(try fixture.keychain.itemWithSecret(id: items[39].id)?.secret)
         let wrong = Atomic<Int>(0)
         let isDone = Atomic<Bool>(false)
         let group = DispatchGroup()
         for reader in 0..<3 {
             group.enter()
-            Thread.detachNewThread { [keychain = vault.keychain] in
+            Thread.detachNewThread { [keychain = fixture.keychain] in
                 var number = reader
                 while !isDone.load(ordering: .acquiring) {
                     let value = try? keychain.itemWithSecret(id: items[number % 40].id)?.secret?.all()
@@ -176,15 +176,15 @@ struct RewrappingTests {
             }
         }
         var after = RowID.none
-        while let page = try vault.keychain.rewrapPage(after: after) { after = page.last }
+        while let page = try fixture.keychain.rewrapPage(after: after) { after = page.last }
         for (number, item) in items.enumerated() {
-            #expect(try vault.keychain.itemWithSecret(id: item.id)?.secret?.all() == contents(number))
+            #expect(try fixture.keychain.itemWithSecret(id: item.id)?.secret?.all() == contents(number))
         }
         isDone.store(true, ordering: .releasing)
         group.wait()
         #expect(wrong.load(ordering: .relaxed) == 0)
-        let new = try #require(try vault.keychain.itemWithSecret(id: items[39].id)?.secret)
-        vault.keychain.lock()
+        let new = try #require(try fixture.keychain.itemWithSecret(id: items[39].id)?.secret)
+        fixture.keychain.lock()
         #expect(try open.all() == contents(39))
         #expect(try new.all() == contents(39))
     }

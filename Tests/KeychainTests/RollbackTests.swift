@@ -6,14 +6,14 @@ import Testing
 @testable import Keychain
 
 /// Keeps numbers in memory; a test can put back an older one, damage it or refuse.
-private final class FakeKeeper: CommitNumberKeeper {
+private final class FakeCommitNumberStore: CommitNumberStore {
     let records = Mutex<[[UInt8]: [UInt8]]>([:])
     let isFull = Atomic(false)
     let writes = Atomic<Int>(0)
 
-    func kept(for store: [UInt8]) -> [UInt8]? { records.withLock { $0[store] } }
+    func load(for store: [UInt8]) -> [UInt8]? { records.withLock { $0[store] } }
 
-    func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) {
+    func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) {
         guard !isFull.load(ordering: .relaxed) else { throw .diskFull }
         writes.add(1, ordering: .relaxed)
         records.withLock { $0[store] = record }
@@ -22,33 +22,34 @@ private final class FakeKeeper: CommitNumberKeeper {
 
 @Suite("S2: the commit number that is kept outside the store")
 struct RollbackTests {
-    private let bench: Bench
-    private let keeper = FakeKeeper()
+    private let fixture: KeyRingFixture
+    private let commitNumberStore = FakeCommitNumberStore()
 
     init() throws {
-        bench = try Bench()
+        fixture = try KeyRingFixture()
     }
 
     private func passphrase() throws -> SecretBytes { try SecretBytes(text: "correct") }
 
     private func ring(_ records: InMemoryRecords, isReadOnly: Bool = false) throws -> KeyRing {
         try KeyRing(
-            store: InMemoryRecordStore(records, isReadOnly: isReadOnly), device: Bench.device(), keeper: keeper)
+            store: InMemoryRecordStore(records, isReadOnly: isReadOnly), device: KeyRingFixture.device(),
+            commitNumberStore: commitNumberStore)
     }
 
     /// The store as it is after that many commits.
     private func records(commit: Int64) throws -> InMemoryRecords {
-        var records = bench.store.records
-        let header = try bench.ring.header(of: #require(records.storeRecord))
-        records.storeRecord?.header = try bench.ring.sealed(
+        var records = fixture.store.records
+        let header = try fixture.ring.header(of: #require(records.storeRecord))
+        records.storeRecord?.header = try fixture.ring.sealed(
             StoreHeader(commit: commit, rows: header.rows))
         return records
     }
 
     private func kept() throws -> Int64? {
-        let bytes = keeper.kept(for: bench.ring.storeID)
-        let key = try bench.ring.masterKeys().commitNumber
-        return try bytes.flatMap { try CommitNumberRecord(key: key, store: bench.ring.storeID).number(in: $0) }
+        let bytes = commitNumberStore.load(for: fixture.ring.storeID)
+        let key = try fixture.ring.masterKeys().commitNumber
+        return try bytes.flatMap { try CommitNumberRecord(key: key, store: fixture.ring.storeID).number(in: $0) }
     }
 
     @Test("S2: nothing kept: not detected, goes on and keeps one")
@@ -73,10 +74,10 @@ struct RollbackTests {
     func older() throws {
         try ring(try records(commit: 9)).unlock(passphrase: passphrase())
         let ring = try ring(try records(commit: 8))
-        #expect(throws: KeychainError.rolledBack(kept: 9, found: 8)) { try ring.unlock(passphrase: passphrase()) }
+        #expect(throws: KeychainFault.rolledBack(kept: 9, found: 8)) { try ring.unlock(passphrase: passphrase()) }
         #expect(ring.state == .beforeFirstUnlock)
         #expect(!ring.isAvailable(.whenUnlocked))
-        #expect(throws: KeychainError.interactionNotAllowed) { try ring.lookupTag(parts: []) }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try ring.lookupTag(parts: []) }
         ring.close()
         #expect(try kept() == 9)
     }
@@ -84,9 +85,9 @@ struct RollbackTests {
     @Test("S2: a device that is new to the store is not entered in an older copy before that is accepted")
     func olderUntouched() throws {
         let store = InMemoryRecordStore(try records(commit: 8))
-        let ring = try KeyRing(store: store, device: Bench.device(2), keeper: keeper)
+        let ring = try KeyRing(store: store, device: KeyRingFixture.device(2), commitNumberStore: commitNumberStore)
         try self.ring(try records(commit: 9)).unlock(passphrase: passphrase())
-        #expect(throws: KeychainError.rolledBack(kept: 9, found: 8)) { try ring.unlock(passphrase: passphrase()) }
+        #expect(throws: KeychainFault.rolledBack(kept: 9, found: 8)) { try ring.unlock(passphrase: passphrase()) }
         #expect(store.writeCount == 0)
     }
 
@@ -106,7 +107,7 @@ struct RollbackTests {
     func wrongPassphrase() throws {
         try ring(try records(commit: 9)).unlock(passphrase: passphrase())
         let ring = try ring(try records(commit: 8))
-        #expect(throws: KeychainError.authFailed) {
+        #expect(throws: KeychainFault.authFailed) {
             try ring.unlock(passphrase: SecretBytes(text: "wrong"), acceptingRollback: true)
         }
     }
@@ -114,29 +115,29 @@ struct RollbackTests {
     @Test("S2: a kept number that is cut, changed, of another store or another version is told, unless accepted")
     func forged() throws {
         try ring(try records(commit: 9)).unlock(passphrase: passphrase())
-        let store = bench.ring.storeID
-        let good = try #require(keeper.kept(for: store))
+        let store = fixture.ring.storeID
+        let good = try #require(commitNumberStore.load(for: store))
         #expect(good.count == CommitNumberRecord.byteCount)
-        let other = try Bench()
+        let other = try KeyRingFixture()
         let foreign = try CommitNumberRecord(key: other.ring.masterKeys().commitNumber, store: store).bytes(of: 9)
         var bad = (0..<good.count).map { good.flipped($0) }
         bad += [[], Array(good.dropLast()), good + [0], foreign]
         for bytes in bad {
-            keeper.records.withLock { $0[store] = bytes }
+            commitNumberStore.records.withLock { $0[store] = bytes }
             let ring = try ring(try records(commit: 9))
-            #expect(throws: KeychainError.untrustedCommitNumber) { try ring.unlock(passphrase: passphrase()) }
+            #expect(throws: KeychainFault.untrustedCommitNumber) { try ring.unlock(passphrase: passphrase()) }
             #expect(ring.state == .beforeFirstUnlock)
         }
         let ring = try ring(try records(commit: 9))
         try ring.unlock(passphrase: passphrase(), acceptingRollback: true)
-        #expect(keeper.kept(for: store) == good)
+        #expect(commitNumberStore.load(for: store) == good)
     }
 
     @Test("S2: header, row digests and commit number have a key each")
     func separatedKeys() throws {
-        let store = bench.ring.storeID
+        let store = fixture.ring.storeID
         let head = [1] + store + [UInt8](littleEndian: Int64(3))
-        let master = try bench.ring.masterKeys()
+        let master = try fixture.ring.masterKeys()
         let record = CommitNumberRecord(key: master.commitNumber, store: store)
         for other in [master.header, master.rowDigest, master.rowMAC, master.lookup] {
             let mac = try other.using { (key) throws(CryptoError) in
@@ -147,7 +148,7 @@ struct RollbackTests {
         let header = StoreHeader(commit: 3)
         let sealed = try master.rowDigest.using { (key) throws(CryptoError) in try header.sealed(by: key, store: store)
         }
-        #expect(throws: KeychainError.decode) { try StoreHeader(opening: sealed, key: master.header, store: store) }
+        #expect(throws: KeychainFault.decode) { try StoreHeader(opening: sealed, key: master.header, store: store) }
         #expect(try record.number(in: record.bytes(of: 3)) == 3)
     }
 
@@ -171,13 +172,13 @@ struct RollbackTests {
     func damagedHeader() throws {
         var damaged = try records(commit: 9)
         damaged.storeRecord?.header.ciphertext[0] ^= 1
-        #expect(throws: KeychainError.decode) { try ring(damaged).unlock(passphrase: passphrase()) }
+        #expect(throws: KeychainFault.decode) { try ring(damaged).unlock(passphrase: passphrase()) }
         let accepting = try ring(damaged)
         try accepting.unlock(passphrase: passphrase(), acceptingRollback: true)
         #expect(accepting.state == .unlocked && accepting.rollbackCheck == .accepted)
         #expect(accepting.isAvailable(.whenUnlocked))
-        let keychain = try Keychain(store: accepting.store, keys: accepting) { .sample }
-        #expect(throws: KeychainError.decode) { try keychain.change { (_) throws(KeychainError) in } }
+        let keychain = try KeychainStore(store: accepting.store, keys: accepting) { .sample }
+        #expect(throws: KeychainFault.decode) { try keychain.change { (_) throws(KeychainFault) in } }
     }
 
     @Test("S2: for reading only it compares and keeps nothing")
@@ -186,10 +187,10 @@ struct RollbackTests {
         try ring.unlock(passphrase: passphrase())
         ring.lock()
         ring.close()
-        #expect(keeper.writes.load(ordering: .relaxed) == 0)
+        #expect(commitNumberStore.writes.load(ordering: .relaxed) == 0)
         try self.ring(try records(commit: 9)).unlock(passphrase: passphrase())
         let old = try self.ring(try records(commit: 8), isReadOnly: true)
-        #expect(throws: KeychainError.rolledBack(kept: 9, found: 8)) { try old.unlock(passphrase: passphrase()) }
+        #expect(throws: KeychainFault.rolledBack(kept: 9, found: 8)) { try old.unlock(passphrase: passphrase()) }
         try old.unlock(passphrase: passphrase(), acceptingRollback: true)
         #expect(try kept() == 9)
     }
@@ -203,7 +204,7 @@ struct RollbackTests {
         #expect(try kept() == nil)
         try ring.unlock(passphrase: passphrase())
         try ring.keepCommitNumber()
-        #expect(keeper.writes.load(ordering: .relaxed) == 1)
+        #expect(commitNumberStore.writes.load(ordering: .relaxed) == 1)
         store.records = try records(commit: 6)
         ring.lock()
         #expect(try kept() == 5)
@@ -212,18 +213,18 @@ struct RollbackTests {
         store.records = try records(commit: 7)
         ring.close()
         #expect(try kept() == 7)
-        #expect(keeper.writes.load(ordering: .relaxed) == 3)
+        #expect(commitNumberStore.writes.load(ordering: .relaxed) == 3)
     }
 
     @Test("S2: without room for the number it unlocks and locks all the same, and tries again")
-    func noRoom() throws {
+    func diskFull() throws {
         let ring = try ring(try records(commit: 5))
-        keeper.isFull.store(true, ordering: .relaxed)
+        commitNumberStore.isFull.store(true, ordering: .relaxed)
         try ring.unlock(passphrase: passphrase())
         #expect(ring.state == .unlocked)
         ring.lock()
         #expect(ring.state == .locked)
-        keeper.isFull.store(false, ordering: .relaxed)
+        commitNumberStore.isFull.store(false, ordering: .relaxed)
         try ring.keepCommitNumber()
         #expect(try kept() == 5)
     }

@@ -7,22 +7,22 @@ import Testing
 /// A user key that one device has rotated, and what another device finds at its next unlock.
 @Suite("rotated user keys")
 struct RotationTests {
-    private let bound: [Protection] = [
+    private let bound: [ProtectionClass] = [
         .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .whenPasscodeSetThisDeviceOnly,
     ]
 
     /// A store that devices 1 and 2 have unlocked, with an item of the second device per bound class; then rotated on the
     /// first.
-    private func rotated() throws -> (records: InMemoryRecords, rows: [Protection: ItemRecord]) {
-        let first = try Bench()
-        let second = try Bench(copying: first.store.records, device: 2)
+    private func rotated() throws -> (records: InMemoryRecords, rows: [ProtectionClass: ItemRecord]) {
+        let first = try KeyRingFixture()
+        let second = try KeyRingFixture(copying: first.store.records, device: 2)
         try second.unlock()
-        var rows: [Protection: ItemRecord] = [:]
+        var rows: [ProtectionClass: ItemRecord] = [:]
         for protection in bound + [.whenUnlocked, .always] {
             let item = Item.sample(protection, id: 10 + Int64(protection.rawValue), account: protection.code)
             rows[protection] = try second.add(item, [protection.rawValue])
         }
-        var rotation = try Rotation(of: second.store.records, device: Bench.device(1))
+        var rotation = try Rotation(of: second.store.records, device: KeyRingFixture.device(1))
         try rotation.rotate()
         return (rotation.records, rows)
     }
@@ -30,14 +30,14 @@ struct RotationTests {
     @Test("S3: a device renews its own keys at the next unlock; its items open, then and ever after")
     func renewal() throws {
         let (records, rows) = try rotated()
-        let device = try Bench(copying: records, device: 2)
+        let device = try KeyRingFixture(copying: records, device: 2)
         try device.unlock()
         for (protection, row) in rows { #expect(try device.contents(row) == [protection.rawValue]) }
         let own = device.store.records.classKeyRecords.filter { $0.wrapping == .userAndDeviceKey && $0.device == 2 }
         #expect(own.count == bound.count && own.allSatisfy { $0.userKeyGeneration == 2 })
         var later = device.store.records
         later.userKeyRecords = [:]
-        let again = try Bench(copying: later, device: 2)
+        let again = try KeyRingFixture(copying: later, device: 2)
         try again.unlock()
         for (protection, row) in rows { #expect(try again.contents(row) == [protection.rawValue]) }
     }
@@ -45,7 +45,7 @@ struct RotationTests {
     @Test("S3: a store that takes no changes opens too")
     func readOnly() throws {
         let (records, rows) = try rotated()
-        let device = try Bench(copying: records, device: 2, isReadOnly: true)
+        let device = try KeyRingFixture(copying: records, device: 2, isReadOnly: true)
         try device.unlock()
         for (protection, row) in rows { #expect(try device.contents(row) == [protection.rawValue]) }
     }
@@ -57,15 +57,15 @@ struct RotationTests {
         var (records, rows) = try rotated()
         if isDamaged {
             let key = try #require(records.userKeyRecords[1]).key
-            records.userKeyRecords[1]?.key = Sealed(seal: key.seal, ciphertext: key.ciphertext.flipped(0))
+            records.userKeyRecords[1]?.key = Sealed(nonceAndTag: key.nonceAndTag, ciphertext: key.ciphertext.flipped(0))
         } else {
             records.userKeyRecords = [:]
         }
-        let device = try Bench(copying: records, device: 2)
+        let device = try KeyRingFixture(copying: records, device: 2)
         try device.unlock()
         for (protection, row) in rows {
             if bound.contains(protection) {
-                #expect(throws: KeychainError.decode) { try device.items.open(row) }
+                #expect(throws: KeychainFault.decode) { try device.items.open(row) }
             } else {
                 #expect(try device.contents(row) == [protection.rawValue])
             }
@@ -80,13 +80,13 @@ struct RotationTests {
         let sealed = try #require(records.userKeyRecords[1])
         let past = try sealed.userKey(openedBy: present, present: 2, store: store.identifier)
         let evil = try WrappingKeys(
-            user: past, generation: 1, device: Bench.device(9), store: store.identifier)
+            user: past, generation: 1, device: KeyRingFixture.device(9), store: store.identifier)
         let purpose = KeyPurpose.protection(.whenUnlocked)
         let material = try SecretBytes(randomCount: purpose.materialCount)
         records.classKeyRecords += try evil.records(of: material, purpose, generation: 2, device: 0)
-        let device = try Bench(copying: records, device: 2)
+        let device = try KeyRingFixture(copying: records, device: 2)
         try device.unlock()
-        #expect(throws: KeychainError.decode) { try device.ring.currentKeys(for: .whenUnlocked) }
+        #expect(throws: KeychainFault.decode) { try device.ring.currentKeys(for: .whenUnlocked) }
     }
 
     @Test("S3: a past user key is bound to its store, its generation and the present one")
@@ -126,8 +126,8 @@ private struct Rotation: ~Copyable {
 
     static func userKey(of records: InMemoryRecords) throws -> SecretBytes {
         let store = try #require(records.storeRecord)
-        let root = try SlotOpening.root(passphrase: SecretBytes(text: "correct"), store: store)
-        return try SlotOpening.userKey(
+        let root = try SlotUnlock.root(passphrase: SecretBytes(text: "correct"), store: store)
+        return try SlotUnlock.userKey(
             root: root, kind: .passphrase, slots: Array(records.slotRecords.values), store: store)
     }
 
@@ -136,7 +136,7 @@ private struct Rotation: ~Copyable {
         let fresh = try SecretBytes(randomCount: 32)
         var store = try #require(records.storeRecord)
         let slot = try #require(records.slotRecords[1])
-        let place = SlotPlace(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 2)
+        let place = SlotAddress(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 2)
         records.slotRecords[1] = try SlotRecord(
             wrapping: fresh, for: slot.recipient(userKey: old, store: store.identifier), at: place)
         records.userKeyRecords[1] = try UserKeyRecord(
@@ -144,7 +144,7 @@ private struct Rotation: ~Copyable {
         try rewrapClassKeys(old, fresh, store.identifier)
         let oldKey = try BLAKE2b.derive(key: old, parts: [KeyLabel.masterKeyWrapping, store.identifier])
         let material = try AEAD.open(
-            store.masterKeys.ciphertext.rawSpan, seal: store.masterKeys.seal, key: oldKey,
+            store.masterKeys.ciphertext.rawSpan, nonceAndTag: store.masterKeys.nonceAndTag, key: oldKey,
             associatedData: MasterKeys.binding(1, store: store.identifier).bytes)
         store.masterKeys = try MasterKeys.wrap(material, userKey: fresh, store: store.identifier, generation: 2)
         store.userKeyGeneration = 2

@@ -4,8 +4,8 @@ extension KeychainDate {
     static let sample = KeychainDate(seconds: 1_700_000_000, nanoseconds: 123_456_789)
 }
 
-extension FileFacts {
-    static let sample = FileFacts(
+extension PosixAttributes {
+    static let sample = PosixAttributes(
         inode: 77, permissions: 0o600, userID: 1000, groupID: 1001, modificationTime: .sample,
         accessTime: KeychainDate(seconds: -5, nanoseconds: 1))
 }
@@ -13,7 +13,7 @@ extension FileFacts {
 extension Item {
     /// An item of version 1 with nothing set.
     static func sample(
-        _ protection: Protection = .whenUnlocked, id: Int64 = 10, directory: Int64 = 2, account: String = "alice"
+        _ protection: ProtectionClass = .whenUnlocked, id: Int64 = 10, directory: Int64 = 2, account: String = "alice"
     ) -> Item {
         var item = Item(
             id: RowID(rawValue: id), directory: RowID(rawValue: directory), protection: protection,

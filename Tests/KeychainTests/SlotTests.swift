@@ -8,12 +8,12 @@ import Testing
 struct SlotTests {
     /// What a passphrase yields in a store.
     private func root(_ passphrase: String, _ store: StoreRecord) throws -> SecretBytes {
-        try SlotOpening.root(passphrase: SecretBytes(text: passphrase), store: store)
+        try SlotUnlock.root(passphrase: SecretBytes(text: passphrase), store: store)
     }
 
     private func userKey(_ passphrase: String, of records: InMemoryRecords) throws -> SecretBytes {
         let store = try #require(records.storeRecord)
-        return try SlotOpening.userKey(
+        return try SlotUnlock.userKey(
             root: root(passphrase, store), kind: .passphrase, slots: Array(records.slotRecords.values), store: store)
     }
 
@@ -22,32 +22,32 @@ struct SlotTests {
         _ id: Int64, _ passphrase: String, _ userKey: borrowing SecretBytes, in store: StoreRecord
     ) throws -> SlotRecord {
         let secret = try SlotSecret(root: root(passphrase, store), store: store.identifier, slot: id)
-        let place = SlotPlace(
+        let place = SlotAddress(
             store: store.identifier, id: id, kind: .passphrase, userKeyGeneration: store.userKeyGeneration)
         return try SlotRecord(wrapping: userKey, for: secret.recipient(), at: place)
     }
 
     @Test("L5: two passphrase slots open, each alone, from one derivation")
     func twoSlots() throws {
-        var records = try Bench(unlocked: false).store.records
+        var records = try KeyRingFixture(unlocked: false).store.records
         let store = try #require(records.storeRecord)
         let key = try userKey("correct", of: records)
         records.slotRecords[2] = try slot(2, "second", key, in: store)
         // One root, whichever slot it is for.
         let root = try root("second", store)
         let slots = records.slotRecords.values.sorted { $0.id < $1.id }
-        let opened = try SlotOpening.userKey(root: root, kind: .passphrase, slots: slots, store: store)
+        let opened = try SlotUnlock.userKey(root: root, kind: .passphrase, slots: slots, store: store)
         let isSame = opened.isEqual(to: key)
         #expect(isSame)
-        for passphrase in ["correct", "second"] { try Bench(copying: records).unlock(passphrase) }
+        for passphrase in ["correct", "second"] { try KeyRingFixture(copying: records).unlock(passphrase) }
         records.slotRecords[1] = nil
-        try Bench(copying: records).unlock("second")
-        #expect(throws: KeychainError.authFailed) { try Bench(copying: records).unlock("correct") }
+        try KeyRingFixture(copying: records).unlock("second")
+        #expect(throws: KeychainFault.authFailed) { try KeyRingFixture(copying: records).unlock("correct") }
     }
 
     @Test("S3: equal passphrases in two slots give unrelated pairs and records")
     func domains() throws {
-        let records = try Bench(unlocked: false).store.records
+        let records = try KeyRingFixture(unlocked: false).store.records
         let store = try #require(records.storeRecord)
         let root = try root("same", store)
         let one = try SlotSecret(root: root, store: store.identifier, slot: 1)
@@ -60,7 +60,7 @@ struct SlotTests {
 
     @Test("S3: a recipient is known to who has the user key, and to nobody else")
     func recipients() throws {
-        let records = try Bench(unlocked: false).store.records
+        let records = try KeyRingFixture(unlocked: false).store.records
         let store = try #require(records.storeRecord)
         let slot = try #require(records.slotRecords[1])
         let key = try userKey("correct", of: records)
@@ -83,7 +83,7 @@ struct SlotTests {
 
     @Test("S3: a rotation wraps for the recipients that the old user key authenticates")
     func rotation() throws {
-        var records = try Bench(unlocked: false).store.records
+        var records = try KeyRingFixture(unlocked: false).store.records
         var store = try #require(records.storeRecord)
         let slot = try #require(records.slotRecords[1])
         let old = try userKey("correct", of: records)
@@ -91,7 +91,7 @@ struct SlotTests {
         let master = try MasterKeys.material(store, userKey: old)
         store.masterKeys = try MasterKeys.wrap(master, userKey: fresh, store: store.identifier, generation: 2)
         store.userKeyGeneration = 2
-        let place = SlotPlace(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 2)
+        let place = SlotAddress(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 2)
         records.slotRecords[1] = try SlotRecord(
             wrapping: fresh, for: slot.recipient(userKey: old, store: store.identifier), at: place)
         records.storeRecord = store
@@ -100,64 +100,64 @@ struct SlotTests {
         #expect(isFresh)
         // The slot of the generation before, put back.
         records.slotRecords[1] = slot
-        #expect(throws: KeychainError.authFailed) { _ = try userKey("correct", of: records).count }
+        #expect(throws: KeychainFault.authFailed) { _ = try userKey("correct", of: records).count }
         records.slotRecords[1]?.userKeyGeneration = 2
-        #expect(throws: KeychainError.authFailed) { _ = try userKey("correct", of: records).count }
+        #expect(throws: KeychainFault.authFailed) { _ = try userKey("correct", of: records).count }
     }
 
     @Test("S3: who knows no secret plants no user key, even knowing a slot's public key")
     func plantedUserKey() throws {
-        var records = try Bench(unlocked: false).store.records
+        var records = try KeyRingFixture(unlocked: false).store.records
         let store = try #require(records.storeRecord)
         let secret = try SlotSecret(root: root("correct", store), store: store.identifier, slot: 1)
         let planted = try SecretBytes(randomCount: 32)
-        let place = SlotPlace(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 1)
+        let place = SlotAddress(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 1)
         let guess = SlotRecipient(
             publicKey: secret.pair.publicKey, macKey: try SecretBytes(randomCount: 32))
         records.slotRecords[1] = try SlotRecord(wrapping: planted, for: guess, at: place)
-        #expect(throws: KeychainError.authFailed) { try Bench(copying: records).unlock() }
+        #expect(throws: KeychainFault.authFailed) { try KeyRingFixture(copying: records).unlock() }
     }
 
     @Test(
         "S3: a slot that an attacker has written answers as a wrong passphrase, also while unlocked, and does not hide the others"
     )
     func plantedSlot() throws {
-        var records = try Bench(unlocked: false).store.records
+        var records = try KeyRingFixture(unlocked: false).store.records
         let store = try #require(records.storeRecord)
         let planted = try SecretBytes(randomCount: 32)
         records.slotRecords[0] = try slot(0, "evil", planted, in: store)
         // By one who knows the passphrase.
         records.slotRecords[-1] = try slot(-1, "correct", planted, in: store)
-        let bench = try Bench(copying: records)
-        #expect(throws: KeychainError.authFailed) { try bench.unlock("evil") }
-        #expect(bench.ring.state == .beforeFirstUnlock)
-        #expect(!bench.ring.isAvailable(.whenUnlocked))
-        try bench.unlock()
-        #expect(bench.ring.state == .unlocked)
-        #expect(throws: KeychainError.authFailed) { try bench.unlock("evil") }
-        #expect(throws: KeychainError.authFailed) { try bench.unlock("wrong") }
-        try bench.unlock()
-        bench.ring.lock()
-        #expect(throws: KeychainError.authFailed) { try bench.unlock("evil") }
-        #expect(throws: KeychainError.authFailed) {
-            _ = try bench.ring.userKey(with: UnlockSecret(passphrase: SecretBytes(text: "evil"))).count
+        let fixture = try KeyRingFixture(copying: records)
+        #expect(throws: KeychainFault.authFailed) { try fixture.unlock("evil") }
+        #expect(fixture.ring.state == .beforeFirstUnlock)
+        #expect(!fixture.ring.isAvailable(.whenUnlocked))
+        try fixture.unlock()
+        #expect(fixture.ring.state == .unlocked)
+        #expect(throws: KeychainFault.authFailed) { try fixture.unlock("evil") }
+        #expect(throws: KeychainFault.authFailed) { try fixture.unlock("wrong") }
+        try fixture.unlock()
+        fixture.ring.lock()
+        #expect(throws: KeychainFault.authFailed) { try fixture.unlock("evil") }
+        #expect(throws: KeychainFault.authFailed) {
+            _ = try fixture.ring.userKey(with: UnlockSecret(passphrase: SecretBytes(text: "evil"))).count
         }
-        #expect(bench.ring.state == .locked)
+        #expect(fixture.ring.state == .locked)
     }
 
     @Test("S3: a slot of one store opens nothing in another")
     func transplanted() throws {
-        let one = try Bench(unlocked: false).store.records
-        var two = try Bench(unlocked: false).store.records
+        let one = try KeyRingFixture(unlocked: false).store.records
+        var two = try KeyRingFixture(unlocked: false).store.records
         two.slotRecords = one.slotRecords
-        #expect(throws: KeychainError.authFailed) { try Bench(copying: two).unlock() }
+        #expect(throws: KeychainFault.authFailed) { try KeyRingFixture(copying: two).unlock() }
         two.storeRecord?.salt = try #require(one.storeRecord?.salt)
-        #expect(throws: KeychainError.authFailed) { try Bench(copying: two).unlock() }
+        #expect(throws: KeychainFault.authFailed) { try KeyRingFixture(copying: two).unlock() }
         two.storeRecord = one.storeRecord
         // Now user and master keys are the first store's: its class keys are not.
-        let bench = try Bench(copying: two)
-        try bench.unlock()
-        #expect(!bench.ring.isAvailable(.whenUnlocked))
-        #expect(throws: KeychainError.decode) { try bench.add(.sample(), [1]) }
+        let fixture = try KeyRingFixture(copying: two)
+        try fixture.unlock()
+        #expect(!fixture.ring.isAvailable(.whenUnlocked))
+        #expect(throws: KeychainFault.decode) { try fixture.add(.sample(), [1]) }
     }
 }

@@ -7,11 +7,11 @@ import Testing
 @Suite("rows and keys that somebody has changed")
 struct TamperingTests {
     /// What a changed row gives: nil if it is refused as it should be.
-    private func plaintext(_ bench: Bench, _ record: ItemRecord, _ ciphertext: [UInt8]) -> (Item, [UInt8])? {
+    private func plaintext(_ fixture: KeyRingFixture, _ record: ItemRecord, _ ciphertext: [UInt8]) -> (Item, [UInt8])? {
         do {
-            return (try bench.items.open(record), try bench.contents(record, ciphertext: ciphertext))
+            return (try fixture.items.open(record), try fixture.contents(record, ciphertext: ciphertext))
         } catch {
-            #expect(error as? KeychainError == .decode)
+            #expect(error as? KeychainFault == .decode)
             return nil
         }
     }
@@ -20,23 +20,25 @@ struct TamperingTests {
         var changed: [ItemRecord] = []
         for index in 0..<NonceAndTag.byteCount {
             var copy = record
-            copy.metadata.seal = try #require(NonceAndTag(bytes: record.metadata.seal.bytes.flipped(index)))
+            copy.metadata.nonceAndTag = try #require(
+                NonceAndTag(bytes: record.metadata.nonceAndTag.bytes.flipped(index)))
             changed.append(copy)
             copy = record
-            copy.secretSeals[0] = try #require(NonceAndTag(bytes: record.secretSeals[0].bytes.flipped(index)))
+            copy.secretNoncesAndTags[0] = try #require(
+                NonceAndTag(bytes: record.secretNoncesAndTags[0].bytes.flipped(index)))
             changed.append(copy)
         }
         return changed
     }
 
-    @Test("S4: no changed byte of an item's row or contents gives any plaintext", arguments: Protection.allCases)
-    func items(protection: Protection) throws {
-        let bench = try Bench()
+    @Test("S4: no changed byte of an item's row or contents gives any plaintext", arguments: ProtectionClass.allCases)
+    func items(protection: ProtectionClass) throws {
+        let fixture = try KeyRingFixture()
         var item = Item.sample(protection)
         item.secretCount = 80
-        let sealed = try bench.items.seal(item, secret: [UInt8](repeating: 5, count: 80).rawSpan)
+        let sealed = try fixture.items.seal(item, secret: [UInt8](repeating: 5, count: 80).rawSpan)
         let (record, secret) = (sealed.record, sealed.secret)
-        #expect(plaintext(bench, record, secret)?.0 == item)
+        #expect(plaintext(fixture, record, secret)?.0 == item)
         var changed = try changedSeals(of: record)
         for index in record.metadata.ciphertext.indices {
             changed.append(record)
@@ -49,8 +51,8 @@ struct TamperingTests {
         for change: (inout ItemRecord) -> Void in [
             { $0.id = RowID(rawValue: 11) }, { $0.directory = RowID(rawValue: 3) }, { $0.version = 2 },
             { $0.generation = 2 }, { $0.alwaysTag = $0.alwaysTag == nil ? [1] : nil }, { $0.mac = [] },
-            { $0.mac = [UInt8](repeating: 0, count: 32) }, { $0.secretSeals = [] },
-            { $0.secretSeals += $0.secretSeals }, { $0.metadata.ciphertext = [] },
+            { $0.mac = [UInt8](repeating: 0, count: 32) }, { $0.secretNoncesAndTags = [] },
+            { $0.secretNoncesAndTags += $0.secretNoncesAndTags }, { $0.metadata.ciphertext = [] },
             { $0.protection = $0.protection == .always ? .whenUnlocked : .always },
             {
                 $0.ephemeral = [UInt8](repeating: 9, count: 32)
@@ -60,21 +62,21 @@ struct TamperingTests {
             changed.append(record)
             change(&changed[changed.count - 1])
         }
-        for record in changed { #expect(plaintext(bench, record, secret) == nil) }
-        for index in secret.indices { #expect(plaintext(bench, record, secret.flipped(index)) == nil) }
+        for record in changed { #expect(plaintext(fixture, record, secret) == nil) }
+        for index in secret.indices { #expect(plaintext(fixture, record, secret.flipped(index)) == nil) }
         for wrong in [[], Array(secret.dropLast()), secret + secret] {
-            #expect(plaintext(bench, record, wrong) == nil)
+            #expect(plaintext(fixture, record, wrong) == nil)
         }
     }
 
     @Test("S2: swapped rows and swapped halves of rows are refused")
     func swapped() throws {
-        let bench = try Bench()
-        let one = try bench.items.seal(withContents: .sample(id: 10, account: "a"), [1])
-        let two = try bench.items.seal(withContents: .sample(id: 11, account: "b"), [2])
+        let fixture = try KeyRingFixture()
+        let one = try fixture.items.seal(withContents: .sample(id: 10, account: "a"), [1])
+        let two = try fixture.items.seal(withContents: .sample(id: 11, account: "b"), [2])
         var mixed: [(ItemRecord, [UInt8])] = [(one.record, two.secret)]
         for change: (inout ItemRecord, ItemRecord) -> Void in [
-            { $0.metadata = $1.metadata }, { $0.secretSeals = $1.secretSeals }, { $0.tag = $1.tag },
+            { $0.metadata = $1.metadata }, { $0.secretNoncesAndTags = $1.secretNoncesAndTags }, { $0.tag = $1.tag },
         ] {
             var record = one.record
             change(&record, two.record)
@@ -86,50 +88,52 @@ struct TamperingTests {
         mixed.append((other, two.secret))
         // Contents with the seals that belong to them, in another row.
         var foreign = one.record
-        foreign.secretSeals = two.record.secretSeals
+        foreign.secretNoncesAndTags = two.record.secretNoncesAndTags
         mixed.append((foreign, two.secret))
-        for (record, secret) in mixed { #expect(plaintext(bench, record, secret) == nil) }
+        for (record, secret) in mixed { #expect(plaintext(fixture, record, secret) == nil) }
     }
 
     @Test("S2: metadata of one version with contents of another are refused, both ways")
     func versions() throws {
-        let bench = try Bench()
-        let old = try bench.items.seal(withContents: .sample(), [1])
+        let fixture = try KeyRingFixture()
+        let old = try fixture.items.seal(withContents: .sample(), [1])
         var item = Item.sample()
         item.version = 2
         item.secretVersion = 2
-        let new = try bench.items.seal(withContents: item, [2])
+        let new = try fixture.items.seal(withContents: item, [2])
         for (record, other) in [(new.record, old), (old.record, new)] {
             var mixed = record
-            mixed.secretSeals = other.record.secretSeals
-            #expect(plaintext(bench, mixed, other.secret) == nil)
+            mixed.secretNoncesAndTags = other.record.secretNoncesAndTags
+            #expect(plaintext(fixture, mixed, other.secret) == nil)
         }
         // An older row whose column says that it is the newest.
         var older = old.record
         older.version = 2
-        #expect(plaintext(bench, older, old.secret) == nil)
+        #expect(plaintext(fixture, older, old.secret) == nil)
     }
 
     @Test("S2: chunks that are swapped, dropped or repeated are refused")
     func chunks() throws {
-        let bench = try Bench()
-        let sealed = try bench.items.seal(
+        let fixture = try KeyRingFixture()
+        let sealed = try fixture.items.seal(
             withContents: .sample(), [UInt8](repeating: 3, count: 196_608))
-        #expect(sealed.record.secretSeals.count == 3)
+        #expect(sealed.record.secretNoncesAndTags.count == 3)
         let size = 65536
         let first = Array(sealed.secret[..<size]), second = Array(sealed.secret[size..<2 * size])
         let third = Array(sealed.secret[(2 * size)...])
         var record = sealed.record
-        record.secretSeals.swapAt(0, 1)
-        #expect(plaintext(bench, record, second + first + third) == nil)
-        record.secretSeals = [sealed.record.secretSeals[0], sealed.record.secretSeals[0], record.secretSeals[2]]
-        #expect(plaintext(bench, record, first + first + third) == nil)
+        record.secretNoncesAndTags.swapAt(0, 1)
+        #expect(plaintext(fixture, record, second + first + third) == nil)
+        record.secretNoncesAndTags = [
+            sealed.record.secretNoncesAndTags[0], sealed.record.secretNoncesAndTags[0], record.secretNoncesAndTags[2],
+        ]
+        #expect(plaintext(fixture, record, first + first + third) == nil)
         // Shorter contents, made of the first chunks of longer ones.
         var item = Item.sample()
         item.secretCount = 131_072
-        var shorter = try bench.items.seal(item, secret: [UInt8](repeating: 3, count: 131_072).rawSpan).record
-        shorter.secretSeals = Array(sealed.record.secretSeals[..<2])
-        #expect(plaintext(bench, shorter, first + second) == nil)
+        var shorter = try fixture.items.seal(item, secret: [UInt8](repeating: 3, count: 131_072).rawSpan).record
+        shorter.secretNoncesAndTags = Array(sealed.record.secretNoncesAndTags[..<2])
+        #expect(plaintext(fixture, shorter, first + second) == nil)
     }
 
     /// Every record of keys with every byte changed, one at a time.
@@ -142,11 +146,11 @@ struct TamperingTests {
             }
         }
         func vary(_ sealed: Sealed, _ change: (inout InMemoryRecords, Sealed) -> Void) {
-            vary(sealed.seal.bytes) {
-                guard let seal = NonceAndTag(bytes: $1) else { return }
-                change(&$0, Sealed(seal: seal, ciphertext: sealed.ciphertext))
+            vary(sealed.nonceAndTag.bytes) {
+                guard let nonceAndTag = NonceAndTag(bytes: $1) else { return }
+                change(&$0, Sealed(nonceAndTag: nonceAndTag, ciphertext: sealed.ciphertext))
             }
-            vary(sealed.ciphertext) { change(&$0, Sealed(seal: sealed.seal, ciphertext: $1)) }
+            vary(sealed.ciphertext) { change(&$0, Sealed(nonceAndTag: sealed.nonceAndTag, ciphertext: $1)) }
         }
         let store = try #require(records.storeRecord), slot = try #require(records.slotRecords[1])
         vary(store.identifier) { $0.storeRecord?.identifier = $1 }
@@ -162,17 +166,17 @@ struct TamperingTests {
 
     @Test("S4: no changed byte of a key record gives a wrong key: what it seals is refused, the rest goes on")
     func keys() throws {
-        let bench = try Bench()
+        let fixture = try KeyRingFixture()
         var rows: [ItemRecord] = []
-        for protection in Protection.allCases {
+        for protection in ProtectionClass.allCases {
             let id = 10 + Int64(protection.rawValue)
-            rows.append(try bench.add(.sample(protection, id: id, account: protection.code), [protection.rawValue]))
+            rows.append(try fixture.add(.sample(protection, id: id, account: protection.code), [protection.rawValue]))
         }
-        let tag = try bench.ring.lookupTag(parts: [])
-        for changed in try changedKeys(of: bench.store.records) {
-            let copy = try Bench(copying: changed)
+        let tag = try fixture.ring.lookupTag(parts: [])
+        for changed in try changedKeys(of: fixture.store.records) {
+            let copy = try KeyRingFixture(copying: changed)
             do { try copy.unlock() } catch {
-                #expect([.authFailed, .decode].contains(error as? KeychainError))
+                #expect([.authFailed, .decode].contains(error as? KeychainFault))
             }
             var refused = 0
             for record in rows {
@@ -180,7 +184,7 @@ struct TamperingTests {
                     #expect(try copy.contents(record) == [record.protection.rawValue])
                 } catch {
                     refused += 1
-                    #expect([.decode, .interactionNotAllowed].contains(error as? KeychainError))
+                    #expect([.decode, .interactionNotAllowed].contains(error as? KeychainFault))
                 }
             }
             if let found = try? copy.ring.lookupTag(parts: []) { #expect(found == tag) }
@@ -192,9 +196,9 @@ struct TamperingTests {
 
     @Test("S4: public key, kind, parameters and numbers of key records are bound to them")
     func boundColumns() throws {
-        let bench = try Bench()
-        let record = try bench.add(.sample(), [1])
-        let records = bench.store.records
+        let fixture = try KeyRingFixture()
+        let record = try fixture.add(.sample(), [1])
+        let records = fixture.store.records
         for change: (inout InMemoryRecords) -> Void in [
             { $0.slotRecords[1]?.parameters = [1] }, { $0.slotRecords[1]?.kind = .keyFile },
             { $0.slotRecords[1]?.id = 2 }, { $0.slotRecords[1]?.ephemeral = [] },
@@ -207,7 +211,7 @@ struct TamperingTests {
         ] {
             var changed = records
             change(&changed)
-            #expect(throws: KeychainError.authFailed) { try Bench(copying: changed).unlock() }
+            #expect(throws: KeychainFault.authFailed) { try KeyRingFixture(copying: changed).unlock() }
         }
         let index = try #require(records.classKeyRecords.firstIndex { $0.purpose == .protection(.whenUnlocked) })
         for change: (inout ClassKeyRecord) -> Void in [
@@ -216,9 +220,9 @@ struct TamperingTests {
         ] {
             var changed = records
             change(&changed.classKeyRecords[index])
-            let copy = try Bench(copying: changed)
+            let copy = try KeyRingFixture(copying: changed)
             try copy.unlock()
-            #expect(throws: KeychainError.decode) { try copy.items.open(record) }
+            #expect(throws: KeychainFault.decode) { try copy.items.open(record) }
         }
     }
 }

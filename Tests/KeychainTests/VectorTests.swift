@@ -67,14 +67,14 @@ struct VectorTests {
             #expect(try root(of: secret, store: vector.store) == vector.root.bytes)
         }
         for contents in vectors.keyFiles.bad {
-            #expect(throws: KeychainError.param) { _ = try UnlockSecret(keyFile: contents.secret()).kind }
+            #expect(throws: KeychainFault.param) { _ = try UnlockSecret(keyFile: contents.secret()).kind }
         }
     }
 
     private func root(of secret: borrowing UnlockSecret, store: Hex) throws -> [UInt8] {
-        var record = try #require(try Bench(unlocked: false).store.records.storeRecord)
+        var record = try #require(try KeyRingFixture(unlocked: false).store.records.storeRecord)
         record.identifier = store.bytes
-        return try SlotOpening.root(of: secret, store: record).bytes.plain
+        return try SlotUnlock.root(of: secret, store: record).bytes.plain
     }
 
     @Test("T2, S6: the names that tags are made of")
@@ -119,7 +119,7 @@ struct VectorTests {
         for vector in vectors.items.bad {
             var template = Item.sample()
             template.version = vector.version ?? 1
-            #expect(throws: KeychainError.decode, "\(vector.rule): \(vector.why)") {
+            #expect(throws: KeychainFault.decode, "\(vector.rule): \(vector.why)") {
                 try MetadataCodec.item(vector.plaintext.bytes, like: template)
             }
         }
@@ -138,7 +138,7 @@ struct VectorTests {
     func badDirectories() {
         #expect(vectors.directories.bad.count >= 50)
         for vector in vectors.directories.bad {
-            #expect(throws: KeychainError.decode, "\(vector.rule): \(vector.why)") {
+            #expect(throws: KeychainFault.decode, "\(vector.rule): \(vector.why)") {
                 try DirectoryCodec.directory(vector.plaintext.bytes, like: .web)
             }
         }
@@ -299,7 +299,7 @@ private struct GoodItem: Decodable, Sendable {
         item.account = try account.value()
         (item.creationDate, item.modificationDate) = (KeychainDate(creation), KeychainDate(modification))
         item.persistentReference = reference.bytes
-        item.file = FileFacts(
+        item.file = PosixAttributes(
             inode: inode, permissions: permissions, userID: user, groupID: group,
             modificationTime: KeychainDate(mtime), accessTime: KeychainDate(atime))
         (item.secretVersion, item.secretCount) = (secretVersion, secretCount)

@@ -111,7 +111,7 @@ import Testing
 private struct LockCommand: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { [] }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
         request.notificationsBeforeReply += tree.lock()
         return []
     }

@@ -93,7 +93,7 @@ private func decode(_ text: String, _ key: AttributeKey, current: AttributeValue
             "AfterFirstUnlockThisDeviceOnly": "cku", "AlwaysThisDeviceOnly": "dku",
             "WhenPasscodeSetThisDeviceOnly": "akpu", "WhenUnlockedUnlessOpen": "cuo",
         ]
-        #expect(constants.count == Protection.allCases.count)
+        #expect(constants.count == ProtectionClass.allCases.count)
         for (suffix, code) in constants {
             for text in [suffix, "kSecAttrAccessible" + suffix, code] {
                 let protection = AttributeText.protection(text)
@@ -107,7 +107,7 @@ private func decode(_ text: String, _ key: AttributeKey, current: AttributeValue
 
     @Test("L3: so are four of them by the file protection that means the same; it is shown by its own name")
     func fileProtections() {
-        let aliases: [String: Protection] = [
+        let aliases: [String: ProtectionClass] = [
             "Complete": .whenUnlocked, "CompleteUnlessOpen": .whenUnlockedUnlessOpen,
             "CompleteUntilFirstUserAuthentication": .afterFirstUnlock, "None": .always,
         ]

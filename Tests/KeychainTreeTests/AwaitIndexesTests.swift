@@ -181,7 +181,7 @@ struct AwaitIndexesTests: OneService {
     func renamedItem() throws {
         let file = try client.open(path("old"))
         let row = RowID(rawValue: Int64(try client.stat(path("old")).inode.rawValue))
-        try fixture.keychain.change { change throws(KeychainError) in
+        try fixture.keychain.change { change throws(KeychainFault) in
             guard var item = try change.item(id: row) else { throw .itemNotFound }
             item.account = .string("old~2")
             _ = try change.save(item)

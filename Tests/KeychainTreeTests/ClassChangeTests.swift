@@ -27,7 +27,7 @@ import Testing
         return (try #require(records.itemRecords[id]), try #require(records.secrets[id]))
     }
 
-    private func set(_ protection: Protection) throws {
+    private func set(_ protection: ProtectionClass) throws {
         try shell.setxattr(path, "kSecAttrAccessible", protection.suffix)
     }
 
@@ -35,7 +35,7 @@ import Testing
         "L3: from each class to each other one metadata and contents are sealed anew, in one commit, and open to the same"
     )
     func everyChange() throws {
-        for (from, to) in Protection.allCases.flatMap({ from in Protection.allCases.map { (from, $0) } })
+        for (from, to) in ProtectionClass.allCases.flatMap({ from in ProtectionClass.allCases.map { (from, $0) } })
         where from != to {
             try set(from)
             let before = try row()
@@ -43,7 +43,8 @@ import Testing
             let after = try row()
             #expect(before.record.protection == from && after.record.protection == to)
             #expect(after.record.metadata != before.record.metadata)
-            #expect(after.record.secretSeals != before.record.secretSeals && after.secret != before.secret)
+            #expect(
+                after.record.secretNoncesAndTags != before.record.secretNoncesAndTags && after.secret != before.secret)
             #expect((after.record.alwaysTag != nil) == (to.availability == .always))
             #expect(after.record.ephemeral == nil && after.record.version > before.record.version)
             #expect(try shell.cat(path) == value && shell.getxattr(path, "kSecAttrLabel") == "L")
@@ -116,7 +117,7 @@ import Testing
         try set(.afterFirstUnlock)
         try shell.put("generic-passwords/s/locked", "x")
         _ = fixture.tree.lock()
-        for to in [Protection.whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly] {
+        for to in [ProtectionClass.whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly] {
             #expect(throws: Errno.noKey) { try set(to) }
         }
         #expect(throws: Errno.noKey) {

@@ -15,7 +15,7 @@ private final class SlowCommands: ControlCommands, CommandThreads {
 
     func status(of tree: KeychainTree) -> [UInt8] { [] }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
         started.signal()
         resume.wait()
         if command.byteCount == "fail".utf8.count { throw .authFailed }
@@ -71,13 +71,13 @@ private final class SlowCommands: ControlCommands, CommandThreads {
         let file = try client.open(".keychainfs/control", [.readWrite])
         try client.write(file, "fail")
         commands.resume.signal()
-        #expect(throws: KeychainError.authFailed.errno) { try result(client, file) }
+        #expect(throws: KeychainFault.authFailed.errno) { try result(client, file) }
         #expect(try client.read(file) == [])
         try client.close(file)
         let patient = try self.client(10_000)
         commands.resume.signal()
         let other = try patient.open(".keychainfs/control", [.readWrite])
-        #expect(throws: KeychainError.authFailed.errno) { try patient.write(other, "fail") }
+        #expect(throws: KeychainFault.authFailed.errno) { try patient.write(other, "fail") }
         commands.resume.signal()
         try patient.write(other, "short")
         #expect(try patient.read(other) == Array("done".utf8))

@@ -88,9 +88,9 @@ import Testing
         try shell.put(path("a"), "precious")
         let file = try shell.open(path("a"), [.writeOnly, .truncate])
         fixture.store.isMoved.store(true, ordering: .relaxed)
-        #expect(throws: KeychainError.notAvailable.errno) { try shell.write(file, "x") }
+        #expect(throws: KeychainFault.notAvailable.errno) { try shell.write(file, "x") }
         fixture.store.isMoved.store(false, ordering: .relaxed)
-        #expect(throws: KeychainError.notAvailable.errno) { try shell.close(file) }
+        #expect(throws: KeychainFault.notAvailable.errno) { try shell.close(file) }
         #expect(try shell.cat(path("a")) == "precious")
     }
 
@@ -201,7 +201,7 @@ import Testing
     func sizesWithoutSecrets() throws {
         try shell.put(path("a"), String(repeating: "x", count: 12_345))
         let row = RowID(rawValue: Int64(try shell.stat(path("a")).inode.rawValue))
-        try fixture.store.write { (writer) throws(KeychainError) in
+        try fixture.store.write { (writer) throws(KeychainFault) in
             guard let record = try writer.item(id: row) else { throw .itemNotFound }
             var secret = try writer.secret(of: row)
             secret[0] ^= 1

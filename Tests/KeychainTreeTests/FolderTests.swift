@@ -55,7 +55,7 @@ import Testing
         let classDirectory = try shell.entry("access-groups/g/generic-passwords").node
         let own = try shell.stat("access-groups/g/generic-passwords/s").inode
         let group = RowID(rawValue: Int64(try shell.stat("access-groups/g").inode.rawValue))
-        try fixture.keychain.change { change throws(KeychainError) in
+        try fixture.keychain.change { change throws(KeychainFault) in
             try change.renameGroup(group, to: Array("g~2".utf8))
         }
         #expect(!fixture.tree.forgetNames().isEmpty)
@@ -195,7 +195,7 @@ import Testing
         #expect(try shell.list(moved).isEmpty)
         #expect(try shell.getxattr(dir + "/b", "kSecAttrAccessGroup") == "default")
         #expect(try shell.getxattr(moved, "kSecAttrAccessGroup") == "g")
-        #expect(try fixture.keychain.check().isSound)
+        #expect(try fixture.keychain.check().isConsistent)
     }
 
     @Test("T4: a renamed group takes its services along, at a cost that its items have no part in")
@@ -225,7 +225,7 @@ import Testing
         try shell.rename("access-groups/a", "access-groups/c", .exchange)
         #expect(try shell.cat("access-groups/c/generic-passwords/s/n3") == "x")
         #expect(try shell.list("access-groups/a/generic-passwords").isEmpty)
-        #expect(try fixture.keychain.check().isSound)
+        #expect(try fixture.keychain.check().isConsistent)
         let other = TreeProcess(try TreeFixture(mounting: fixture))
         #expect(try other.list("access-groups/c/generic-passwords/s").count == 20)
     }

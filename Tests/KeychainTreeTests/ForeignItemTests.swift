@@ -46,7 +46,7 @@ struct ForeignItemTests {
         #expect(try here.keychain.itemCount() == 6)
         #expect(!here.keychain.keys.isDeviceKnown)
         let report = try here.keychain.check()
-        #expect(report.foreign == 5 && report.isSound && report.unavailable == 0)
+        #expect(report.foreign == 5 && report.isConsistent && report.unavailable == 0)
     }
 
     @Test("L6: by name they answer ENOKEY, to O_CREAT and rename too")

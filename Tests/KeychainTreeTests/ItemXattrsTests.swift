@@ -8,7 +8,7 @@ import Testing
 @Suite struct ItemXattrsTests {
     private func xattrs(_ edit: (inout Item) -> Void = { _ in }) -> ItemXattrs {
         let date = KeychainDate(seconds: 1000)
-        let file = FileFacts(
+        let file = PosixAttributes(
             inode: 7, permissions: 0o600, userID: 1, groupID: 1, modificationTime: date, accessTime: date)
         var item = Item(
             id: RowID(rawValue: 100), directory: RowID(rawValue: 101), protection: .whenUnlocked,

@@ -104,9 +104,9 @@ import Testing
         dump(entry, to: &text)
         #expect(!text.contains("canary"))
         _ = fixture.tree.lock()
-        #expect(throws: KeychainError.interactionNotAllowed) { try former.item() }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try former.item() }
         try fixture.tree.unlock(passphrase: try TreeFixture.secret())
-        #expect(throws: KeychainError.interactionNotAllowed) { try former.item() }
+        #expect(throws: KeychainFault.interactionNotAllowed) { try former.item() }
     }
 
     @Test("L2: a name that is made while a lock is under way is not there, and no later close commits it")
@@ -188,12 +188,12 @@ import Testing
         #expect(try editor.cat(path("a")) == "new!")
     }
 
-    private func setDefault(_ protection: Protection) throws {
+    private func setDefault(_ protection: ProtectionClass) throws {
         let row = RowID(rawValue: Int64(try editor.stat(dir).inode.rawValue))
-        try fixture.keychain.change { (change) throws(KeychainError) in
-            guard var record = try change.directory(id: row) else { throw .itemNotFound }
+        try fixture.keychain.change { (transaction) throws(KeychainFault) in
+            guard var record = try transaction.directory(id: row) else { throw .itemNotFound }
             record.defaultProtection = protection
-            _ = try change.save(record)
+            _ = try transaction.save(record)
         }
     }
 

@@ -298,7 +298,7 @@ import Testing
         try editor.close(file)
         #expect(try editor.cat(path("new")) == "six")
         #expect(try editor.stat(path("new")).permissions == 0o640)
-        #expect(try fixture.keychain.check().isSound)
+        #expect(try fixture.keychain.check().isConsistent)
     }
 
     @Test("L2: what nobody has open is forgotten at the lock")

@@ -80,7 +80,7 @@ import Testing
         try shell.put(inner + "/y", "y")
         try shell.rename("access-groups/a", target, flags)
         #expect(try shell.list(target + "/synchronizable/generic-passwords/s") == ["x", "y"])
-        #expect(try fixture.keychain.check().isSound)
+        #expect(try fixture.keychain.check().isConsistent)
     }
 
     @Test("T4: the flags of a rename hold for services and groups too")

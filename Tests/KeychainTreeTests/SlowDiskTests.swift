@@ -25,25 +25,25 @@ private final class Block: Sendable {
 }
 
 /// Saves no commit number once it is armed, and does not return.
-private final class BlockedKeeper: CommitNumberKeeper {
+private final class BlockedCommitNumberStore: CommitNumberStore {
     let block = Block()
     let isArmed = Atomic(false)
 
-    func kept(for store: [UInt8]) -> [UInt8]? { nil }
+    func load(for store: [UInt8]) -> [UInt8]? { nil }
 
-    func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) {
+    func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) {
         if isArmed.load(ordering: .acquiring) { block.enter() }
     }
 }
 
 /// What must not wait while the disk is slow.
 @Suite struct SlowDiskTests: OneService {
-    private let keeper = BlockedKeeper()
+    private let commitNumberStore = BlockedCommitNumberStore()
     private let fixture: TreeFixture
     private let client: TreeProcess
 
     init() throws {
-        fixture = try TreeFixture(keeper: keeper)
+        fixture = try TreeFixture(commitNumberStore: commitNumberStore)
         client = TreeProcess(fixture, 1)
         try client.mkdir(dir)
         for name in ["a", "b", "c"] { try client.put(path(name), "old") }
@@ -60,10 +60,10 @@ private final class BlockedKeeper: CommitNumberKeeper {
     }
 
     @Test("L2: a lock is complete although the commit number cannot be saved")
-    func blockedKeeper() throws {
+    func blockedStore() throws {
         let file = try client.open(path("b"), [.readWrite])
         try client.write(file, "staged")
-        keeper.isArmed.store(true, ordering: .releasing)
+        commitNumberStore.isArmed.store(true, ordering: .releasing)
         let tree = fixture.tree
         let locker = TestThread.started { _ = tree.lock() }
         #expect(locker.join(seconds: 10))
@@ -73,9 +73,9 @@ private final class BlockedKeeper: CommitNumberKeeper {
         // The daemon saves the number afterwards.
         let keys = fixture.keychain.keys
         let saver = TestThread.started { try? keys.keepCommitNumber() }
-        #expect(keeper.block.hasEntered())
+        #expect(commitNumberStore.block.hasEntered())
         #expect(keys.isCommitNumberKept, "status does not wait for the disk")
-        keeper.block.release()
+        commitNumberStore.block.release()
         #expect(saver.join(seconds: 10))
     }
 

@@ -10,7 +10,7 @@ import SystemPackage
 /// A tree over a keychain in memory: no kernel, no libfuse, no disk.
 struct TreeFixture: Sendable {
     let store: InMemoryRecordStore
-    let keychain: Keychain
+    let keychain: KeychainStore
     let tree: KeychainTree
     let host = FakeHost()
     let clock: FakeClock
@@ -19,12 +19,12 @@ struct TreeFixture: Sendable {
 
     init(
         valueLimit: Int = 1 << 20, stagedLimit: Int = 64 << 20, requests: (any RequestService)? = nil,
-        keeper: (any CommitNumberKeeper)? = nil, commands: any ControlCommands = NoCommands(),
+        commitNumberStore: (any CommitNumberStore)? = nil, commands: any ControlCommands = NoCommands(),
         commandLimit: CommandLimit? = nil
     ) throws {
         store = InMemoryRecordStore()
         try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
-        (keychain, clock) = try Self.keychain(in: store, device: 1, keeper: keeper)
+        (keychain, clock) = try Self.keychain(in: store, device: 1, commitNumberStore: commitNumberStore)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         (options.valueLimit, options.stagedLimit, options.commandLimit) = (valueLimit, stagedLimit, commandLimit)
         tree = KeychainTree(
@@ -47,12 +47,12 @@ struct TreeFixture: Sendable {
 
     private static func keychain(
         in store: InMemoryRecordStore, device number: UInt8, isUnlocked: Bool = true,
-        keeper: (any CommitNumberKeeper)? = nil
-    ) throws -> (Keychain, FakeClock) {
-        let keys = try KeyRing(store: store, device: try device(number), keeper: keeper)
+        commitNumberStore: (any CommitNumberStore)? = nil
+    ) throws -> (KeychainStore, FakeClock) {
+        let keys = try KeyRing(store: store, device: try device(number), commitNumberStore: commitNumberStore)
         if isUnlocked { try keys.unlock(passphrase: try secret()) }
         let clock = FakeClock()
-        return (try Keychain(store: store, keys: keys) { clock.tick() }, clock)
+        return (try KeychainStore(store: store, keys: keys) { clock.tick() }, clock)
     }
 
     /// Another mount of the same keychain.
@@ -128,7 +128,7 @@ final class FakeHost: TreeHost {
 struct NoCommands: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { Array("{}\n".utf8) }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
         guard [UInt8](copying: command) == Array("lock\n".utf8) else { throw .param }
         request.notificationsBeforeReply += tree.lock()
         return Array("locked\n".utf8)

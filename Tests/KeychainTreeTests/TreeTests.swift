@@ -184,7 +184,7 @@ import Testing
         try shell.put(path("a"), "x")
         try shell.put(path("b"), "y")
         let row = RowID(rawValue: Int64(try shell.stat(path("a")).inode.rawValue))
-        try fixture.store.write { (writer) throws(KeychainError) in
+        try fixture.store.write { (writer) throws(KeychainFault) in
             guard var record = try writer.item(id: row) else { throw .itemNotFound }
             record.metadata.ciphertext[0] ^= 1
             try writer.put(record, secret: nil)

@@ -23,7 +23,7 @@ final class StoredTree: ModelledSystem {
     private var generation = 0
     private let host = ModelHost()
     private let clock = ModelClock()
-    private var keychain: Keychain
+    private var keychain: KeychainStore
     private var tree: KeychainTree
     private var processes: [Int: Performer] = [:]
     private var lastProcessID: Int32 = 0
@@ -33,7 +33,7 @@ final class StoredTree: ModelledSystem {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         disk = FailingDisk(folder.path)
         let path = folder.appendingPathComponent("0").path
-        let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in
+        let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainFault) in
             try KeyRing.create(
                 in: store, passphrase: try Self.secret("correct horse"), cost: .cheap,
                 device: try Self.secret(Self.device))
@@ -56,16 +56,16 @@ final class StoredTree: ModelledSystem {
 
     private static let device = String(repeating: "d", count: 32)
 
-    private static func secret(_ text: String) throws(KeychainError) -> SecretBytes {
-        do throws(CryptoError) { return try SecretBytes(text: text) } catch { throw KeychainError(error) }
+    private static func secret(_ text: String) throws(KeychainFault) -> SecretBytes {
+        do throws(CryptoError) { return try SecretBytes(text: text) } catch { throw KeychainFault(error) }
     }
 
     private static func open(
         _ store: SQLiteRecordStore, _ host: ModelHost, _ clock: ModelClock, isUnlocked: Bool = true
-    ) throws -> (Keychain, KeychainTree) {
+    ) throws -> (KeychainStore, KeychainTree) {
         let keys = try KeyRing(store: store, device: try secret(device))
         if isUnlocked { try keys.unlock(passphrase: try secret("correct horse")) }
-        let keychain = try Keychain(store: store, keys: keys) { clock.now() }
+        let keychain = try KeychainStore(store: store, keys: keys) { clock.now() }
         keychain.comparesCache.store(true, ordering: .relaxed)
         var options = TreeOptions(userID: 0, groupID: 0)
         options.valueLimit = valueLimit
@@ -165,7 +165,7 @@ final class StoredTree: ModelledSystem {
 
     func finish() throws -> String? {
         try remount(isUnlocked: true)
-        return try keychain.check().isSound ? nil : "the check at the end found a fault in the store"
+        return try keychain.check().isConsistent ? nil : "the check at the end found a fault in the store"
     }
 }
 
@@ -207,7 +207,7 @@ private final class ModelClock: Sendable {
 private struct NoCommands: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { [] }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
         throw .param
     }
 }

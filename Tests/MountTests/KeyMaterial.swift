@@ -13,7 +13,7 @@ struct KeyMaterial {
     /// From passphrase to user key: root, the slot's keys, the user key. Gone as soon as an unlock has ended.
     private(set) var passing: [String: String] = [:]
     /// By protection class.
-    private(set) var classes: [Protection: [String: String]] = [:]
+    private(set) var classes: [ProtectionClass: [String: String]] = [:]
 
     /// In hexadecimal, by name. `environment` says where keychain and device key lie.
     init(environment: [String: String], passphrase: String) throws {
@@ -25,14 +25,17 @@ struct KeyMaterial {
         let secret = try SecretBytes(text: passphrase)
         let keys = opened.keychain.keys
         try keys.unlock(passphrase: secret)
-        for protection in Protection.allCases { classes[protection] = try Self.hex(keys.currentKeys(for: protection)) }
-        passing = try Self.passing(StoredKeys(reading: opened.store), secret)
+        for protection in ProtectionClass.allCases {
+            classes[protection] = try Self.hex(keys.currentKeys(for: protection))
+        }
+        passing = try Self.passing(KeySnapshot(reading: opened.store), secret)
     }
 
-    private static func passing(_ records: StoredKeys, _ passphrase: borrowing SecretBytes) throws -> [String: String] {
+    private static func passing(_ records: KeySnapshot, _ passphrase: borrowing SecretBytes) throws -> [String: String]
+    {
         let store = records.store
-        let root = try SlotOpening.root(passphrase: passphrase, store: store)
-        let user = try SlotOpening.userKey(root: root, kind: .passphrase, slots: records.slots, store: store)
+        let root = try SlotUnlock.root(passphrase: passphrase, store: store)
+        let user = try SlotUnlock.userKey(root: root, kind: .passphrase, slots: records.slots, store: store)
         var found = ["slot root": hex(root), "user key": hex(user)]
         for slot in records.slots {
             let secret = try SlotSecret(root: root, store: store.identifier, slot: slot.id)
@@ -57,9 +60,9 @@ struct KeyMaterial {
     }
 }
 
-extension StoredKeys {
+extension KeySnapshot {
     fileprivate init(reading store: some RecordStore) throws {
-        self = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        self = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
     }
 }
 
@@ -76,8 +79,8 @@ private struct CopiedHome {
         }
     }
 
-    var locations: Locations {
-        Locations(environment: [
+    var locations: DefaultPaths {
+        DefaultPaths(environment: [
             "HOME": path, "XDG_DATA_HOME": path + "/XDG_DATA_HOME", "XDG_STATE_HOME": path + "/XDG_STATE_HOME",
         ])
     }

@@ -5,7 +5,7 @@ import Testing
 /// Looks for keys in the memory of a daemon and of its guard. Only root can look: both are not dumpable.
 @Suite(.serialized) struct KeyScanTests {
     /// The classes whose keys a lock takes away.
-    static let lockable: Set<Protection> = [
+    static let lockable: Set<ProtectionClass> = [
         .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .whenUnlockedUnlessOpen,
     ]
 
@@ -18,7 +18,7 @@ import Testing
         defer { mount.remove() }
         try mount.run("create", "--kdf", "test")
         let material = try KeyMaterial(environment: mount.environment, passphrase: passphrase)
-        try #require(material.passing.count == 5 && material.classes.count == Protection.allCases.count)
+        try #require(material.passing.count == 5 && material.classes.count == ProtectionClass.allCases.count)
         try mount.run("mount", mount.mountPoint)
         defer { _ = try? mount.run("unmount", mount.mountPoint) }
         let daemon = try mount.daemon()
@@ -29,17 +29,17 @@ import Testing
                 try mount.scan(daemon, material.wanted(Self.lockable)) == material.wanted(Self.lockable).keys.sorted())
             #expect(try mount.scan(daemon, material.passing) == [])
             // H1: nor can any of them be swapped out.
-            let all = material.wanted(Set(Protection.allCases))
+            let all = material.wanted(Set(ProtectionClass.allCases))
             #expect(try mount.scan(daemon, all, unlockedOnly: true) == [])
             try mount.run("lock", mount.mountPoint)
             #expect(try mount.scan(daemon, material.wanted(Self.lockable)) == [])
             #expect(try mount.scan(daemon, material.passing) == [])
             // Not because the scan fails.
-            let kept = material.wanted(Set(Protection.allCases).subtracting(Self.lockable))
+            let kept = material.wanted(Set(ProtectionClass.allCases).subtracting(Self.lockable))
             #expect(try mount.scan(daemon, kept) == kept.keys.sorted())
             try mount.run("unlock", mount.mountPoint)
         }
-        let all = material.wanted(Set(Protection.allCases)).merging(material.passing) { old, _ in old }
+        let all = material.wanted(Set(ProtectionClass.allCases)).merging(material.passing) { old, _ in old }
         #expect(try mount.scan(mount.guardian(of: daemon), all) == [])
     }
 
@@ -56,7 +56,7 @@ import Testing
         defer { _ = try? mount.run("unmount", mount.mountPoint) }
         let daemon = try mount.daemon()
         try use(mount)
-        let all = Set(Protection.allCases)
+        let all = Set(ProtectionClass.allCases)
         #expect(try mount.scan(daemon, old.wanted(all)) == old.wanted(all).keys.sorted())
         try mount.run("rekey", mount.mountPoint)
         #expect(try mount.scan(daemon, old.wanted(all)) == [])
@@ -73,7 +73,7 @@ import Testing
 
     /// An item of each class, written and read, so that every key has been used.
     private func use(_ mount: ScannedMount) throws {
-        for protection in Protection.allCases {
+        for protection in ProtectionClass.allCases {
             let item = "\(mount.mountPoint)/generic-passwords/s/\(protection.suffix)"
             try mount.shell(
                 "mkdir -p '\(mount.mountPoint)/generic-passwords/s' && printf secret > '\(item)' && "
@@ -85,7 +85,7 @@ import Testing
 
 extension KeyMaterial {
     /// The keys of those classes, by class and name.
-    func wanted(_ protections: Set<Protection>) -> [String: String] {
+    func wanted(_ protections: Set<ProtectionClass>) -> [String: String] {
         var found: [String: String] = [:]
         for (protection, keys) in classes where protections.contains(protection) {
             for (name, key) in keys { found["\(protection.suffix) \(name)"] = key }

@@ -8,7 +8,7 @@ import Synchronization
 package final class CaseFixture: Sendable {
     package let store: InMemoryRecordStore
     package let ring: KeyRing
-    package let keychain: Keychain
+    package let keychain: KeychainStore
     package let clock = TestClock()
     private let valueLimit: Int
     private let lastChanges = LastChanges()
@@ -24,7 +24,7 @@ package final class CaseFixture: Sendable {
         ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan))
         try ring.unlock(passphrase: SecretBytes(text: "correct"))
         let clock = clock
-        keychain = try Keychain(store: store, keys: ring, clock: { clock.now() })
+        keychain = try KeychainStore(store: store, keys: ring, clock: { clock.now() })
         self.valueLimit = valueLimit
         let engine = Route.engine.makeClient(keychain, valueLimit, lastChanges)
         route = Mutex((.engine, engine))
@@ -55,7 +55,7 @@ package final class CaseFixture: Sendable {
     package func damage(_ query: [String: Plain]) throws {
         let row = try row(query)
         var records = store.records
-        guard var record = records.itemRecords[row] else { throw KeychainError.itemNotFound }
+        guard var record = records.itemRecords[row] else { throw KeychainFault.itemNotFound }
         record.metadata.ciphertext[0] ^= 1
         try records.put(record, secret: nil)
         store.records = records
@@ -63,11 +63,11 @@ package final class CaseFixture: Sendable {
 
     /// The row of the one item that matches.
     package func row(_ query: [String: Plain]) throws -> RowID {
-        guard let bytes = client.reference(query)?.bytes else { throw KeychainError.itemNotFound }
+        guard let bytes = client.reference(query)?.bytes else { throw KeychainFault.itemNotFound }
         for id in store.records.itemRecords.keys {
             if try keychain.item(id: id)?.persistentReference == Array(bytes.dropFirst(4)) { return id }
         }
-        throw KeychainError.itemNotFound
+        throw KeychainFault.itemNotFound
     }
 }
 

@@ -78,7 +78,7 @@ extension PropertyList {
 
 extension Plain {
     fileprivate init(_ value: PropertyList, _ frame: borrowing AnswerFrame) {
-        if let terms = value.accessControl, let protection = Protection(code: terms.protection) {
+        if let terms = value.accessControl, let protection = ProtectionClass(code: terms.protection) {
             self = .accessControl(AccessControl(protection: protection, flags: terms.flags))
             return
         }

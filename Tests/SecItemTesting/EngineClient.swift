@@ -131,8 +131,8 @@ extension Plain {
     }
 
     private init(_ secret: SealedSecret) throws(SecurityStatus) {
-        do throws(KeychainError) {
-            var opened = try KeychainError.translating { () throws(CryptoError) in
+        do throws(KeychainFault) {
+            var opened = try KeychainFault.translating { () throws(CryptoError) in
                 try SecretBytes(count: secret.count)
             }
             var output = opened.mutableBytes

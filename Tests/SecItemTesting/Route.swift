@@ -3,7 +3,7 @@ package import KeychainService
 
 /// Which way a call takes to the engine. The same cases run on every one.
 package struct Route: Sendable, CustomStringConvertible {
-    package typealias MakeClient = @Sendable (Keychain, _ valueLimit: Int, LastChanges) -> any SecItemClient
+    package typealias MakeClient = @Sendable (KeychainStore, _ valueLimit: Int, LastChanges) -> any SecItemClient
 
     package let description: String
     /// Whether the client sets what the last call has changed.

@@ -180,7 +180,7 @@ struct AddCases {
         let push = client.entitled(["com.apple.apsd"])
         #expect(push.add(.generic("s", "a")).status == errSecSuccess)
         #expect(push.attribute(kSecAttrAccessible, .generic("s", "a")) == "dku")
-        try fixture.keychain.change { change throws(KeychainError) in
+        try fixture.keychain.change { change throws(KeychainFault) in
             let container = ContainerKey(itemClass: .genericPassword)
             let name = CanonicalName(service: .generic(service: .string("s")))
             guard var directory = try change.directory(named: name, in: container) else { throw .itemNotFound }
@@ -239,11 +239,11 @@ struct AddCases {
         #expect(
             found.file.userID == route.caller.userID && found.file.groupID == route.caller.groupID
                 && directory.file.permissions == 0o700)
-        let place = ItemPlace(account: .string("a"), service: .internet(service), container: container)
+        let place = ItemPrimaryKey(account: .string("a"), service: .internet(service), container: container)
         #expect(
             fixture.changed {
                 $0.count == 1 && $0.first?.row == found.id && $0.first?.old == nil && $0.first?.new == place
             })
-        #expect(try fixture.keychain.check().isSound)
+        #expect(try fixture.keychain.check().isConsistent)
     }
 }

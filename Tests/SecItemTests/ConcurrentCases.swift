@@ -20,7 +20,7 @@ struct ConcurrentCases {
             }
         }
         #expect(fixture.client.count(.anyGeneric) == 0)
-        #expect(try fixture.keychain.check().isSound)
+        #expect(try fixture.keychain.check().isConsistent)
     }
 
     private static func live(_ item: [String: Plain], _ client: any SecItemClient) {

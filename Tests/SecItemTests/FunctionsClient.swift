@@ -87,7 +87,7 @@ extension Plain {
     }
 
     private init(_ control: SecAccessControl) {
-        let protection = Protection.allCases.first { $0.code == control.protection }
+        let protection = ProtectionClass.allCases.first { $0.code == control.protection }
         guard let protection else {
             self = .object
             return

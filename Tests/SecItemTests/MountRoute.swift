@@ -27,7 +27,7 @@ private final class MountedKeychain: ItemConnection {
     private let session: MountedSession?
     private let connection: MountConnection
 
-    init(_ keychain: Keychain, valueLimit: Int) {
+    init(_ keychain: KeychainStore, valueLimit: Int) {
         let tree = KeychainTree(
             keychain: keychain, options: TreeOptions(userID: getuid(), groupID: getgid()), host: CaseHost(),
             commands: CaseCommands(), requests: ItemRequests(keychain, valueLimit: valueLimit, host: CaseHost()))
@@ -66,7 +66,7 @@ private struct CaseHost: TreeHost {
 private struct CaseCommands: ControlCommands {
     func status(of tree: KeychainTree) -> [UInt8] { Array("{}\n".utf8) }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainError) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
         throw .param
     }
 }

@@ -125,7 +125,7 @@ struct ParsingCases {
     @Test("8.6/69, 3.14: an access control is kept, decides the class, and must not contradict", arguments: Route.all)
     func accessControl(_ route: Route) {
         fixture.use(route)
-        func control(_ protection: Protection, _ flags: Int64) -> Plain {
+        func control(_ protection: ProtectionClass, _ flags: Int64) -> Plain {
             .accessControl(AccessControl(protection: protection, flags: flags))
         }
         let presence = control(.afterFirstUnlock, 1)

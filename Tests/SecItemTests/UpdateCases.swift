@@ -30,7 +30,7 @@ struct UpdateCases {
         #expect(client.delete(old) == errSecItemNotFound)
         #expect(client.data(new) == .bytes("x"))
         #expect(client.delete(new) == errSecSuccess)
-        #expect(try fixture.keychain.check().isSound)
+        #expect(try fixture.keychain.check().isConsistent)
     }
 
     @Test("8.3/40: to the key of another item: a duplicate, and nothing has changed", arguments: Route.all)

@@ -19,10 +19,10 @@ import Testing
 
     @Test("S2: opens the vector of draft-irtf-cfrg-xchacha A.3.1")
     func vector() throws {
-        let seal = try #require(NonceAndTag(bytes: Self.nonceAndTag))
+        let nonceAndTag = try #require(NonceAndTag(bytes: Self.nonceAndTag))
         let key = try secret(Array(0x80...0x9f))
         let opened = try AEAD.open(
-            Self.ciphertext.rawSpan, seal: seal, key: key, associatedData: Self.data)
+            Self.ciphertext.rawSpan, nonceAndTag: nonceAndTag, key: key, associatedData: Self.data)
         #expect(plain(opened) == Self.sunscreen)
     }
 
@@ -34,7 +34,8 @@ import Testing
         let sealed = try AEAD.seal(message.rawSpan, key: key, associatedData: [1, 2])
         #expect(sealed.ciphertext.count == count)
         #expect(count < 16 || sealed.ciphertext != message)
-        let opened = try AEAD.open(sealed.ciphertext.rawSpan, seal: sealed.seal, key: key, associatedData: [1, 2])
+        let opened = try AEAD.open(
+            sealed.ciphertext.rawSpan, nonceAndTag: sealed.nonceAndTag, key: key, associatedData: [1, 2])
         #expect(plain(opened) == message)
     }
 
@@ -44,7 +45,7 @@ import Testing
         let keyBytes = [UInt8](1...32)
         let data: [UInt8] = [9, 8, 7]
         let sealed = try AEAD.seal(message.rawSpan, key: secret(keyBytes), associatedData: data)
-        let parts = [sealed.seal.bytes, sealed.ciphertext, data, keyBytes]
+        let parts = [sealed.nonceAndTag.bytes, sealed.ciphertext, data, keyBytes]
         for part in parts.indices {
             for position in parts[part].indices {
                 for bit in 0..<8 {
@@ -60,13 +61,13 @@ import Testing
     }
 
     private func expectRefusal(_ parts: [[UInt8]]) throws {
-        let seal = try #require(NonceAndTag(bytes: parts[0]))
+        let nonceAndTag = try #require(NonceAndTag(bytes: parts[0]))
         let key = try secret(parts[3])
         let ciphertext = parts[1]
         var output = try SecretBytes(copying: [UInt8](repeating: 0xAA, count: parts[1].count).rawSpan)
         let refusal = failure {
             var span = output.mutableBytes
-            try AEAD.open(ciphertext.rawSpan, seal: seal, key: key, associatedData: parts[2], into: &span)
+            try AEAD.open(ciphertext.rawSpan, nonceAndTag: nonceAndTag, key: key, associatedData: parts[2], into: &span)
         }
         #expect(refusal == .authenticationFailed)
         #expect(plain(output) == [UInt8](repeating: 0, count: parts[1].count))
@@ -80,8 +81,8 @@ import Testing
                     let key = try SecretBytes(randomCount: AEAD.keyCount)
                     return try (0..<1000).map { _ in
                         let message: [UInt8] = [1]
-                        let seal = try AEAD.seal(message.rawSpan, key: key, associatedData: []).seal
-                        return Array(seal.bytes.prefix(24))
+                        let nonceAndTag = try AEAD.seal(message.rawSpan, key: key, associatedData: []).nonceAndTag
+                        return Array(nonceAndTag.bytes.prefix(24))
                     }
                 }
             }
@@ -103,12 +104,14 @@ import Testing
         let key = try SecretBytes(randomCount: 32)
         let sealed = try AEAD.seal(message.rawSpan, key: key, associatedData: [])
         #expect(throws: CryptoError.invalidParameter) {
-            _ = try AEAD.open(sealed.ciphertext.rawSpan, seal: sealed.seal, key: short, associatedData: [])
+            _ = try AEAD.open(
+                sealed.ciphertext.rawSpan, nonceAndTag: sealed.nonceAndTag, key: short, associatedData: [])
         }
         var small = try SecretBytes(count: 2)
         let refusal = failure {
             var span = small.mutableBytes
-            try AEAD.open(sealed.ciphertext.rawSpan, seal: sealed.seal, key: key, associatedData: [], into: &span)
+            try AEAD.open(
+                sealed.ciphertext.rawSpan, nonceAndTag: sealed.nonceAndTag, key: key, associatedData: [], into: &span)
         }
         #expect(refusal == .invalidParameter)
     }

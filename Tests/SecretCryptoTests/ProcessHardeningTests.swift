@@ -100,5 +100,7 @@ private func becomeOrdinary() -> Bool { geteuid() != 0 || setuid(65534) == 0 }
 
 private func nonce(_ key: borrowing SecretBytes) -> [UInt8]? {
     let message: [UInt8] = [1]
-    return (try? AEAD.seal(message.rawSpan, key: key, associatedData: [])).map { Array($0.seal.bytes.prefix(24)) }
+    return (try? AEAD.seal(message.rawSpan, key: key, associatedData: [])).map {
+        Array($0.nonceAndTag.bytes.prefix(24))
+    }
 }

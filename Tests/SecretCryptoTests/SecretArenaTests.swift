@@ -67,7 +67,8 @@ import Testing
         let arena = SecretArena(capacity: 1 << 14)
         let key = try SecretBytes(randomCount: 32)
         let sealed = try AEAD.seal(Self.canary.rawSpan, key: key, associatedData: [1])
-        _ = try? AEAD.open(sealed.ciphertext.rawSpan, seal: sealed.seal, key: key, associatedData: [2], in: arena)
+        _ = try? AEAD.open(
+            sealed.ciphertext.rawSpan, nonceAndTag: sealed.nonceAndTag, key: key, associatedData: [2], in: arena)
         #expect(arena.bytesInUse == 0)
         #expect(!arena.contains(Array(Self.canary.prefix(4))))
     }

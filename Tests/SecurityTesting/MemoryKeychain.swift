@@ -25,7 +25,7 @@ package struct MemoryKeychain {
         ring = try KeyRing(store: store, device: copy)
         try ring.unlock(passphrase: SecretBytes(text: "correct"))
         connection = LocalConnection(
-            ItemService(keychain: try Keychain(store: store, keys: ring, clock: Self.now)),
+            ItemService(keychain: try KeychainStore(store: store, keys: ring, clock: Self.now)),
             caller: Caller(userID: 7, groupID: 8))
     }
 }

@@ -14,9 +14,9 @@ public enum BoundedOutput {
         guard unsafe pipe(&descriptors) == 0 else { return nil }
         let ends = (read: descriptors[0], write: descriptors[1])
         defer { close(ends.read) }
-        let plan = ChildProcess.Configuration(
+        let configuration = ChildProcess.Configuration(
             executable: ChildProcess.ownProgram, arguments: arguments, descriptors: [1: ends.write])
-        let child = try? ChildProcess(plan)
+        let child = try? ChildProcess(configuration)
         close(ends.write)
         guard let child else { return nil }
         guard let output = read(ends.read, until: SuspendingClock.now + .milliseconds(milliseconds)) else {

@@ -19,11 +19,11 @@ struct ChildProcess: Sendable {
     }
 
     /// Throws what posix_spawn(3) returns.
-    init(_ plan: Configuration) throws(Errno) {
+    init(_ configuration: Configuration) throws(Errno) {
         // Above every target, so that placing one does not overwrite another.
         var raised: [Int32: Int32] = [:]
         defer { for descriptor in raised.values { close(descriptor) } }
-        for (target, source) in plan.descriptors {
+        for (target, source) in configuration.descriptors {
             let copy = fcntl(source, F_DUPFD_CLOEXEC, 64)
             guard copy >= 0 else { throw Errno(rawValue: errno) }
             raised[target] = copy
@@ -35,8 +35,8 @@ struct ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        Self.setSignals(&attributes, hasOwnSession: plan.hasOwnSession)
-        identifier = try unsafe Self.spawn(plan, &actions, &attributes)
+        Self.setSignals(&attributes, hasOwnSession: configuration.hasOwnSession)
+        identifier = try unsafe Self.spawn(configuration, &actions, &attributes)
     }
 
     private static func place(_ descriptors: [Int32: Int32], _ actions: inout posix_spawn_file_actions_t) {
@@ -59,17 +59,18 @@ struct ChildProcess: Sendable {
     }
 
     private static func spawn(
-        _ plan: Configuration, _ actions: inout posix_spawn_file_actions_t, _ attributes: inout posix_spawnattr_t
+        _ configuration: Configuration, _ actions: inout posix_spawn_file_actions_t,
+        _ attributes: inout posix_spawnattr_t
     ) throws(Errno) -> pid_t {
-        var arguments = unsafe ([plan.executable] + plan.arguments).map { unsafe strdup($0) } + [nil]
-        var environment = unsafe (Self.environment() + plan.environment).map { unsafe strdup($0) } + [nil]
+        var arguments = unsafe ([configuration.executable] + configuration.arguments).map { unsafe strdup($0) } + [nil]
+        var environment = unsafe (Self.environment() + configuration.environment).map { unsafe strdup($0) } + [nil]
         defer {
             for index in unsafe arguments.indices { unsafe free(arguments[index]) }
             for index in unsafe environment.indices { unsafe free(environment[index]) }
         }
         var identifier = pid_t()
         let result = unsafe posix_spawn(
-            &identifier, plan.executable, &actions, &attributes, &arguments, &environment)
+            &identifier, configuration.executable, &actions, &attributes, &arguments, &environment)
         guard result == 0 else { throw Errno(rawValue: result) }
         return identifier
     }

@@ -44,11 +44,11 @@ struct MountHelper {
         do throws(Errno) {
             var output = try Pipe()
             // Its messages are looked at: not translated.
-            var plan = ChildProcess.Configuration(
+            var configuration = ChildProcess.Configuration(
                 executable: path, arguments: arguments, environment: environment + ["LC_ALL=C"])
-            plan.descriptors = descriptors
-            plan.descriptors[2] = output.writeEnd
-            let child = try ChildProcess(plan)
+            configuration.descriptors = descriptors
+            configuration.descriptors[2] = output.writeEnd
+            let child = try ChildProcess(configuration)
             output.closeWriteEnd()
             let text = String(decoding: readAll(output.readEnd), as: UTF8.self)
             return (child.wait(), Self.trimmed(text))

@@ -1,7 +1,7 @@
 /// The two groups of attributes, each in one field, sorted by name: nil where there are none.
 enum AttributeList {
     /// Per attribute: key (1 byte), count (u32), the value. Keys rise.
-    static func encode(_ attributes: [AttributeKey: AttributeValue]) throws(KeychainError) -> [UInt8]? {
+    static func encode(_ attributes: [AttributeKey: AttributeValue]) throws(KeychainFault) -> [UInt8]? {
         guard !attributes.isEmpty else { return nil }
         var bytes: [UInt8] = []
         for (key, value) in attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -14,7 +14,7 @@ enum AttributeList {
         return bytes
     }
 
-    static func decode(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> [AttributeKey: AttributeValue] {
+    static func decode(_ bytes: ArraySlice<UInt8>?) throws(KeychainFault) -> [AttributeKey: AttributeValue] {
         guard let bytes else { return [:] }
         var reader = ByteReader(bytes)
         var attributes: [AttributeKey: AttributeValue] = [:]
@@ -31,7 +31,7 @@ enum AttributeList {
     }
 
     /// Per attribute: count (u32) and name, count (u32) and value. Names rise, compared byte by byte.
-    static func encode(extra: [[UInt8]: [UInt8]]) throws(KeychainError) -> [UInt8]? {
+    static func encode(extra: [[UInt8]: [UInt8]]) throws(KeychainFault) -> [UInt8]? {
         guard !extra.isEmpty else { return nil }
         var bytes: [UInt8] = []
         guard extra.keys.allSatisfy(isName) else { throw .param }
@@ -47,7 +47,7 @@ enum AttributeList {
     /// XATTR_NAME_MAX less `user.`, and what a C string can hold.
     private static func isName(_ name: [UInt8]) -> Bool { (1...250).contains(name.count) && !name.contains(0) }
 
-    static func decode(extra bytes: ArraySlice<UInt8>?) throws(KeychainError) -> [[UInt8]: [UInt8]] {
+    static func decode(extra bytes: ArraySlice<UInt8>?) throws(KeychainFault) -> [[UInt8]: [UInt8]] {
         guard let bytes else { return [:] }
         var reader = ByteReader(bytes)
         var extra: [[UInt8]: [UInt8]] = [:]

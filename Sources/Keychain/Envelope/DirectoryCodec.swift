@@ -20,7 +20,7 @@ package enum DirectoryCodec {
     }
 
     /// The padded plaintext, in locked memory. `attributesTooLarge` for a key beyond 120 KiB, `param`, `allocate`.
-    package static func encode(_ directory: Directory) throws(KeychainError) -> SecretBytes {
+    package static func encode(_ directory: Directory) throws(KeychainFault) -> SecretBytes {
         guard directory.key.isValid else { throw .param }
         var fields = FieldList()
         switch directory.key {
@@ -40,17 +40,17 @@ package enum DirectoryCodec {
     /// The directory of a padded plaintext, in its row; `decode` for anything that `encode` does not write.
     package static func decode(
         _ plaintext: RawSpan, id: RowID, parent: RowID, version: Int64
-    ) throws(KeychainError) -> Directory {
+    ) throws(KeychainFault) -> Directory {
         var fields = try PaddedPlaintext.decode(plaintext)
         let container = try containerOrService(&fields)
         let creationDate = try KeychainDate(decoding: fields.required(Tag.creationDate))
         let changeDate = try KeychainDate(decoding: fields.required(Tag.changeDate))
-        let file = try FileFacts(decoding: fields.required(Tag.file))
+        let file = try PosixAttributes(decoding: fields.required(Tag.file))
         let protection = Array(try fields.required(Tag.defaultProtection))
         let group = fields.optional(Tag.accessGroup).map { Directory.Key.group(Array($0)) }
         try fields.finish()
         guard (container == nil) != (group == nil), let key = container ?? group, key.isValid else { throw .decode }
-        guard protection.count == 1, let defaultProtection = Protection(rawValue: protection[0]) else {
+        guard protection.count == 1, let defaultProtection = ProtectionClass(rawValue: protection[0]) else {
             throw .decode
         }
         var directory = Directory(id: id, parent: parent, key: key, creationDate: creationDate, file: file)
@@ -61,7 +61,7 @@ package enum DirectoryCodec {
     }
 
     /// Nil for a group, whose name is the last field.
-    private static func containerOrService(_ fields: inout FieldList) throws(KeychainError) -> Directory.Key? {
+    private static func containerOrService(_ fields: inout FieldList) throws(KeychainFault) -> Directory.Key? {
         if let container = fields.optional(Tag.container) { return .container(try decode(Array(container))) }
         if let service = fields.optional(Tag.service) {
             return .service(.generic(service: try AttributeValue(decoding: service)))
@@ -75,13 +75,13 @@ package enum DirectoryCodec {
         [key.itemClass.rawValue, key.isSynchronizable ? 1 : 0] + key.accessGroup
     }
 
-    private static func decode(_ bytes: [UInt8]) throws(KeychainError) -> ContainerKey {
+    private static func decode(_ bytes: [UInt8]) throws(KeychainFault) -> ContainerKey {
         guard bytes.count >= 2, let itemClass = ItemClass(rawValue: bytes[0]), bytes[1] <= 1 else { throw .decode }
         return ContainerKey(
             itemClass: itemClass, accessGroup: Array(bytes[2...]), isSynchronizable: bytes[1] == 1)
     }
 
-    private static func add(_ service: InternetService, to fields: inout FieldList) throws(KeychainError) {
+    private static func add(_ service: InternetService, to fields: inout FieldList) throws(KeychainFault) {
         fields.add(Tag.server, try service.server.encoded())
         fields.add(Tag.protocol, optional: try service.protocol?.encoded())
         fields.add(Tag.port, optional: service.port.map { [UInt8](littleEndian: $0) })
@@ -92,7 +92,7 @@ package enum DirectoryCodec {
 
     private static func internet(
         _ server: ArraySlice<UInt8>, _ fields: inout FieldList
-    ) throws(KeychainError) -> InternetService {
+    ) throws(KeychainFault) -> InternetService {
         var service = InternetService(server: try AttributeValue(decoding: server))
         service.protocol = try value(fields.optional(Tag.protocol))
         if let port = fields.optional(Tag.port) {
@@ -106,7 +106,7 @@ package enum DirectoryCodec {
         return service
     }
 
-    private static func value(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> AttributeValue? {
+    private static func value(_ bytes: ArraySlice<UInt8>?) throws(KeychainFault) -> AttributeValue? {
         guard let bytes else { return nil }
         return try AttributeValue(decoding: bytes)
     }

@@ -20,7 +20,7 @@ package struct DirectoryEnvelope: Sendable {
     ///   a container or in one of another class.
     package func seal(
         _ directory: Directory, in container: ContainerKey?, alsoAlways: Bool
-    ) throws(KeychainError) -> DirectoryRecord {
+    ) throws(KeychainFault) -> DirectoryRecord {
         let tag = try tag(of: directory.key, in: container, always: false)
         let name = try seal(directory, .directoryName, tag: tag, key: ring.masterKeys().directory)
         var record = DirectoryRecord(
@@ -35,7 +35,7 @@ package struct DirectoryEnvelope: Sendable {
     }
 
     /// Opens a row: by the directory key, before the first unlock by the Always keys if it has such a name.
-    package func open(_ record: DirectoryRecord) throws(KeychainError) -> Directory {
+    package func open(_ record: DirectoryRecord) throws(KeychainFault) -> Directory {
         guard record.id < .limit, record.generation == Self.generation,
             (record.alwaysTag == nil) == (record.alwaysName == nil)
         else { throw .decode }
@@ -47,7 +47,7 @@ package struct DirectoryEnvelope: Sendable {
     }
 
     /// Opens a row by the Always keys alone, where its other name is damaged; `decode` if it has no such name.
-    package func openAlways(_ record: DirectoryRecord) throws(KeychainError) -> Directory {
+    package func openAlways(_ record: DirectoryRecord) throws(KeychainFault) -> Directory {
         guard let name = record.alwaysName, let tag = record.alwaysTag, record.generation == Self.generation else {
             throw .decode
         }
@@ -55,7 +55,7 @@ package struct DirectoryEnvelope: Sendable {
     }
 
     /// Verifies what ``open(_:)`` does not look at: after the first unlock, a name under the Always keys.
-    package func verify(_ record: DirectoryRecord) throws(KeychainError) {
+    package func verify(_ record: DirectoryRecord) throws(KeychainFault) {
         let directory = try open(record)
         guard ring.state.isAfterFirstUnlock, let name = record.alwaysName, let tag = record.alwaysTag else { return }
         // Damaged keys are no fault of the directories.
@@ -66,7 +66,7 @@ package struct DirectoryEnvelope: Sendable {
 
     private func tag(
         of key: Directory.Key, in container: ContainerKey?, always: Bool
-    ) throws(KeychainError) -> [UInt8] {
+    ) throws(KeychainFault) -> [UInt8] {
         switch key {
         case .container(let key): return try ring.containerTag(key, always: always)
         case .group(let name): return try ring.groupTag(CanonicalName(accessGroup: name), always: always)
@@ -85,7 +85,7 @@ package struct DirectoryEnvelope: Sendable {
 
     private func seal(
         _ directory: Directory, _ field: SealedField, tag: [UInt8], key: RevocableSecret
-    ) throws(KeychainError) -> Sealed {
+    ) throws(KeychainFault) -> Sealed {
         let bound = bound(
             field, id: directory.id, parent: directory.parent, version: directory.version, tag: tag)
         let plaintext = try DirectoryCodec.encode(directory)
@@ -96,7 +96,7 @@ package struct DirectoryEnvelope: Sendable {
 
     private func open(
         _ record: DirectoryRecord, _ name: Sealed, _ field: SealedField, tag: [UInt8], key: RevocableSecret
-    ) throws(KeychainError) -> Directory {
+    ) throws(KeychainFault) -> Directory {
         let bound = bound(field, id: record.id, parent: record.parent, version: record.version, tag: tag)
         let plaintext = try key.using { (key) throws(CryptoError) in
             try name.openPadded(key: key, bound: bound)

@@ -37,7 +37,7 @@ struct FieldList {
     }
 
     /// Parses all of `bytes`; anything but the canonical form is `decode`.
-    init(parsing bytes: RawSpan) throws(KeychainError) {
+    init(parsing bytes: RawSpan) throws(KeychainFault) {
         let octets = [UInt8](copying: bytes)
         guard octets.first == Self.version else { throw .decode }
         fields.reserveCapacity(12)
@@ -65,13 +65,13 @@ extension FieldList {
     }
 
     /// The same for a field that has to be there.
-    mutating func required(_ tag: UInt8) throws(KeychainError) -> ArraySlice<UInt8> {
+    mutating func required(_ tag: UInt8) throws(KeychainFault) -> ArraySlice<UInt8> {
         guard let value = optional(tag) else { throw .decode }
         return value
     }
 
     /// Nothing may be left that nobody asked for.
-    func finish() throws(KeychainError) {
+    func finish() throws(KeychainFault) {
         guard position == fields.count else { throw .decode }
     }
 }

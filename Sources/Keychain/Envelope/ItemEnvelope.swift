@@ -18,9 +18,9 @@ package struct ItemEnvelope: Sendable {
     ///   not the source's; and what the source throws.
     package func seal(
         _ item: Item, secret source: borrowing some SecretSource & ~Copyable & ~Escapable
-    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]) {
+    ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]) {
         guard item.secretCount == source.secretCount else { throw .param }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             return try seal(item, secret: source, keys: RowKeys.sealing(item.protection, ring: ring))
         } catch .interactionNotAllowed where item.protection == .whenUnlockedUnlessOpen {
             // Locked while it was being sealed: now it is an item added while locked.
@@ -30,11 +30,11 @@ package struct ItemEnvelope: Sendable {
 
     private func seal(
         _ item: Item, secret source: borrowing some SecretSource & ~Copyable & ~Escapable, keys: RowKeys
-    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]) {
-        let bound = RowBinding(item, generation: keys.generation, store: ring.storeID)
+    ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]) {
+        let bound = RowAssociatedData(item, generation: keys.generation, store: ring.storeID)
             .secret(version: item.secretVersion)
         let sealed = try SecretChunks.seal(source, key: keys.secretKey(bound), bound: bound)
-        return (try seal(item, seals: sealed.seals, keys: keys), sealed.ciphertext)
+        return (try seal(item, noncesAndTags: sealed.noncesAndTags, keys: keys), sealed.ciphertext)
     }
 
     /// Seals an item whose contents stay as they are in the store, or that has none.
@@ -42,49 +42,50 @@ package struct ItemEnvelope: Sendable {
     /// - Parameter record: the row before the change. It must have the same directory and class: contents that
     ///   move have to be sealed anew. Nil, or a row with contents: the item may have none.
     /// - Throws: as `seal(_:secret:)`; `param` if the contents cannot stay.
-    package func seal(_ item: Item, keeping record: ItemRecord?) throws(KeychainError) -> ItemRecord {
+    package func seal(_ item: Item, keeping record: ItemRecord?) throws(KeychainFault) -> ItemRecord {
         guard item.secretCount != nil else {
-            return try seal(item, seals: [], keys: RowKeys.sealing(item.protection, ring: ring))
+            return try seal(item, noncesAndTags: [], keys: RowKeys.sealing(item.protection, ring: ring))
         }
         guard let record, record.id == item.id, record.directory == item.directory,
             record.protection == item.protection,
-            record.secretSeals.count == SecretChunks.count(for: item.secretCount)
+            record.secretNoncesAndTags.count == SecretChunks.count(for: item.secretCount)
         else { throw .param }
         try record.verifyMAC(ring: ring)
-        return try seal(item, seals: record.secretSeals, keys: RowKeys.opening(record, ring: ring))
+        return try seal(item, noncesAndTags: record.secretNoncesAndTags, keys: RowKeys.opening(record, ring: ring))
     }
 
     /// Opens a row.
-    package func open(_ record: ItemRecord) throws(KeychainError) -> Item {
+    package func open(_ record: ItemRecord) throws(KeychainFault) -> Item {
         let plaintext = try plaintext(of: record)
         return try item(of: plaintext.bytes, record)
     }
 
     /// Opens a row if `bytes` lie somewhere in its metadata; nil if not, which is told without making an item of them.
-    package func open(_ record: ItemRecord, containing bytes: [UInt8]) throws(KeychainError) -> Item? {
+    package func open(_ record: ItemRecord, containing bytes: [UInt8]) throws(KeychainFault) -> Item? {
         let plaintext = try plaintext(of: record)
         return plaintext.bytes.contains(bytes) ? try item(of: plaintext.bytes, record) : nil
     }
 
     /// The padded metadata of a row.
-    private func plaintext(of record: ItemRecord) throws(KeychainError) -> SecretBytes {
+    private func plaintext(of record: ItemRecord) throws(KeychainFault) -> SecretBytes {
         let keys = try keys(of: record)
         guard record.id < .limit, (record.alwaysTag != nil) == (record.protection.availability == .always) else {
             throw .decode
         }
-        let bound = RowBinding(record, store: ring.storeID)
+        let bound = RowAssociatedData(record, store: ring.storeID)
             .metadata(
-                version: record.version, tag: record.tag, alwaysTag: record.alwaysTag, secretSeals: record.secretSeals)
+                version: record.version, tag: record.tag, alwaysTag: record.alwaysTag,
+                secretNoncesAndTags: record.secretNoncesAndTags)
         return try keys.metadataKey(bound).using { (key) throws(CryptoError) in
             try record.metadata.openPadded(key: key, bound: bound)
         }
     }
 
-    private func item(of plaintext: RawSpan, _ record: ItemRecord) throws(KeychainError) -> Item {
+    private func item(of plaintext: RawSpan, _ record: ItemRecord) throws(KeychainFault) -> Item {
         let item = try MetadataCodec.decode(
             plaintext, id: record.id, directory: record.directory, version: record.version,
             protection: record.protection)
-        guard record.secretSeals.count == SecretChunks.count(for: item.secretCount) else { throw .decode }
+        guard record.secretNoncesAndTags.count == SecretChunks.count(for: item.secretCount) else { throw .decode }
         return item
     }
 
@@ -94,12 +95,12 @@ package struct ItemEnvelope: Sendable {
     /// - Throws: `itemNotFound` if it has none, else as ``open(_:)``.
     package func secret(
         of item: Item, record: ItemRecord, ciphertext: [UInt8]
-    ) throws(KeychainError) -> SealedSecret {
+    ) throws(KeychainFault) -> SealedSecret {
         guard let count = item.secretCount else { throw .itemNotFound }
         let keys = try keys(of: record)
-        let bound = RowBinding(record, store: ring.storeID).secret(version: item.secretVersion)
+        let bound = RowAssociatedData(record, store: ring.storeID).secret(version: item.secretVersion)
         return try SealedSecret(
-            count: count, ciphertext: ciphertext, seals: record.secretSeals, bound: bound,
+            count: count, ciphertext: ciphertext, noncesAndTags: record.secretNoncesAndTags, bound: bound,
             key: keys.secretKey(bound))
     }
 
@@ -109,7 +110,7 @@ package struct ItemEnvelope: Sendable {
     /// - Returns: the row, and its new ciphertext (nil for an item without contents).
     package func reseal(
         _ record: ItemRecord, ciphertext: [UInt8]
-    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]?) {
+    ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]?) {
         var item = try open(record)
         item.version &+= 1
         guard item.secretCount != nil else { return (try seal(item, keeping: nil), nil) }
@@ -125,7 +126,7 @@ package struct ItemEnvelope: Sendable {
     /// - Throws: `decode` if anything of it is not what was sealed, `interactionNotAllowed` if its class is locked.
     package func renew(
         _ record: ItemRecord, ciphertext: [UInt8]
-    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]?) {
+    ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]?) {
         let item = try open(record)
         guard item.secretCount != nil else { return (try sealUnlocked(item, secret: nil).record, nil) }
         let source = try secret(of: item, record: record, ciphertext: ciphertext)
@@ -135,30 +136,30 @@ package struct ItemEnvelope: Sendable {
     /// Under the class keys or not at all: a lock that comes in between does not make it an item added while locked.
     private func sealUnlocked(
         _ item: Item, secret: SealedSecret?
-    ) throws(KeychainError) -> (record: ItemRecord, secret: [UInt8]?) {
+    ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]?) {
         let keys = try RowKeys.sealing(item.protection, ring: ring)
         guard keys.exchange == nil else { throw .interactionNotAllowed }
-        guard let secret else { return (try seal(item, seals: [], keys: keys), nil) }
+        guard let secret else { return (try seal(item, noncesAndTags: [], keys: keys), nil) }
         let sealed = try seal(item, secret: secret, keys: keys)
         return (sealed.record, sealed.secret)
     }
 }
 
 extension ItemEnvelope {
-    private func keys(of record: ItemRecord) throws(KeychainError) -> RowKeys {
+    private func keys(of record: ItemRecord) throws(KeychainFault) -> RowKeys {
         try record.verifyMAC(ring: ring)
         return try RowKeys.opening(record, ring: ring)
     }
 
     /// The row around contents that are sealed already.
-    private func seal(_ item: Item, seals: [NonceAndTag], keys: RowKeys) throws(KeychainError) -> ItemRecord {
+    private func seal(_ item: Item, noncesAndTags: [NonceAndTag], keys: RowKeys) throws(KeychainFault) -> ItemRecord {
         let tag = try ring.itemTag(directory: item.directory, account: item.account)
         var alwaysTag: [UInt8]?
         if item.protection.availability == .always {
             alwaysTag = try ring.itemTag(directory: item.directory, account: item.account, always: true)
         }
-        let bound = RowBinding(item, generation: keys.generation, store: ring.storeID)
-            .metadata(version: item.version, tag: tag, alwaysTag: alwaysTag, secretSeals: seals)
+        let bound = RowAssociatedData(item, generation: keys.generation, store: ring.storeID)
+            .metadata(version: item.version, tag: tag, alwaysTag: alwaysTag, secretNoncesAndTags: noncesAndTags)
         let plaintext = try MetadataCodec.encode(item)
         let metadata = try keys.metadataKey(bound).using { (key) throws(CryptoError) in
             try Sealed.sealing(plaintext.bytes, key: key, bound: bound)
@@ -166,7 +167,7 @@ extension ItemEnvelope {
         var record = ItemRecord(
             id: item.id, directory: item.directory, version: item.version, protection: item.protection,
             generation: keys.generation, tag: tag, alwaysTag: alwaysTag, ephemeral: keys.exchange?.ephemeral,
-            mac: nil, metadata: metadata, secretSeals: seals)
+            mac: nil, metadata: metadata, secretNoncesAndTags: noncesAndTags)
         if record.ephemeral != nil {
             record.mac = try record.computedMAC(key: ring.masterKeys().rowMAC, store: ring.storeID)
         }

@@ -27,7 +27,7 @@ package enum MetadataCodec {
     ///
     /// - Throws: `attributesTooLarge`, `param` for what the format cannot hold (an attribute that no caller sets, a
     ///   reference that is not 16 bytes), `allocate`.
-    package static func encode(_ item: Item) throws(KeychainError) -> SecretBytes {
+    package static func encode(_ item: Item) throws(KeychainFault) -> SecretBytes {
         try checkLimits(item)
         var fields = FieldList()
         fields.add(Tag.account, try item.account.encoded())
@@ -44,8 +44,8 @@ package enum MetadataCodec {
 
     /// The item of a padded plaintext, in its row; `decode` for anything that `encode` does not write.
     package static func decode(
-        _ plaintext: RawSpan, id: RowID, directory: RowID, version: Int64, protection: Protection
-    ) throws(KeychainError) -> Item {
+        _ plaintext: RawSpan, id: RowID, directory: RowID, version: Int64, protection: ProtectionClass
+    ) throws(KeychainFault) -> Item {
         var fields = try PaddedPlaintext.decode(plaintext)
         let account = try AttributeValue(decoding: fields.required(Tag.account))
         let creationDate = try KeychainDate(decoding: fields.required(Tag.creationDate))
@@ -53,7 +53,7 @@ package enum MetadataCodec {
         let reference = Array(try fields.required(Tag.persistentReference))
         var item = Item(
             id: id, directory: directory, protection: protection, account: account, creationDate: creationDate,
-            persistentReference: reference, file: try FileFacts(decoding: fields.required(Tag.file)))
+            persistentReference: reference, file: try PosixAttributes(decoding: fields.required(Tag.file)))
         item.version = version
         item.modificationDate = modificationDate
         item.secretVersion = try number(fields.required(Tag.secretVersion))
@@ -61,7 +61,7 @@ package enum MetadataCodec {
         item.attributes = try AttributeList.decode(fields.optional(Tag.attributes))
         item.extraAttributes = try AttributeList.decode(extra: fields.optional(Tag.extraAttributes))
         try fields.finish()
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             try checkLimits(item)
         } catch {
             throw .decode
@@ -69,7 +69,7 @@ package enum MetadataCodec {
         return item
     }
 
-    private static func checkLimits(_ item: Item) throws(KeychainError) {
+    private static func checkLimits(_ item: Item) throws(KeychainFault) {
         guard item.persistentReference.count == referenceCount, item.account.bytes != nil,
             (0...maximumSecret).contains(item.secretCount ?? 0),
             item.secretVersion >= 0, item.secretVersion <= item.version
@@ -79,14 +79,14 @@ package enum MetadataCodec {
         guard own + extra <= maximumAttributes else { throw .attributesTooLarge }
     }
 
-    private static func number(_ bytes: ArraySlice<UInt8>) throws(KeychainError) -> Int64 {
+    private static func number(_ bytes: ArraySlice<UInt8>) throws(KeychainFault) -> Int64 {
         var reader = ByteReader(bytes)
         let number = try reader.integer(Int64.self)
         try reader.finish()
         return number
     }
 
-    private static func count(_ bytes: ArraySlice<UInt8>?) throws(KeychainError) -> Int? {
+    private static func count(_ bytes: ArraySlice<UInt8>?) throws(KeychainFault) -> Int? {
         guard let bytes else { return nil }
         let count = try number(bytes)
         guard let count = Int(exactly: count) else { throw .decode }

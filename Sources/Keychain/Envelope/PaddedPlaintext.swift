@@ -7,7 +7,7 @@ enum PaddedPlaintext {
     static let counts = 64...Padding.paddedCount(prefixCount + FieldList.maximumCount)
 
     /// Encodes into locked memory; `attributesTooLarge` beyond what a slab takes.
-    static func encode(_ fields: FieldList) throws(KeychainError) -> SecretBytes {
+    static func encode(_ fields: FieldList) throws(KeychainFault) -> SecretBytes {
         let count = fields.byteCount
         guard count <= FieldList.maximumCount else { throw .attributesTooLarge }
         do throws(CryptoError) {
@@ -18,12 +18,12 @@ enum PaddedPlaintext {
             fields.encode(into: &body)
             return plaintext
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 
     /// The fields; `decode` unless every byte, padding included, is as `encode` writes it.
-    static func decode(_ plaintext: RawSpan) throws(KeychainError) -> FieldList {
+    static func decode(_ plaintext: RawSpan) throws(KeychainFault) -> FieldList {
         let octets = plaintext.octets
         guard octets.count >= prefixCount else { throw .decode }
         var count = 0

@@ -3,7 +3,7 @@ import SecretCrypto
 /// The keys of one row, whichever way they are come by.
 struct RowKeys {
     /// What an ephemeral pair and the class's pair have in common (contract, S3).
-    struct Exchange {
+    struct KeyAgreement {
         let shared: RevocableSecret
         let ephemeral: [UInt8]
         let classKey: [UInt8]
@@ -11,27 +11,27 @@ struct RowKeys {
 
     let classKeys: ClassKeys
     /// WhenUnlockedUnlessOpen, sealed while locked; nil for everything else.
-    let exchange: Exchange?
+    let exchange: KeyAgreement?
 
     var generation: Int64 { classKeys.generation }
 
     /// For a row that is sealed anew: the class keys, or while UnlessOpen is locked an ephemeral pair.
-    static func sealing(_ protection: Protection, ring: KeyRing) throws(KeychainError) -> RowKeys {
+    static func sealing(_ protection: ProtectionClass, ring: KeyRing) throws(KeychainFault) -> RowKeys {
         let keys = try ring.currentKeys(for: protection)
         guard let classKey = keys.publicKey, !keys.isAvailable else { return RowKeys(classKeys: keys, exchange: nil) }
         do throws(CryptoError) {
             let pair = try X25519KeyPair()
-            let exchange = Exchange(
+            let exchange = KeyAgreement(
                 shared: RevocableSecret(try pair.sharedSecret(with: classKey)), ephemeral: pair.publicKey,
                 classKey: classKey)
             return RowKeys(classKeys: keys, exchange: exchange)
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 
     /// For a row that exists. Of one that was sealed while locked the row's MAC has to be verified before.
-    static func opening(_ record: ItemRecord, ring: KeyRing) throws(KeychainError) -> RowKeys {
+    static func opening(_ record: ItemRecord, ring: KeyRing) throws(KeychainFault) -> RowKeys {
         let keys = try ring.keys(for: .protection(record.protection), generation: record.generation)
         guard let ephemeral = record.ephemeral else { return RowKeys(classKeys: keys, exchange: nil) }
         guard let secretKey = keys.exchange, let classKey = keys.publicKey else { throw .decode }
@@ -40,11 +40,11 @@ struct RowKeys {
         }
         return RowKeys(
             classKeys: keys,
-            exchange: Exchange(shared: RevocableSecret(shared), ephemeral: ephemeral, classKey: classKey))
+            exchange: KeyAgreement(shared: RevocableSecret(shared), ephemeral: ephemeral, classKey: classKey))
     }
 
     /// Seals the metadata that `bound` is bound to.
-    func metadataKey(_ bound: AssociatedData) throws(KeychainError) -> RevocableSecret {
+    func metadataKey(_ bound: AssociatedData) throws(KeychainFault) -> RevocableSecret {
         guard let exchange else { return classKeys.metadata }
         return try exchange.key(KeyLabel.ephemeralMetadata, bound)
     }
@@ -53,7 +53,7 @@ struct RowKeys {
     ///
     /// For WhenUnlockedUnlessOpen it is a key of these contents alone: an open descriptor keeps it over a lock,
     /// which must not keep a class key.
-    func secretKey(_ bound: AssociatedData) throws(KeychainError) -> RevocableSecret {
+    func secretKey(_ bound: AssociatedData) throws(KeychainFault) -> RevocableSecret {
         if let exchange { return try exchange.key(KeyLabel.ephemeralSecret, bound) }
         guard classKeys.purpose == .protection(.whenUnlockedUnlessOpen) else { return classKeys.secret }
         let derived = try classKeys.secret.using { (key) throws(CryptoError) in
@@ -63,9 +63,9 @@ struct RowKeys {
     }
 }
 
-extension RowKeys.Exchange {
+extension RowKeys.KeyAgreement {
     /// BLAKE2b(shared secret; what for, both public keys, associated data).
-    fileprivate func key(_ label: [UInt8], _ bound: AssociatedData) throws(KeychainError) -> RevocableSecret {
+    fileprivate func key(_ label: [UInt8], _ bound: AssociatedData) throws(KeychainFault) -> RevocableSecret {
         let derived = try shared.using { (key) throws(CryptoError) in
             try BLAKE2b.derive(key: key, parts: [label, ephemeral, classKey, bound.bytes])
         }

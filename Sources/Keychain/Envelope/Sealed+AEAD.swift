@@ -6,8 +6,8 @@ extension Sealed {
     static func sealing(
         _ plaintext: RawSpan, key: borrowing SecretBytes, bound: AssociatedData
     ) throws(CryptoError) -> Sealed {
-        let (seal, ciphertext) = try AEAD.seal(plaintext, key: key, associatedData: bound.bytes)
-        return Sealed(seal: seal, ciphertext: ciphertext)
+        let (nonceAndTag, ciphertext) = try AEAD.seal(plaintext, key: key, associatedData: bound.bytes)
+        return Sealed(nonceAndTag: nonceAndTag, ciphertext: ciphertext)
     }
 
     /// Opens a field of fixed size; `authenticationFailed`, before any memory is asked for, if it has another.
@@ -15,7 +15,7 @@ extension Sealed {
         key: borrowing SecretBytes, bound: AssociatedData, count: Int
     ) throws(CryptoError) -> SecretBytes {
         guard ciphertext.count == count else { throw .authenticationFailed }
-        return try AEAD.open(ciphertext.rawSpan, seal: seal, key: key, associatedData: bound.bytes)
+        return try AEAD.open(ciphertext.rawSpan, nonceAndTag: nonceAndTag, key: key, associatedData: bound.bytes)
     }
 
     /// The same for a field of padded metadata.

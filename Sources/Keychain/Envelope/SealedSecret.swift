@@ -9,28 +9,29 @@ package final class SealedSecret: Sendable {
     /// Bytes of the contents.
     package let count: Int
     private let ciphertext: [UInt8]
-    private let seals: [NonceAndTag]
+    private let noncesAndTags: [NonceAndTag]
     private let bound: AssociatedData
     private let key: RevocableSecret
     private let charge = Mutex<MemoryCharge?>(nil)
 
     /// `decode` unless seals and ciphertext are as many as contents of `count` bytes have.
     init(
-        count: Int, ciphertext: [UInt8], seals: [NonceAndTag], bound: AssociatedData, key: RevocableSecret
-    ) throws(KeychainError) {
-        guard ciphertext.count == Padding.paddedCount(count), seals.count == SecretChunks.count(for: count) else {
+        count: Int, ciphertext: [UInt8], noncesAndTags: [NonceAndTag], bound: AssociatedData, key: RevocableSecret
+    ) throws(KeychainFault) {
+        guard ciphertext.count == Padding.paddedCount(count), noncesAndTags.count == SecretChunks.count(for: count)
+        else {
             throw .decode
         }
         self.count = count
         self.ciphertext = ciphertext
-        self.seals = seals
+        self.noncesAndTags = noncesAndTags
         self.bound = bound
         self.key = key
     }
 
     /// Whether it can stand for another one: the same sealed value (nonces are never used twice), that can be read.
     package func isInterchangeable(with other: SealedSecret) -> Bool {
-        count == other.count && seals == other.seals && isAvailable
+        count == other.count && noncesAndTags == other.noncesAndTags && isAvailable
     }
 
     /// Charges its memory as long as it exists: once, to the first who keeps it.
@@ -50,12 +51,12 @@ package final class SealedSecret: Sendable {
     ///
     /// - Throws: `interactionNotAllowed` once the class is locked, `decode` if a chunk is not what was sealed,
     ///   `allocate`, `param` for a negative offset. `output` is then zero.
-    package func read(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    package func read(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         guard offset >= 0 else { throw .param }
         // Also where there is nothing to decrypt: after a lock no read answers (contract, L2).
         guard key.isAvailable else { throw .interactionNotAllowed }
         let wanted = min(output.byteCount, count - min(count, offset))
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             var done = 0
             while done < wanted {
                 var rest = output._mutatingExtracting(done..<output.byteCount)
@@ -71,18 +72,18 @@ package final class SealedSecret: Sendable {
     /// Opens every chunk, one after the other, and forgets it: also what no read would look at.
     ///
     /// - Throws: as ``read(at:into:)``.
-    func verify() throws(KeychainError) {
-        var slab = try KeychainError.translating { () throws(CryptoError) in
+    func verify() throws(KeychainFault) {
+        var slab = try KeychainFault.translating { () throws(CryptoError) in
             try SecretBytes(count: min(ciphertext.count, SecretChunks.size))
         }
-        for chunk in seals.indices {
+        for chunk in noncesAndTags.indices {
             var output = slab.mutableBytes
             try open(chunk, SecretChunks.range(of: chunk, in: ciphertext.count), into: &output)
         }
     }
 
     /// Reads what one chunk has of it; returns how many bytes.
-    private func readChunk(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    private func readChunk(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         let chunk = offset / SecretChunks.size
         let range = SecretChunks.range(of: chunk, in: ciphertext.count)
         let end = min(range.upperBound, count)
@@ -97,24 +98,24 @@ package final class SealedSecret: Sendable {
             try openRaw(chunk, range, into: &plaintext)
             return output.write(slab.bytes.extracting(offset - range.lowerBound..<end - range.lowerBound))
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 
     private func open(
         _ chunk: Int, _ range: Range<Int>, into output: inout MutableRawSpan
-    ) throws(KeychainError) {
-        do throws(CryptoError) { try openRaw(chunk, range, into: &output) } catch { throw KeychainError(error) }
+    ) throws(KeychainFault) {
+        do throws(CryptoError) { try openRaw(chunk, range, into: &output) } catch { throw KeychainFault(error) }
     }
 
     private func openRaw(
         _ chunk: Int, _ range: Range<Int>, into output: inout MutableRawSpan
     ) throws(CryptoError) {
-        let data = bound.adding(Int64(chunk), Int64(seals.count)).bytes
+        let data = bound.adding(Int64(chunk), Int64(noncesAndTags.count)).bytes
         let ciphertext = ciphertext
         let source = ciphertext.rawSpan.extracting(range)
         try key.use { (key) throws(CryptoError) in
-            try AEAD.open(source, seal: seals[chunk], key: key, associatedData: data, into: &output)
+            try AEAD.open(source, nonceAndTag: noncesAndTags[chunk], key: key, associatedData: data, into: &output)
         }
     }
 }
@@ -122,7 +123,7 @@ package final class SealedSecret: Sendable {
 extension SealedSecret: SecretSource {
     package var secretCount: Int { count }
 
-    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         try read(at: offset, into: &output)
     }
 }

@@ -23,13 +23,13 @@ enum SecretChunks {
     /// Seals all of `source` through one slab.
     static func seal(
         _ source: borrowing some SecretSource & ~Copyable & ~Escapable, key: RevocableSecret, bound: AssociatedData
-    ) throws(KeychainError) -> (seals: [NonceAndTag], ciphertext: [UInt8]) {
+    ) throws(KeychainFault) -> (noncesAndTags: [NonceAndTag], ciphertext: [UInt8]) {
         let padded = Padding.paddedCount(source.secretCount)
         let chunks = count(for: source.secretCount)
-        var slab = try KeychainError.translating { () throws(CryptoError) in
+        var slab = try KeychainFault.translating { () throws(CryptoError) in
             try SecretBytes(count: min(padded, size))
         }
-        var seals: [NonceAndTag] = []
+        var noncesAndTags: [NonceAndTag] = []
         var ciphertext: [UInt8] = []
         ciphertext.reserveCapacity(padded)
         for chunk in 0..<chunks {
@@ -38,17 +38,17 @@ enum SecretChunks {
             let sealed = try self.seal(
                 slab.bytes.extracting(0..<range.count), key: key,
                 bound: bound.adding(Int64(chunk), Int64(chunks)))
-            seals.append(sealed.seal)
+            noncesAndTags.append(sealed.nonceAndTag)
             ciphertext += sealed.ciphertext
         }
-        return (seals, ciphertext)
+        return (noncesAndTags, ciphertext)
     }
 
     /// The bytes of one chunk: contents, then zeros.
     private static func fill(
         _ slab: inout SecretBytes, from source: borrowing some SecretSource & ~Copyable & ~Escapable,
         range: Range<Int>
-    ) throws(KeychainError) {
+    ) throws(KeychainFault) {
         let wanted = min(range.upperBound, source.secretCount) - min(range.lowerBound, source.secretCount)
         var output = slab.mutableBytes
         var filled = 0
@@ -64,7 +64,7 @@ enum SecretChunks {
 
     private static func seal(
         _ plaintext: RawSpan, key: RevocableSecret, bound: AssociatedData
-    ) throws(KeychainError) -> Sealed {
+    ) throws(KeychainFault) -> Sealed {
         try key.using { (key) throws(CryptoError) in
             try Sealed.sealing(plaintext, key: key, bound: bound)
         }

@@ -9,13 +9,13 @@ package protocol SecretSource: ~Copyable, ~Escapable {
     /// What follows them in `output` is undefined.
     ///
     /// - Throws: `interactionNotAllowed` if its key is gone, `decode`, `allocate`.
-    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int
+    func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int
 }
 
 extension RawSpan: SecretSource {
     package var secretCount: Int { byteCount }
 
-    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         guard (0...byteCount).contains(offset) else { throw .param }
         return output.write(extracting(offset..<byteCount))
     }
@@ -24,7 +24,7 @@ extension RawSpan: SecretSource {
 extension SecretBytes: SecretSource {
     package var secretCount: Int { count }
 
-    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         try bytes.readSecret(at: offset, into: &output)
     }
 }
@@ -32,11 +32,11 @@ extension SecretBytes: SecretSource {
 extension SealedBuffer: SecretSource {
     package var secretCount: Int { count }
 
-    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         do throws(CryptoError) {
             return try read(at: offset, into: &output)
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 }
@@ -44,11 +44,11 @@ extension SealedBuffer: SecretSource {
 extension SealedBufferSuffix: SecretSource {
     package var secretCount: Int { count }
 
-    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainError) -> Int {
+    package func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         do throws(CryptoError) {
             return try read(at: offset, into: &output)
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 }

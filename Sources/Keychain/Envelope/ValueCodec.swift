@@ -1,35 +1,35 @@
 /// Dates, file facts and attribute values as bytes: fixed layouts, least significant byte first.
 extension KeychainDate {
     /// Seconds (i64), nanoseconds (u32): 12 bytes. `param` for nanoseconds out of range.
-    func encoded() throws(KeychainError) -> [UInt8] {
+    func encoded() throws(KeychainFault) -> [UInt8] {
         guard (0..<1_000_000_000).contains(nanoseconds) else { throw .param }
         var bytes = [UInt8](littleEndian: seconds)
         bytes.append(littleEndian: nanoseconds)
         return bytes
     }
 
-    init(from reader: inout ByteReader) throws(KeychainError) {
+    init(from reader: inout ByteReader) throws(KeychainFault) {
         self.init(seconds: try reader.integer(), nanoseconds: try reader.integer())
         guard (0..<1_000_000_000).contains(nanoseconds) else { throw .decode }
     }
 
-    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainError) {
+    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainFault) {
         var reader = ByteReader(bytes)
         try self.init(from: &reader)
         try reader.finish()
     }
 }
 
-extension FileFacts {
+extension PosixAttributes {
     /// Inode (u64), permissions, user, group (u32 each), modification and access time: 44 bytes.
-    func encoded() throws(KeychainError) -> [UInt8] {
+    func encoded() throws(KeychainFault) -> [UInt8] {
         guard isValid else { throw .param }
         var bytes = [UInt8](littleEndian: inode)
         for number in [permissions, userID, groupID] { bytes.append(littleEndian: number) }
         return try bytes + modificationTime.encoded() + accessTime.encoded()
     }
 
-    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainError) {
+    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainFault) {
         var reader = ByteReader(bytes)
         self.init(
             inode: try reader.integer(), permissions: try reader.integer(), userID: try reader.integer(),
@@ -51,7 +51,7 @@ extension AttributeValue {
     }
 
     /// Kind (1 byte), then the bytes, the number (i64) or the date.
-    func encoded() throws(KeychainError) -> [UInt8] {
+    func encoded() throws(KeychainFault) -> [UInt8] {
         switch self {
         case .text(let bytes) where !Self.isValidUTF8(bytes): throw .param
         case .text(let bytes): [Kind.text.rawValue] + bytes
@@ -61,7 +61,7 @@ extension AttributeValue {
         }
     }
 
-    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainError) {
+    init(decoding bytes: ArraySlice<UInt8>) throws(KeychainFault) {
         var reader = ByteReader(bytes)
         guard let kind = Kind(rawValue: try reader.integer()) else { throw .decode }
         switch kind {

@@ -1,25 +1,27 @@
-/// The rows that a transaction has changed: what caches must no longer return.
+/// The rows that a change has changed: what caches must no longer return.
 package struct ChangedRows: Sendable {
-    private let difference: RowDifference
+    private let difference: DigestDelta
 
-    init(_ difference: RowDifference) { self.difference = difference }
+    init(_ difference: DigestDelta) { self.difference = difference }
 
     /// Any row may have changed.
     static let all: ChangedRows = {
-        var difference = RowDifference()
+        var difference = DigestDelta()
         difference.noteUnknown()
         return ChangedRows(difference)
     }()
 
     /// Calls `body` with each item that was added, changed or removed; with some more than once.
     package func forEachItem(_ body: (RowID) -> Void) {
-        for change in difference.changes where change.place.table == .item { body(RowID(rawValue: change.place.id)) }
+        for change in difference.changes where change.position.table == .item {
+            body(RowID(rawValue: change.position.id))
+        }
     }
 
     /// Calls `body` with each directory in which an item was added, changed or removed, also by a move from another one; with some more
     /// than once.
     package func forEachListing(_ body: (RowID) -> Void) {
-        for change in difference.changes where change.place.table == .item {
+        for change in difference.changes where change.position.table == .item {
             let (old, new) = change.directories
             if old != .none { body(old) }
             if new != .none, new != old { body(new) }

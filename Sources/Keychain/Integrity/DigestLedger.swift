@@ -9,8 +9,8 @@ final class DigestLedger: TransactionEnding {
         /// From the first unlock on.
         var master: MasterKeys?
         /// Of the transaction that is open.
-        var pending = RowDifference()
-        var passes: [Int: IntegrityPass.Progress] = [:]
+        var pending = DigestDelta()
+        var passes: [Int: IntegrityScan.Progress] = [:]
         var nextPass = 0
     }
 
@@ -25,7 +25,7 @@ final class DigestLedger: TransactionEnding {
     }
 
     /// - Throws: `interactionNotAllowed` before the first unlock.
-    func digest() throws(KeychainError) -> RowDigest {
+    func digest() throws(KeychainFault) -> RowDigest {
         guard let master = state.withLock({ $0.master }) else { throw .interactionNotAllowed }
         return RowDigest(master)
     }
@@ -34,7 +34,7 @@ final class DigestLedger: TransactionEnding {
     func close() { state.withLock { $0.master }?.revoke() }
 
     /// What one caller's part of the transaction has changed, once it is sure to stay a part of it.
-    func add(_ difference: RowDifference) {
+    func add(_ difference: DigestDelta) {
         state.withLock { $0.pending.add(difference) }
     }
 
@@ -45,7 +45,7 @@ final class DigestLedger: TransactionEnding {
 
     // MARK: The end of a transaction
 
-    func willCommit(_ writer: any RecordWriter) throws(KeychainError) {
+    func willCommit(_ writer: any RecordWriter) throws(KeychainFault) {
         let digest = try digest()
         let old = try writer.store()
         var header = try digest.header(of: old)
@@ -54,7 +54,7 @@ final class DigestLedger: TransactionEnding {
         if retired > old.highestRow {
             new.highestRow = retired
             let change = try digest.sum(new) - digest.sum(old)
-            state.withLock { $0.pending.add(change, at: RowPlace(table: .store)) }
+            state.withLock { $0.pending.add(change, at: RowPosition(table: .store)) }
         }
         header.commit += 1
         header.rows += state.withLock { $0.pending.total() }
@@ -63,7 +63,7 @@ final class DigestLedger: TransactionEnding {
 
     func didEnd(isCommitted: Bool) {
         let rows = state.withLock { state -> ChangedRows? in
-            defer { state.pending = RowDifference() }
+            defer { state.pending = DigestDelta() }
             guard isCommitted else { return nil }
             for (id, pass) in state.passes {
                 state.passes[id]?.sum += state.pending.total(upTo: pass.reached)
@@ -88,15 +88,15 @@ final class DigestLedger: TransactionEnding {
     func beginPass() -> Int {
         state.withLock { state in
             state.nextPass += 1
-            state.passes[state.nextPass] = IntegrityPass.Progress()
+            state.passes[state.nextPass] = IntegrityScan.Progress()
             return state.nextPass
         }
     }
 
     func endPass(_ id: Int) { state.withLock { _ = $0.passes.removeValue(forKey: id) } }
 
-    subscript(pass id: Int) -> IntegrityPass.Progress {
-        get { state.withLock { $0.passes[id] ?? IntegrityPass.Progress() } }
+    subscript(pass id: Int) -> IntegrityScan.Progress {
+        get { state.withLock { $0.passes[id] ?? IntegrityScan.Progress() } }
         set { state.withLock { $0.passes[id] = newValue } }
     }
 }

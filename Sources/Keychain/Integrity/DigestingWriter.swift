@@ -1,6 +1,6 @@
 /// A writer that notes what each change does to the digest; every change of a store goes through one.
 ///
-/// Where the indexes are known to miss rows, it takes nothing for absent that they do not lead to: ``KeychainError/decode``.
+/// Where the indexes are known to miss rows, it takes nothing for absent that they do not lead to: ``KeychainFault/decode``.
 ///
 /// Used by one thread, within one call of the store.
 final class DigestingWriter: RecordWriter {
@@ -8,12 +8,12 @@ final class DigestingWriter: RecordWriter {
     private let digest: RowDigest
     /// Nil in a store that was just made: its indexes are what its rows are.
     private var indexes: SharedIndexTrust?
-    private(set) var difference = RowDifference()
+    private(set) var difference = DigestDelta()
     /// What parts of the transaction that came before have done to directories.
     private var before: (changed: Set<RowID>, touched: Set<RowID>)
     /// The row that was read last, and not changed since: whoever changes a row has mostly just read it.
-    private var lastItem: (id: RowID, head: ItemHead?)?
-    private var lastDirectory: (id: RowID, head: DirectoryHead?)?
+    private var lastItem: (id: RowID, summary: ItemRowSummary?)?
+    private var lastDirectory: (id: RowID, summary: DirectoryRowSummary?)?
 
     init(
         _ base: any RecordWriter, digest: RowDigest, indexes: SharedIndexTrust? = nil,
@@ -28,7 +28,7 @@ final class DigestingWriter: RecordWriter {
     // MARK: Changes
 
     /// The header stays what it is: it is the ledger's.
-    func put(_ store: StoreRecord) throws(KeychainError) {
+    func put(_ store: StoreRecord) throws(KeychainFault) {
         var store = store
         let old = try storeIfAny()
         if let old { store.header = old.header }
@@ -36,67 +36,67 @@ final class DigestingWriter: RecordWriter {
         try note(.store, old: old.map(digest.sum), new: digest.sum(store))
     }
 
-    func put(_ header: Sealed, highestRow: RowID) throws(KeychainError) { throw .param }
+    func put(_ header: Sealed, highestRow: RowID) throws(KeychainFault) { throw .param }
 
-    func put(_ slot: SlotRecord) throws(KeychainError) {
+    func put(_ slot: SlotRecord) throws(KeychainFault) {
         let old = try slots().first { $0.id == slot.id }
         try base.put(slot)
         try note(.slot, old: old.map(digest.sum), new: digest.sum(slot))
     }
 
-    func put(_ device: DeviceRecord) throws(KeychainError) {
+    func put(_ device: DeviceRecord) throws(KeychainFault) {
         let old = try devices().first { $0.id == device.id }
         try base.put(device)
         try note(.device, old: old.map(digest.sum), new: digest.sum(device))
     }
 
-    func put(_ key: ClassKeyRecord) throws(KeychainError) {
-        let old = try classKeys().first { $0.place == key.place }
+    func put(_ key: ClassKeyRecord) throws(KeychainFault) {
+        let old = try classKeys().first { $0.identity == key.identity }
         try base.put(key)
         try note(.classKey, old: old.map(digest.sum), new: digest.sum(key))
     }
 
-    func put(_ key: UserKeyRecord) throws(KeychainError) {
+    func put(_ key: UserKeyRecord) throws(KeychainFault) {
         let old = try userKeys().first { $0.generation == key.generation }
         try base.put(key)
         try note(.userKey, old: old.map(digest.sum), new: digest.sum(key))
     }
 
-    func put(_ directory: DirectoryRecord) throws(KeychainError) {
-        let head = directory.head
-        try checkName(of: head)
+    func put(_ directory: DirectoryRecord) throws(KeychainFault) {
+        let summary = directory.summary
+        try checkName(of: summary)
         let old = try oldSum(ofDirectory: directory.id)
         try base.put(directory)
-        try note(.directory, directory.id, old: old, new: digest.sum(head))
+        try note(.directory, directory.id, old: old, new: digest.sum(summary))
     }
 
-    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainError) {
-        let head = item.head
-        try checkName(of: head)
+    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault) {
+        let summary = item.summary
+        try checkName(of: summary)
         let old = try oldItem(item.id)
         try base.put(item, secret: secret)
-        noteItem(item.id, old: old, new: (try digest.sum(head), head.directory))
+        noteItem(item.id, old: old, new: (try digest.sum(summary), summary.directory))
     }
 
-    func deleteSlot(_ id: Int64) throws(KeychainError) {
+    func deleteSlot(_ id: Int64) throws(KeychainFault) {
         let old = try slots().first { $0.id == id }
         try base.deleteSlot(id)
         try note(.slot, old: old.map(digest.sum), new: nil)
     }
 
-    func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainError) {
-        let old = try classKeys().first { $0.place == key.place }
+    func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainFault) {
+        let old = try classKeys().first { $0.identity == key.identity }
         try base.deleteClassKey(key)
         try note(.classKey, old: old.map(digest.sum), new: nil)
     }
 
-    func deleteUserKey(_ generation: Int64) throws(KeychainError) {
+    func deleteUserKey(_ generation: Int64) throws(KeychainFault) {
         let old = try userKeys().first { $0.generation == generation }
         try base.deleteUserKey(generation)
         try note(.userKey, old: old.map(digest.sum), new: nil)
     }
 
-    func deleteDirectory(_ id: RowID) throws(KeychainError) {
+    func deleteDirectory(_ id: RowID) throws(KeychainFault) {
         guard let old = try oldSum(ofDirectory: id) else { return }
         try indexes?.checkNewName()
         try base.deleteDirectory(id)
@@ -104,7 +104,7 @@ final class DigestingWriter: RecordWriter {
         try note(.directory, id, old: old, new: nil)
     }
 
-    func deleteItem(_ id: RowID) throws(KeychainError) {
+    func deleteItem(_ id: RowID) throws(KeychainFault) {
         guard let old = try oldItem(id) else { return }
         try base.deleteItem(id)
         difference.retire(id)
@@ -112,15 +112,15 @@ final class DigestingWriter: RecordWriter {
     }
 
     func rebuildIndexes(
-        _ separate: (any RecordWriter) throws(KeychainError) -> Void
-    ) throws(KeychainError) {
+        _ separate: (any RecordWriter) throws(KeychainFault) -> Void
+    ) throws(KeychainFault) {
         let trust = indexes
         // Rows are searched for themselves meanwhile.
         indexes = nil
         defer { indexes = trust }
         // Names may lead to other rows than before.
         difference.noteUnknown()
-        try base.rebuildIndexes { (_) throws(KeychainError) in try separate(self) }
+        try base.rebuildIndexes { (_) throws(KeychainFault) in try separate(self) }
     }
 
     func hasTouched(_ directory: RowID) -> Bool {
@@ -136,55 +136,55 @@ final class DigestingWriter: RecordWriter {
     // MARK: Names
 
     /// A row that is new, or gets another name.
-    private func checkName(of new: DirectoryHead) throws(KeychainError) {
+    private func checkName(of new: DirectoryRowSummary) throws(KeychainFault) {
         guard let indexes, indexes.value.forbidsNewNames else { return }
-        let old = try unlessDamaged { () throws(KeychainError) in try base.directoryHead(id: new.id) } ?? nil
+        let old = try nilIfDamaged { () throws(KeychainFault) in try base.directorySummary(id: new.id) } ?? nil
         guard old?.tag != new.tag || old?.parent != new.parent else { return }
         try indexes.checkNewName()
     }
 
-    private func checkName(of new: ItemHead) throws(KeychainError) {
+    private func checkName(of new: ItemRowSummary) throws(KeychainFault) {
         guard let indexes, indexes.value.forbidsNewNames else { return }
-        let old = try unlessDamaged { () throws(KeychainError) in try base.itemHead(id: new.id) } ?? nil
+        let old = try nilIfDamaged { () throws(KeychainFault) in try base.itemSummary(id: new.id) } ?? nil
         guard old?.tag != new.tag else { return }
         try indexes.checkNewName()
     }
 
     /// What was looked up, unless it may have been missed.
-    private func found<Row>(_ row: Row?) throws(KeychainError) -> Row? {
+    private func found<Row>(_ row: Row?) throws(KeychainFault) -> Row? {
         if row == nil { try indexes?.checkAbsence() }
         return row
     }
 
     /// A page of a listing, unless it is the last one and may lack rows.
-    private func listed<Row>(_ rows: [Row], limit: Int) throws(KeychainError) -> [Row] {
+    private func listed<Row>(_ rows: [Row], limit: Int) throws(KeychainFault) -> [Row] {
         if rows.count < limit { try indexes?.checkAbsence() }
         return rows
     }
 
-    private func note(_ table: RowTable, _ id: RowID = .none, old: RowSum?, new: RowSum?) throws(KeychainError) {
+    private func note(_ table: RowTable, _ id: RowID = .none, old: DigestSum?, new: DigestSum?) throws(KeychainFault) {
         if table == .directory { before.touched.remove(id) }
-        var change = new ?? RowSum()
+        var change = new ?? DigestSum()
         if let old { change -= old }
-        difference.add(change, at: RowPlace(table: table, id: id.rawValue))
+        difference.add(change, at: RowPosition(table: table, id: id.rawValue))
     }
 
     private func noteItem(
-        _ id: RowID, old: (sum: RowSum, directory: RowID?)?, new: (sum: RowSum, directory: RowID)?
+        _ id: RowID, old: (sum: DigestSum, directory: RowID?)?, new: (sum: DigestSum, directory: RowID)?
     ) {
-        var sum = new?.sum ?? RowSum()
+        var sum = new?.sum ?? DigestSum()
         if let old {
             sum -= old.sum
             if old.directory == nil { difference.noteUnknown() }
         }
         difference.add(
-            RowDifference.RowChange(
-                place: RowPlace(table: .item, id: id.rawValue), sum: sum,
+            DigestDelta.RowChange(
+                position: RowPosition(table: .item, id: id.rawValue), sum: sum,
                 directories: (old?.directory ?? .none, new?.directory ?? .none)))
     }
 
-    private func storeIfAny() throws(KeychainError) -> StoreRecord? {
-        do throws(KeychainError) {
+    private func storeIfAny() throws(KeychainFault) -> StoreRecord? {
+        do throws(KeychainFault) {
             return try base.store()
         } catch .decode, .notAKeychain {
             return nil
@@ -193,24 +193,28 @@ final class DigestingWriter: RecordWriter {
 
     /// A row that does not decode can still be replaced or removed. What it added to the sum is unknown, so the sum
     /// goes on telling that it was damaged.
-    private func oldSum(ofDirectory id: RowID) throws(KeychainError) -> RowSum? {
+    private func oldSum(ofDirectory id: RowID) throws(KeychainFault) -> DigestSum? {
         defer { lastDirectory = nil }
-        if let last = lastDirectory, last.id == id { return try last.head.map(digest.sum) }
-        do throws(KeychainError) {
-            return try base.directoryHead(id: id).map(digest.sum)
+        if let last = lastDirectory, last.id == id { return try last.summary.map(digest.sum) }
+        do throws(KeychainFault) {
+            return try base.directorySummary(id: id).map(digest.sum)
         } catch .decode {
             return .ofUnknownRow
         }
     }
 
     /// An item before its change. If it does not decode, its directory is unknown.
-    private func oldItem(_ id: RowID) throws(KeychainError) -> (sum: RowSum, directory: RowID?)? {
+    private func oldItem(_ id: RowID) throws(KeychainFault) -> (sum: DigestSum, directory: RowID?)? {
         defer { lastItem = nil }
-        do throws(KeychainError) {
-            let head: ItemHead?
-            if let last = lastItem, last.id == id { head = last.head } else { head = try base.itemHead(id: id) }
-            guard let head else { return nil }
-            return (try digest.sum(head), head.directory)
+        do throws(KeychainFault) {
+            let summary: ItemRowSummary?
+            if let last = lastItem, last.id == id {
+                summary = last.summary
+            } else {
+                summary = try base.itemSummary(id: id)
+            }
+            guard let summary else { return nil }
+            return (try digest.sum(summary), summary.directory)
         } catch .decode {
             return (.ofUnknownRow, nil)
         }
@@ -220,121 +224,122 @@ final class DigestingWriter: RecordWriter {
 // MARK: Reads
 
 extension DigestingWriter {
-    func store() throws(KeychainError) -> StoreRecord { try base.store() }
-    func slots() throws(KeychainError) -> [SlotRecord] { try base.slots() }
-    func devices() throws(KeychainError) -> [DeviceRecord] { try base.devices() }
-    func classKeys() throws(KeychainError) -> [ClassKeyRecord] { try base.classKeys() }
-    func userKeys() throws(KeychainError) -> [UserKeyRecord] { try base.userKeys() }
-    func damagedKeys() throws(KeychainError) -> DamagedKeys { try base.damagedKeys() }
+    func store() throws(KeychainFault) -> StoreRecord { try base.store() }
+    func slots() throws(KeychainFault) -> [SlotRecord] { try base.slots() }
+    func devices() throws(KeychainFault) -> [DeviceRecord] { try base.devices() }
+    func classKeys() throws(KeychainFault) -> [ClassKeyRecord] { try base.classKeys() }
+    func userKeys() throws(KeychainFault) -> [UserKeyRecord] { try base.userKeys() }
+    func damagedKeys() throws(KeychainFault) -> DamagedKeys { try base.damagedKeys() }
 
-    func directory(id: RowID) throws(KeychainError) -> DirectoryRecord? {
+    func directory(id: RowID) throws(KeychainFault) -> DirectoryRecord? {
         let record = try base.directory(id: id)
-        lastDirectory = (id, record?.head)
+        lastDirectory = (id, record?.summary)
         return record
     }
 
-    func directory(tag: [UInt8], always: Bool) throws(KeychainError) -> DirectoryRecord? {
+    func directory(tag: [UInt8], always: Bool) throws(KeychainFault) -> DirectoryRecord? {
         try found(base.directory(tag: tag, always: always))
     }
 
-    func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [DirectoryRecord] {
+    func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRecord] {
         try listed(base.directories(parent: parent, after: after, limit: limit), limit: limit)
     }
 
-    func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try listed(base.directoryIDs(parent: parent, after: after, limit: limit), limit: limit)
     }
 
-    func directoryIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func directoryIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try base.directoryIDs(after: after, limit: limit)
     }
 
-    func directoryHead(id: RowID) throws(KeychainError) -> DirectoryHead? { try base.directoryHead(id: id) }
+    func directorySummary(id: RowID) throws(KeychainFault) -> DirectoryRowSummary? { try base.directorySummary(id: id) }
 
-    func directoryHeads(after: RowID, limit: Int) throws(KeychainError) -> [DirectoryHead] {
+    func directoryHeads(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
         try base.directoryHeads(after: after, limit: limit)
     }
 
-    func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainError) -> Bool {
+    func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainFault) -> Bool {
         try found(base.holdsAlwaysDirectory(parent) ? true : nil) ?? false
     }
 
-    func item(id: RowID) throws(KeychainError) -> ItemRecord? {
+    func item(id: RowID) throws(KeychainFault) -> ItemRecord? {
         let record = try base.item(id: id)
-        lastItem = (id, record?.head)
+        lastItem = (id, record?.summary)
         return record
     }
 
-    func item(tag: [UInt8], always: Bool) throws(KeychainError) -> ItemRecord? {
+    func item(tag: [UInt8], always: Bool) throws(KeychainFault) -> ItemRecord? {
         try found(base.item(tag: tag, always: always))
     }
 
-    func items(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+    func items(directory: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [ItemRecord] {
         try listed(base.items(directory: directory, after: after, limit: limit), limit: limit)
     }
 
-    func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try listed(base.itemIDs(directory: directory, after: after, limit: limit), limit: limit)
     }
 
-    func items(after: RowID, limit: Int) throws(KeychainError) -> [ItemRecord] {
+    func items(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRecord] {
         try base.items(after: after, limit: limit)
     }
 
-    func itemIDs(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func itemIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try base.itemIDs(after: after, limit: limit)
     }
 
-    func itemHead(id: RowID) throws(KeychainError) -> ItemHead? { try base.itemHead(id: id) }
+    func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary? { try base.itemSummary(id: id) }
 
-    func itemHeads(after: RowID, limit: Int) throws(KeychainError) -> [ItemHead] {
+    func itemHeads(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
         try base.itemHeads(after: after, limit: limit)
     }
 
-    func holdsAlwaysItem(_ directory: RowID) throws(KeychainError) -> Bool {
+    func holdsAlwaysItem(_ directory: RowID) throws(KeychainFault) -> Bool {
         try found(base.holdsAlwaysItem(directory) ? true : nil) ?? false
     }
 
-    func itemClasses(below directory: RowID) throws(KeychainError) -> [(protection: Protection, generation: Int64)] {
+    func itemClasses(below directory: RowID) throws(KeychainFault) -> [(protection: ProtectionClass, generation: Int64)]
+    {
         try base.itemClasses(below: directory)
     }
 
-    func ephemeralItems(after: RowID, limit: Int) throws(KeychainError) -> [RowID] {
+    func ephemeralItems(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try base.ephemeralItems(after: after, limit: limit)
     }
 
-    func secret(of item: RowID) throws(KeychainError) -> [UInt8] { try base.secret(of: item) }
-    func itemWithSecret(id: RowID) throws(KeychainError) -> (item: ItemRecord, secret: [UInt8])? {
+    func secret(of item: RowID) throws(KeychainFault) -> [UInt8] { try base.secret(of: item) }
+    func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: ItemRecord, secret: [UInt8])? {
         try base.itemWithSecret(id: id)
     }
 
-    func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainError) -> [KeyGeneration: Int] {
+    func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainFault) -> [KeyGeneration: Int] {
         try base.itemCounts(of: generations)
     }
 
     func itemIDs(
         of generations: Set<KeyGeneration>, after: RowID, limit: Int
-    ) throws(KeychainError) -> [RowID] {
+    ) throws(KeychainFault) -> [RowID] {
         try base.itemIDs(of: generations, after: after, limit: limit)
     }
 
-    func itemIDs(of protection: Protection, limit: Int) throws(KeychainError) -> [RowID] {
+    func itemIDs(of protection: ProtectionClass, limit: Int) throws(KeychainFault) -> [RowID] {
         try base.itemIDs(of: protection, limit: limit)
     }
 
-    func itemCount() throws(KeychainError) -> Int { try base.itemCount() }
-    func directoryCount() throws(KeychainError) -> Int { try base.directoryCount() }
-    func newestRowID() throws(KeychainError) -> RowID { try base.newestRowID() }
+    func itemCount() throws(KeychainFault) -> Int { try base.itemCount() }
+    func directoryCount() throws(KeychainFault) -> Int { try base.directoryCount() }
+    func newestRowID() throws(KeychainFault) -> RowID { try base.newestRowID() }
 
-    func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainError) -> IndexedRows {
+    func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainFault) -> IndexedRows {
         try base.indexedRows(table, after: after, limit: limit)
     }
 
-    func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainError) -> IndexEntries {
+    func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainFault) -> IndexEntries {
         try base.indexEntries(after: position, limit: limit)
     }
 
-    func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainError) -> [[RowID]] {
+    func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainFault) -> [[RowID]] {
         try base.rowsOfSharedTags(table)
     }
 }

@@ -8,12 +8,12 @@ package struct IndexRepair {
         package internal(set) var renamedItems = 0
         package internal(set) var renamedDirectories = 0
         /// The reason why the indexes are still wrong; nil if they agree with the rows.
-        package internal(set) var failure: KeychainError?
+        package internal(set) var failure: KeychainFault?
 
         package var isComplete: Bool { failure == nil }
     }
 
-    let keychain: Keychain
+    let keychain: KeychainStore
 
     /// The log space for the index entries of one row, in bytes. A row has two to five entries of less than 32 bytes each.
     private static let bytesPerRow = 128
@@ -23,10 +23,10 @@ package struct IndexRepair {
     /// - Parameter available: The free space on the disk in bytes; nil if it is unknown.
     func run(_ available: () -> UInt64?) -> Outcome {
         var outcome = Outcome()
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             guard !keychain.isReadOnly else { throw .readOnly }
-            guard try hasRoom(available) else { throw .diskFull }
-            outcome = try keychain.change { (change) throws(KeychainError) in try change.rebuildIndexes() }
+            guard try hasSpace(available) else { throw .diskFull }
+            outcome = try keychain.change { (transaction) throws(KeychainFault) in try transaction.rebuildIndexes() }
         } catch {
             // Several rows that cannot be opened share a name, so they cannot be renamed.
             outcome.failure = error == .duplicateItem ? .decode : error
@@ -35,10 +35,10 @@ package struct IndexRepair {
     }
 
     /// Whether the disk has space for the rebuilt indexes, which are written to the log first.
-    private func hasRoom(_ available: () -> UInt64?) throws(KeychainError) -> Bool {
-        let rows = try keychain.store.read { (reader) throws(KeychainError) in
+    private func hasSpace(_ available: () -> UInt64?) throws(KeychainFault) -> Bool {
+        let rows = try keychain.store.read { (reader) throws(KeychainFault) in
             try reader.itemCount() + reader.directoryCount()
         }
-        return keychain.hasRoom(for: rows * Self.bytesPerRow, longest: 0) { available() ?? .max }
+        return keychain.hasSpace(for: rows * Self.bytesPerRow, longest: 0) { available() ?? .max }
     }
 }

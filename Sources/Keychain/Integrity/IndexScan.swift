@@ -4,14 +4,14 @@
 /// its row. Commits between two pages are harmless: each page is one snapshot, and a commit changes rows and entries together. The
 /// scan needs no key, so it also works while the keychain is locked.
 struct IndexScan {
-    private enum Place {
+    private enum Stage {
         case rows(IndexedTable, after: RowID, limit: Int)
         case entries(after: IndexPosition)
         case end
     }
 
     private(set) var findings = IndexFindings()
-    private var place: Place
+    private var stage: Stage
     private let pageSize: Int
     /// The number of parts in which a page is read again after a read failed.
     private static let parts = 32
@@ -21,17 +21,17 @@ struct IndexScan {
 
     init(pageSize: Int = 512) {
         self.pageSize = pageSize
-        place = .rows(.directory, after: RowID(rawValue: .min), limit: pageSize)
+        stage = .rows(.directory, after: RowID(rawValue: .min), limit: pageSize)
     }
 
-    var hasEnded: Bool { if case .end = place { true } else { false } }
+    var hasEnded: Bool { if case .end = stage { true } else { false } }
 
     /// Whether all rows have been searched for. The rest of the scan finds superfluous entries, which hide no row.
-    var hasComparedRows: Bool { if case .rows = place { false } else { true } }
+    var hasComparedRows: Bool { if case .rows = stage { false } else { true } }
 
     /// Compares one page. After a page that cannot be read, the scan continues with the next one.
-    mutating func step(_ reader: any RecordReader) throws(KeychainError) {
-        switch place {
+    mutating func step(_ reader: any RecordReader) throws(KeychainFault) {
+        switch stage {
         case .rows(let table, let after, let limit): try compareRows(of: table, after: after, limit: limit, reader)
         case .entries(let position): try compareEntries(after: position, reader)
         case .end: return
@@ -40,7 +40,7 @@ struct IndexScan {
 
     private mutating func compareRows(
         of table: IndexedTable, after: RowID, limit: Int, _ reader: any RecordReader
-    ) throws(KeychainError) {
+    ) throws(KeychainFault) {
         if let page = try Self.rows(table, after: after, limit: limit, reader) {
             findings.add(page.unindexed, of: table)
             if page.isIncomplete { findings.isIncomplete = true }
@@ -59,8 +59,8 @@ struct IndexScan {
     }
 
     private mutating func go(to last: RowID?, of table: IndexedTable, limit: Int) {
-        if let last { return place = .rows(table, after: last, limit: limit) }
-        place =
+        if let last { return stage = .rows(table, after: last, limit: limit) }
+        stage =
             switch table {
             case .directory: .rows(.item, after: RowID(rawValue: .min), limit: pageSize)
             case .item: .entries(after: .start)
@@ -69,24 +69,24 @@ struct IndexScan {
 
     private mutating func compareEntries(
         after position: IndexPosition, _ reader: any RecordReader
-    ) throws(KeychainError) {
-        let page = try unlessDamaged { () throws(KeychainError) in
+    ) throws(KeychainFault) {
+        let page = try nilIfDamaged { () throws(KeychainFault) in
             try reader.indexEntries(after: position, limit: pageSize)
         }
         guard let page else {
             findings.isIncomplete = true
-            return place = .entries(after: IndexPosition(index: position.index + 1))
+            return stage = .entries(after: IndexPosition(index: position.index + 1))
         }
         findings.addWrongEntries(page.wrongEntries)
-        place = page.next.map { .entries(after: $0) } ?? .end
+        stage = page.next.map { .entries(after: $0) } ?? .end
     }
 
     // MARK: Rows that cannot be compared
 
     private static func rows(
         _ table: IndexedTable, after: RowID, limit: Int, _ reader: any RecordReader
-    ) throws(KeychainError) -> IndexedRows? {
-        try unlessDamaged { () throws(KeychainError) in
+    ) throws(KeychainFault) -> IndexedRows? {
+        try nilIfDamaged { () throws(KeychainFault) in
             try reader.indexedRows(table, after: after, limit: limit)
         }
     }
@@ -94,7 +94,7 @@ struct IndexScan {
     /// Finds the first row number greater than `after` after which a row can be compared, in O(log n) attempts; nil if not found.
     private static func end(
         ofUnreadableAfter after: RowID, in table: IndexedTable, _ reader: any RecordReader
-    ) throws(KeychainError) -> RowID? {
+    ) throws(KeychainFault) -> RowID? {
         guard after < .limit else { return nil }
         var unreadable = max(0, after.rawValue)
         var distance: Int64 = 1
@@ -118,7 +118,7 @@ struct IndexScan {
 
 extension RecordReader {
     /// Compares all rows with all indexes.
-    package func compareIndexes() throws(KeychainError) -> IndexFindings {
+    package func compareIndexes() throws(KeychainFault) -> IndexFindings {
         var scan = IndexScan()
         while !scan.hasEnded { try scan.step(self) }
         return scan.findings

@@ -43,14 +43,14 @@ final class SharedIndexTrust: Sendable {
     /// Called after a look-up or a listing found no further row.
     ///
     /// - Throws: `decode` if there may be such a row nevertheless.
-    func checkAbsence() throws(KeychainError) {
+    func checkAbsence() throws(KeychainFault) {
         if value.missesRows { throw .decode }
     }
 
     /// Called before a name is added or a directory is removed.
     ///
     /// - Throws: `decode` if a row of that name, or in that directory, may have been missed.
-    func checkNewName() throws(KeychainError) {
+    func checkNewName() throws(KeychainFault) {
         if value.forbidsNewNames { throw .decode }
     }
 }

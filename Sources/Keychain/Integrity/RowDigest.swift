@@ -12,15 +12,15 @@ enum RowTable: UInt8, Sendable {
 }
 
 /// Where a row stands in the order in which rows are verified: by table, then by number.
-struct RowPlace: Comparable, Sendable {
+struct RowPosition: Comparable, Sendable {
     var table: RowTable
     /// Of directories and items their row; the few rows of the other tables are verified together.
     var id: Int64 = 0
 
     /// Before every row.
-    static let start = RowPlace(table: .store, id: -1)
+    static let start = RowPosition(table: .store, id: -1)
 
-    static func < (a: RowPlace, b: RowPlace) -> Bool {
+    static func < (a: RowPosition, b: RowPosition) -> Bool {
         a.table.rawValue != b.table.rawValue ? a.table.rawValue < b.table.rawValue : a.id < b.id
     }
 }
@@ -40,17 +40,17 @@ struct RowDigest: Sendable {
     }
 
     /// What the header row says; `decode` if it is not what was sealed.
-    func header(of record: StoreRecord) throws(KeychainError) -> StoreHeader {
+    func header(of record: StoreRecord) throws(KeychainFault) -> StoreHeader {
         try StoreHeader(opening: record.header, key: headerKey, store: record.identifier)
     }
 
     /// The header row of the next commit.
-    func sealed(_ header: StoreHeader, store: [UInt8]) throws(KeychainError) -> Sealed {
+    func sealed(_ header: StoreHeader, store: [UInt8]) throws(KeychainFault) -> Sealed {
         try headerKey.using { (key) throws(CryptoError) in try header.sealed(by: key, store: store) }
     }
 
     /// `header` is left out: it holds the sum.
-    func sum(_ record: StoreRecord) throws(KeychainError) -> RowSum {
+    func sum(_ record: StoreRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.store)
         columns.add(Int64(record.format))
         columns.add(record.identifier)
@@ -63,7 +63,7 @@ struct RowDigest: Sendable {
         return try sum(columns)
     }
 
-    func sum(_ record: SlotRecord) throws(KeychainError) -> RowSum {
+    func sum(_ record: SlotRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.slot)
         columns.add(record.id)
         columns.add(Int64(record.kind.rawValue))
@@ -75,14 +75,14 @@ struct RowDigest: Sendable {
         return try sum(columns)
     }
 
-    func sum(_ record: DeviceRecord) throws(KeychainError) -> RowSum {
+    func sum(_ record: DeviceRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.device)
         columns.add(record.id)
         columns.add(record.tag)
         return try sum(columns)
     }
 
-    func sum(_ record: ClassKeyRecord) throws(KeychainError) -> RowSum {
+    func sum(_ record: ClassKeyRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.classKey)
         columns.add(Int64(record.purpose.rawValue))
         columns.add(record.generation)
@@ -93,47 +93,47 @@ struct RowDigest: Sendable {
         return try sum(columns)
     }
 
-    func sum(_ record: UserKeyRecord) throws(KeychainError) -> RowSum {
+    func sum(_ record: UserKeyRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.userKey)
         columns.add(record.generation)
         columns.add(record.key)
         return try sum(columns)
     }
 
-    func sum(_ head: DirectoryHead) throws(KeychainError) -> RowSum {
+    func sum(_ summary: DirectoryRowSummary) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.directory)
-        columns.add(head.id.rawValue)
-        columns.add(head.parent.rawValue)
-        columns.add(head.version)
-        columns.add(head.generation)
-        columns.add(head.tag)
-        columns.add(head.alwaysTag)
-        columns.add(head.nameSeal.bytes)
-        columns.add(head.alwaysNameSeal?.bytes)
+        columns.add(summary.id.rawValue)
+        columns.add(summary.parent.rawValue)
+        columns.add(summary.version)
+        columns.add(summary.generation)
+        columns.add(summary.tag)
+        columns.add(summary.alwaysTag)
+        columns.add(summary.nameNonceAndTag.bytes)
+        columns.add(summary.alwaysNameNonceAndTag?.bytes)
         return try sum(columns)
     }
 
-    func sum(_ head: ItemHead) throws(KeychainError) -> RowSum {
+    func sum(_ summary: ItemRowSummary) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.item)
-        columns.add(head.id.rawValue)
-        columns.add(head.directory.rawValue)
-        columns.add(head.version)
-        columns.add(Int64(head.protection.rawValue))
-        columns.add(head.generation)
-        columns.add(head.tag)
-        columns.add(head.alwaysTag)
-        columns.add(head.ephemeral)
-        columns.add(head.mac)
-        columns.add(head.metadataSeal.bytes)
-        columns.add(head.secretSeals.flatMap(\.bytes))
+        columns.add(summary.id.rawValue)
+        columns.add(summary.directory.rawValue)
+        columns.add(summary.version)
+        columns.add(Int64(summary.protection.rawValue))
+        columns.add(summary.generation)
+        columns.add(summary.tag)
+        columns.add(summary.alwaysTag)
+        columns.add(summary.ephemeral)
+        columns.add(summary.mac)
+        columns.add(summary.metadataNonceAndTag.bytes)
+        columns.add(summary.secretNoncesAndTags.flatMap(\.bytes))
         return try sum(columns)
     }
 
-    private func sum(_ columns: RowColumns) throws(KeychainError) -> RowSum {
+    private func sum(_ columns: RowColumns) throws(KeychainFault) -> DigestSum {
         let digest = try key.using { (key) throws(CryptoError) in
             try BLAKE2b.mac(key: key, parts: [columns.bytes], count: StoreHeader.digestCount)
         }
-        guard let sum = RowSum(count: 1, digest: digest) else { throw .param }
+        guard let sum = DigestSum(count: 1, digest: digest) else { throw .param }
         return sum
     }
 }
@@ -151,7 +151,7 @@ private struct RowColumns {
 
     /// With the ciphertext: keys are few and short, and what is wrapped for others no check can open.
     mutating func add(_ sealed: Sealed) {
-        add(sealed.seal.bytes)
+        add(sealed.nonceAndTag.bytes)
         add(sealed.ciphertext)
     }
 

@@ -18,7 +18,7 @@ package struct IntegrityReport: Hashable, Sendable {
     package let repair: IndexRepair.Outcome?
 
     /// Whether rows and indexes are correct now.
-    package var isSound: Bool {
+    package var isConsistent: Bool {
         guard findings.rows == nil else { return false }
         return repair.map(\.isComplete) ?? findings.indexes.areConsistent
     }
@@ -33,7 +33,7 @@ package final class Verification: Sendable {
         case idle
         case wanted
         case running
-        case finished(isSound: Bool, at: ContinuousClock.Instant)
+        case finished(isConsistent: Bool, at: ContinuousClock.Instant)
     }
 
     private struct State: Sendable {
@@ -76,7 +76,7 @@ package final class Verification: Sendable {
             return switch state.phase {
             case .idle, .wanted: .unverified
             case .running: .verifying
-            case .finished(let isSound, _): isSound ? .verified : .damaged
+            case .finished(let isConsistent, _): isConsistent ? .verified : .damaged
             }
         }
     }
@@ -117,10 +117,10 @@ package final class Verification: Sendable {
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 
     /// Records the result of the worker's verification, unless ``note(_:)`` has recorded a newer one or asked for another.
-    func finish(isSound: Bool) {
+    func finish(isConsistent: Bool) {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }
-            state.phase = .finished(isSound: isSound, at: .now)
+            state.phase = .finished(isConsistent: isConsistent, at: .now)
             (state.deadline, state.isChanged) = (nil, false)
         }
     }
@@ -130,7 +130,7 @@ package final class Verification: Sendable {
         state.withLockAndSignal { state in
             indexes.value = IndexTrust(findings.indexes)
             let isForWorker = findings.indexes.hasDifferences && state.hasWorker
-            state.phase = isForWorker ? .wanted : .finished(isSound: findings.isSound, at: .now)
+            state.phase = isForWorker ? .wanted : .finished(isConsistent: findings.isConsistent, at: .now)
             (state.deadline, state.isChanged) = (nil, false)
         }
     }

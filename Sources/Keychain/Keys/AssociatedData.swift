@@ -41,9 +41,9 @@ package struct AssociatedData: Hashable, Sendable {
     }
 
     /// Seals as one part.
-    package mutating func append(seals: [NonceAndTag]) {
-        bytes.append(littleEndian: UInt32(clamping: seals.count * NonceAndTag.byteCount))
-        for seal in seals { bytes.append(contentsOf: seal.bytes) }
+    package mutating func append(noncesAndTags: [NonceAndTag]) {
+        bytes.append(littleEndian: UInt32(clamping: noncesAndTags.count * NonceAndTag.byteCount))
+        for nonceAndTag in noncesAndTags { bytes.append(contentsOf: nonceAndTag.bytes) }
     }
 
     /// This, followed by numbers.

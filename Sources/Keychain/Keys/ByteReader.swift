@@ -16,7 +16,7 @@ struct ByteReader {
     /// specialize generic integers and ranges, which took 3 % of the time of all tests.
     mutating func integer<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
-    ) throws(KeychainError) -> Number {
+    ) throws(KeychainFault) -> Number {
         let width = Number.bitWidth / 8
         guard source.endIndex - position >= width else { throw .decode }
         var number: UInt64 = 0
@@ -29,22 +29,22 @@ struct ByteReader {
         return Number(truncatingIfNeeded: number)
     }
 
-    mutating func bytes(_ count: Int) throws(KeychainError) -> [UInt8] {
+    mutating func bytes(_ count: Int) throws(KeychainFault) -> [UInt8] {
         Array(try slice(count))
     }
 
     /// A count (32 bits), then as many bytes.
-    mutating func counted() throws(KeychainError) -> [UInt8] {
+    mutating func counted() throws(KeychainFault) -> [UInt8] {
         Array(try countedSlice())
     }
 
     /// The same without a copy.
-    mutating func countedSlice() throws(KeychainError) -> ArraySlice<UInt8> {
+    mutating func countedSlice() throws(KeychainFault) -> ArraySlice<UInt8> {
         let count = try integer(UInt32.self)
         return try slice(Int(count))
     }
 
-    private mutating func slice(_ count: Int) throws(KeychainError) -> ArraySlice<UInt8> {
+    private mutating func slice(_ count: Int) throws(KeychainFault) -> ArraySlice<UInt8> {
         guard count >= 0, source.endIndex - position >= count else { throw .decode }
         defer { position += count }
         return source[position..<position + count]
@@ -57,7 +57,7 @@ struct ByteReader {
     }
 
     /// Nothing may be left.
-    func finish() throws(KeychainError) {
+    func finish() throws(KeychainFault) {
         guard isAtEnd else { throw .decode }
     }
 }

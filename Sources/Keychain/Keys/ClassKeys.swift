@@ -80,7 +80,7 @@ extension KeyPurpose {
     }
 
     /// Every purpose there is.
-    static let all: [KeyPurpose] = Protection.allCases.map { .protection($0) } + [.alwaysLookup]
+    static let all: [KeyPurpose] = ProtectionClass.allCases.map { .protection($0) } + [.alwaysLookup]
 }
 
 extension Wrapping {

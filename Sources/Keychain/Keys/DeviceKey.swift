@@ -2,7 +2,7 @@ package import SecretCrypto
 
 /// Whence the device key comes: 32 random bytes that stay on this machine (later in its TPM).
 package protocol DeviceKeyProvider: Sendable {
-    func deviceKey() throws(KeychainError) -> SecretBytes
+    func deviceKey() throws(KeychainFault) -> SecretBytes
 }
 
 /// What follows from a device key.

@@ -23,10 +23,10 @@ extension KeyRing {
     ///   already; `inUse` if somebody has changed the cost
     ///   meanwhile; `decode` if rows of keys are damaged; and what the store throws. Nothing is changed then.
     package func addSlot(
-        _ new: borrowing UnlockSecret, authorizedBy root: borrowing SlotRoot
-    ) throws(KeychainError) -> SlotChange {
+        _ new: borrowing UnlockSecret, authorizedBy root: borrowing SlotRootKey
+    ) throws(KeychainFault) -> SlotChange {
         let newRoot = try self.root(of: new)
-        let (id, table) = try changeSlots(by: root) { (edit) throws(KeychainError) -> (Int64, KeyTable?) in
+        let (id, table) = try changeSlots(by: root) { (edit) throws(KeychainFault) -> (Int64, KeyTable?) in
             guard newRoot.fits(edit.records.store) else { throw .inUse(processID: 0) }
             try edit.checkUnused(newRoot)
             let id = try edit.freeID()
@@ -49,13 +49,13 @@ extension KeyRing {
     ///   ``addSlot(_:authorizedBy:)``.
     package func changeSlot(
         _ id: Int64, to new: borrowing UnlockSecret, cost: Argon2id.Cost? = nil,
-        authorizedBy root: borrowing SlotRoot, deletesPasscodeItems: Bool = false
-    ) throws(KeychainError) -> SlotChange {
+        authorizedBy root: borrowing SlotRootKey, deletesPasscodeItems: Bool = false
+    ) throws(KeychainFault) -> SlotChange {
         guard cost == nil || new.kind == .passphrase else { throw .param }
-        let present = try store.read { (reader) throws(KeychainError) in try reader.store() }
+        let present = try store.read { (reader) throws(KeychainFault) in try reader.store() }
         let raised = present.raised(to: cost)
-        let newRoot = try SlotOpening.root(of: new, store: raised)
-        return try changeSlots(by: root, deletesPasscodeItems: deletesPasscodeItems) { (edit) throws(KeychainError) in
+        let newRoot = try SlotUnlock.root(of: new, store: raised)
+        return try changeSlots(by: root, deletesPasscodeItems: deletesPasscodeItems) { (edit) throws(KeychainFault) in
             guard edit.records.store.hasSameCost(as: present) else { throw .inUse(processID: 0) }
             guard edit.records.slots.contains(where: { $0.id == id }) else { throw .itemNotFound }
             if raised.hasSameCost(as: present) {
@@ -72,9 +72,9 @@ extension KeyRing {
     ///
     /// - Throws: as ``changeSlot(_:to:cost:authorizedBy:deletesPasscodeItems:)``.
     package func removeSlot(
-        _ id: Int64, authorizedBy root: borrowing SlotRoot, deletesPasscodeItems: Bool = false
-    ) throws(KeychainError) -> SlotChange {
-        try changeSlots(by: root, deletesPasscodeItems: deletesPasscodeItems) { (edit) throws(KeychainError) in
+        _ id: Int64, authorizedBy root: borrowing SlotRootKey, deletesPasscodeItems: Bool = false
+    ) throws(KeychainFault) -> SlotChange {
+        try changeSlots(by: root, deletesPasscodeItems: deletesPasscodeItems) { (edit) throws(KeychainFault) in
             guard edit.records.slots.contains(where: { $0.id == id }) else { throw .itemNotFound }
             guard try edit.hasUsableSlot(besides: id) else { throw .slotRefused(.lastSlot) }
             try edit.writer.deleteSlot(id)
@@ -86,13 +86,13 @@ extension KeyRing {
 
     /// Changes slots, then renews the user key and the class keys, all in one transaction.
     private func changeSlots(
-        by root: borrowing SlotRoot, deletesPasscodeItems: Bool,
-        _ body: (borrowing SlotEdit) throws(KeychainError) -> SlotChange
-    ) throws(KeychainError) -> SlotChange {
-        let (change, table) = try changeSlots(by: root) { (edit) throws(KeychainError) -> (SlotChange, KeyTable) in
+        by root: borrowing SlotRootKey, deletesPasscodeItems: Bool,
+        _ body: (borrowing SlotTransaction) throws(KeychainFault) -> SlotChange
+    ) throws(KeychainFault) -> SlotChange {
+        let (change, table) = try changeSlots(by: root) { (edit) throws(KeychainFault) -> (SlotChange, KeyTable) in
             var change = try body(edit)
             let isLastPassphrase = try edit.hasLostPassphrase()
-            let rotation = try rotation(of: StoredKeys(edit.writer), userKey: edit.userKey, removing: [])
+            let rotation = try rotation(of: KeySnapshot(edit.writer), userKey: edit.userKey, removing: [])
             try rotation.write(to: edit.writer)
             change.lostSlots = rotation.removedSlots
             let table = try startGeneration(
@@ -107,23 +107,23 @@ extension KeyRing {
     }
 
     private func changeSlots<Result>(
-        by root: borrowing SlotRoot, _ body: (borrowing SlotEdit) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
+        by root: borrowing SlotRootKey, _ body: (borrowing SlotTransaction) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
         guard state.isAfterFirstUnlock else { throw .interactionNotAllowed }
-        let result = try store.write(by: ledger) { (writer) throws(KeychainError) in
-            try body(SlotEdit(writer, root: root))
+        let result = try store.write(by: ledger) { (writer) throws(KeychainFault) in
+            try body(SlotTransaction(writer, root: root))
         }
         // Who keeps it says if it cannot.
         try? keepCommitNumber()
-        do throws(KeychainError) { try store.emptyLog() } catch { store.eraseSoon() }
+        do throws(KeychainFault) { try store.truncateLog() } catch { store.eraseLogSoon() }
         return result
     }
 
     /// Keys of WhenPasscodeSetThisDeviceOnly, which has come back with a passphrase slot.
-    private func passcodeKeys(_ edit: borrowing SlotEdit) throws(KeychainError) -> KeyTable {
+    private func passcodeKeys(_ edit: borrowing SlotTransaction) throws(KeychainFault) -> KeyTable {
         let keys = try wrappingKeys(userKey: edit.userKey, generation: edit.records.store.userKeyGeneration)
-        try StoredKeys(edit.writer).enrolment(tag: deviceTag, hasPassphrase: true).write(to: edit.writer, keys: keys)
-        return try StoredKeys(edit.writer).table(tag: deviceTag, hasPassphrase: true, keys: keys)
+        try KeySnapshot(edit.writer).enrolment(tag: deviceTag, hasPassphrase: true).write(to: edit.writer, keys: keys)
+        return try KeySnapshot(edit.writer).table(tag: deviceTag, hasPassphrase: true, keys: keys)
     }
 }
 

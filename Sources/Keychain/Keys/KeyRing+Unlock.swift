@@ -12,10 +12,10 @@ extension KeyRing {
     ///   throws.
     package func unlock(
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
-    ) throws(KeychainError) {
+    ) throws(KeychainFault) {
         let began = try beginning()
-        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
-        let root = try SlotOpening.root(passphrase: passphrase, store: records.store)
+        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        let root = try SlotUnlock.root(passphrase: passphrase, store: records.store)
         try unlock(
             root: root, kind: .passphrase, records: records, began: began, acceptingRollback: acceptingRollback)
     }
@@ -23,27 +23,27 @@ extension KeyRing {
     /// The same with a secret of any kind; only a passphrase costs an Argon2id.
     package func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
-    ) throws(KeychainError) {
+    ) throws(KeychainFault) {
         let began = try beginning()
         try unlock(root: root(of: secret), began: began, acceptingRollback: acceptingRollback)
     }
 
     /// The same with what the secret yields.
-    package func unlock(root: borrowing SlotRoot, acceptingRollback: Bool = false) throws(KeychainError) {
+    package func unlock(root: borrowing SlotRootKey, acceptingRollback: Bool = false) throws(KeychainFault) {
         try unlock(root: root, began: beginning(), acceptingRollback: acceptingRollback)
     }
 
     private func unlock(
-        root: borrowing SlotRoot, began: Int, acceptingRollback: Bool
-    ) throws(KeychainError) {
-        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        root: borrowing SlotRootKey, began: Int, acceptingRollback: Bool
+    ) throws(KeychainFault) {
+        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         guard root.fits(records.store) else { throw .inUse(processID: 0) }
         try unlock(
             root: root.bytes, kind: root.kind, records: records, began: began, acceptingRollback: acceptingRollback)
     }
 
     /// What ``install(_:master:began:)`` compares: a key derivation takes a second, and who locks meanwhile means it.
-    private func beginning() throws(KeychainError) -> Int {
+    private func beginning() throws(KeychainFault) -> Int {
         let (isClosed, lockCount) = current.withLock { ($0.isClosed, $0.lockCount) }
         guard !isClosed else { throw .notAvailable }
         return lockCount
@@ -52,37 +52,37 @@ extension KeyRing {
     /// What a secret yields in this store: for a passphrase the one Argon2id. Opens nothing.
     ///
     /// - Throws: `unacceptableCost`, `allocate`, `notAvailable` after ``close()``, and what the store throws.
-    package func root(of secret: borrowing UnlockSecret) throws(KeychainError) -> SlotRoot {
+    package func root(of secret: borrowing UnlockSecret) throws(KeychainFault) -> SlotRootKey {
         guard !current.withLock({ $0.isClosed }) else { throw .notAvailable }
-        let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
-        return try SlotOpening.root(of: secret, store: record)
+        let record = try store.read { (reader) throws(KeychainFault) in try reader.store() }
+        return try SlotUnlock.root(of: secret, store: record)
     }
 
     /// What a derivation of the passphrase costs in this store; the row is not authenticated before a slot is open.
-    package func passphraseCost() throws(KeychainError) -> Argon2id.Cost {
-        try store.read { (reader) throws(KeychainError) in try reader.store().cost }
+    package func passphraseCost() throws(KeychainFault) -> Argon2id.Cost {
+        try store.read { (reader) throws(KeychainFault) in try reader.store().cost }
     }
 
     /// Whether a root opens a slot of the store; `authFailed` if none. Unlocks nothing.
-    package func verify(_ root: borrowing SlotRoot) throws(KeychainError) {
-        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+    package func verify(_ root: borrowing SlotRootKey) throws(KeychainFault) {
+        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         _ = try records.userKey(openedBy: root).count
     }
 
     /// Unlocks with a slot's root secret. The user key is gone when it returns.
-    func unlock(root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys) throws(KeychainError) {
+    func unlock(root: borrowing SecretBytes, kind: SlotKind, records: KeySnapshot) throws(KeychainFault) {
         try unlock(root: root, kind: kind, records: records, began: beginning(), acceptingRollback: false)
     }
 
     private func unlock(
-        root: borrowing SecretBytes, kind: SlotKind, records: StoredKeys, began: Int, acceptingRollback: Bool
-    ) throws(KeychainError) {
-        let userKey = try SlotOpening.userKey(
+        root: borrowing SecretBytes, kind: SlotKind, records: KeySnapshot, began: Int, acceptingRollback: Bool
+    ) throws(KeychainFault) {
+        let userKey = try SlotUnlock.userKey(
             root: root, kind: kind, slots: records.slots, store: records.store)
-        guard state != .unlocked else { return transition.withLock { _ in tellWatchers() } }
-        let master = try KeychainError.unwrapped(records.store, userKey: userKey)
+        guard state != .unlocked else { return transition.withLock { _ in notifyObservers() } }
+        let master = try KeychainFault.unwrapped(records.store, userKey: userKey)
         if state == .beforeFirstUnlock {
-            try admit(records.store, master: master, acceptingRollback: acceptingRollback)
+            try checkRollback(records.store, master: master, acceptingRollback: acceptingRollback)
         }
         ledger.adopt(master)
         let keys = try wrappingKeys(userKey: userKey, generation: records.store.userKeyGeneration)
@@ -98,7 +98,7 @@ extension KeyRing {
     /// Of a user key, present or past, and this device.
     func wrappingKeys(
         userKey: borrowing SecretBytes, generation: Int64
-    ) throws(KeychainError) -> WrappingKeys {
+    ) throws(KeychainFault) -> WrappingKeys {
         do throws(CryptoError) {
             return try device.use { (device) throws(CryptoError) in
                 try WrappingKeys(user: userKey, generation: generation, device: device, store: storeID)
@@ -106,24 +106,24 @@ extension KeyRing {
         } catch .keyUnavailable {
             throw .notAvailable
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 
     /// Writes what this device lacks in the store, and what it has renewed. Without room or permission it goes on without.
     private func enrolled(
-        _ found: StoredKeys, _ hasPassphrase: Bool, renewed: [ClassKeyRecord], keys: borrowing WrappingKeys
-    ) throws(KeychainError) -> StoredKeys {
+        _ found: KeySnapshot, _ hasPassphrase: Bool, renewed: [ClassKeyRecord], keys: borrowing WrappingKeys
+    ) throws(KeychainFault) -> KeySnapshot {
         let records = found.replacing(renewed)
         let isComplete = renewed.isEmpty && records.enrolment(tag: deviceTag, hasPassphrase: hasPassphrase).isEmpty
         guard !store.isReadOnly, !isComplete, !found.isDamaged else { return records }
-        do throws(KeychainError) {
-            return try store.write(by: ledger) { (writer) throws(KeychainError) in
+        do throws(KeychainFault) {
+            return try store.write(by: ledger) { (writer) throws(KeychainFault) in
                 for record in renewed { try writer.put(record) }
                 // Read again: the plan has to fit what is there now.
-                try StoredKeys(writer).enrolment(tag: deviceTag, hasPassphrase: hasPassphrase)
+                try KeySnapshot(writer).enrolment(tag: deviceTag, hasPassphrase: hasPassphrase)
                     .write(to: writer, keys: keys)
-                return try StoredKeys(writer)
+                return try KeySnapshot(writer)
             }
         } catch .readOnly {
             return records
@@ -134,9 +134,9 @@ extension KeyRing {
         }
     }
 
-    private func install(_ table: KeyTable, master: MasterKeys, began: Int) throws(KeychainError) {
-        try transition.withLock { (_) throws(KeychainError) in
-            try current.withLock { (state) throws(KeychainError) in
+    private func install(_ table: KeyTable, master: MasterKeys, began: Int) throws(KeychainFault) {
+        try transition.withLock { (_) throws(KeychainFault) in
+            try current.withLock { (state) throws(KeychainFault) in
                 guard !state.isClosed else { throw .notAvailable }
                 guard state.lockCount == began else { throw .interactionNotAllowed }
                 state.table.merge(table)
@@ -146,19 +146,19 @@ extension KeyRing {
             verification.unlocked()
             rewrapping.unlocked()
             rekeying.unlocked()
-            tellWatchers()
+            notifyObservers()
         }
     }
 }
 
-extension KeychainError {
+extension KeychainFault {
     fileprivate static func unwrapped(
         _ record: StoreRecord, userKey: borrowing SecretBytes
-    ) throws(KeychainError) -> MasterKeys {
+    ) throws(KeychainFault) -> MasterKeys {
         do throws(CryptoError) {
             return try MasterKeys.unwrap(record, userKey: userKey)
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 }

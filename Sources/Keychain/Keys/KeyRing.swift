@@ -30,14 +30,14 @@ package final class KeyRing: Sendable {
     let verification: Verification
     let rewrapping = Rewrapping()
     let rekeying: Rekeying
-    let rekeyKeeper: (any RekeyKeeper)?
+    let rekeyStateStore: (any RekeyStateStore)?
     /// 16 bytes, part of every record's associated data.
     package let storeID: [UInt8]
     /// Whether the store had a record of this device when it was opened: else it is new to it, or has lost its key.
     package let isDeviceKnown: Bool
     /// Who keeps commit numbers outside the store; nil for a store that may be older than what was seen: a backup.
-    let keeper: (any CommitNumberKeeper)?
-    let numbers = Mutex(Numbers())
+    let commitNumberStore: (any CommitNumberStore)?
+    let numbers = Mutex(CommitNumberState())
     /// Held while a commit number is written: an older number must not replace a newer one.
     let numberWriting = Mutex<Void>(())
     let watchers = Mutex<[@Sendable (LockState) -> Void]>([])
@@ -46,16 +46,16 @@ package final class KeyRing: Sendable {
     ///
     /// - Parameters:
     ///   - device: 32 bytes, else `param`.
-    ///   - keeper: who tells an older copy of the store from the newest.
-    ///   - rekeyKeeper: who knows after a crash that a rekey was under way.
+    ///   - commitNumberStore: who tells an older copy of the store from the newest.
+    ///   - rekeyStateStore: who knows after a crash that a rekey was under way.
     /// - Throws: `unknownFormat`, `decode`, `allocate`, and what the store throws. Damaged class keys are no error:
     ///   what they seal is.
     package init(
-        store: any RecordStore, device: consuming SecretBytes, keeper: (any CommitNumberKeeper)? = nil,
-        rekeyKeeper: (any RekeyKeeper)? = nil
-    ) throws(KeychainError) {
+        store: any RecordStore, device: consuming SecretBytes, commitNumberStore: (any CommitNumberStore)? = nil,
+        rekeyStateStore: (any RekeyStateStore)? = nil
+    ) throws(KeychainFault) {
         guard device.count == DeviceKey.byteCount else { throw .param }
-        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         let storeID = records.store.identifier
         let deviceKey = RevocableSecret(device)
         deviceTag = try deviceKey.using { (key) throws(CryptoError) in try DeviceKey.tag(key, store: storeID) }
@@ -66,9 +66,9 @@ package final class KeyRing: Sendable {
         verification = Verification(of: ledger.indexes)
         self.device = deviceKey
         self.storeID = storeID
-        self.keeper = keeper
-        self.rekeyKeeper = rekeyKeeper
-        rekeying = Rekeying(isWanted: rekeyKeeper?.rekeyGeneration(of: storeID) != nil)
+        self.commitNumberStore = commitNumberStore
+        self.rekeyStateStore = rekeyStateStore
+        rekeying = Rekeying(isWanted: rekeyStateStore?.rekeyGeneration(of: storeID) != nil)
         isDeviceKnown = records.device(tag: deviceTag) != nil
         current = Mutex(State(table: try records.table(tag: deviceTag, keys: keys)))
     }
@@ -91,9 +91,9 @@ package final class KeyRing: Sendable {
             rekeying.locked()
             for key in keys { key.revoke() }
             for secret in retired { secret.revoke() }
-            tellWatchers()
+            notifyObservers()
         }
-        store.eraseSoon()
+        store.eraseLogSoon()
     }
 
     /// Wipes all keys for good; returns when their users are done. The store is still open then.

@@ -32,7 +32,7 @@ struct KeyTable {
     private var hasPassphrase = true
     /// Records that do not open, while another one of the same place does: one changed byte makes such. Only a store whose
     /// rows were salvaged has two of a place.
-    private(set) var impostors: Set<ClassKeyRecord> = []
+    private(set) var mismatchedKeys: Set<ClassKeyRecord> = []
 
     subscript(purpose: KeyPurpose, generation: Int64) -> Entry? { entries[purpose]?[generation] }
 
@@ -49,8 +49,8 @@ struct KeyTable {
     }
 
     /// The classes and generations that are another device's.
-    var foreign: [(protection: Protection, generation: Int64)] {
-        entries.flatMap { purpose, generations -> [(protection: Protection, generation: Int64)] in
+    var foreign: [(protection: ProtectionClass, generation: Int64)] {
+        entries.flatMap { purpose, generations -> [(protection: ProtectionClass, generation: Int64)] in
             guard case .protection(let protection) = purpose else { return [] }
             return generations.compactMap { generation, entry in
                 if case .foreign = entry { (protection, generation) } else { nil }
@@ -59,7 +59,7 @@ struct KeyTable {
     }
 
     /// Whether there are keys that this device cannot have, in whatever state.
-    var lacksKeys: Bool {
+    var isMissingKeys: Bool {
         entries.values.contains { generations in
             generations.values.contains { entry in
                 switch entry {
@@ -102,7 +102,7 @@ struct KeyTable {
     }
 
     /// All opened keys whose class asks for it; the Always look-up keys count as Always.
-    func opened(where condition: (Protection.Availability) -> Bool) -> [ClassKeys] {
+    func opened(where condition: (ProtectionClass.Availability) -> Bool) -> [ClassKeys] {
         entries.values.flatMap(\.values).compactMap { entry in
             guard case .opened(let keys) = entry, condition(keys.purpose.availability) else { return nil }
             return keys
@@ -111,10 +111,10 @@ struct KeyTable {
 
     /// Takes over what `other`, made with the user key, has; keys that are still usable stay, for those who hold them.
     ///
-    /// But not if they are others: what only the device key vouches for gives way.
+    /// But not if they are others: what only the device key isAuthentic for gives way.
     mutating func merge(_ other: KeyTable) {
         oldestCurrent = max(oldestCurrent, other.oldestCurrent)
-        impostors.formUnion(other.impostors)
+        mismatchedKeys.formUnion(other.mismatchedKeys)
         isDeviceKnown = isDeviceKnown || other.isDeviceKnown
         hasPassphrase = other.hasPassphrase
         for (purpose, generations) in other.entries {
@@ -150,7 +150,7 @@ extension KeyTable {
     init(
         records: [ClassKeyRecord], device: Int64?, of devices: Set<Int64>, hasPassphrase: Bool,
         keys: borrowing WrappingKeys
-    ) throws(KeychainError) {
+    ) throws(KeychainFault) {
         isDeviceKnown = device != nil
         self.hasPassphrase = hasPassphrase
         for record in records where record.isLegitimate {
@@ -164,22 +164,22 @@ extension KeyTable {
                 put(try Self.open(record, keys: keys), record.purpose, record.generation)
             }
         }
-        impostors = try Self.impostors(among: records, keys: keys)
+        mismatchedKeys = try Self.mismatchedKeys(among: records, keys: keys)
     }
 
-    private static func impostors(
+    private static func mismatchedKeys(
         among records: [ClassKeyRecord], keys: borrowing WrappingKeys
-    ) throws(KeychainError) -> Set<ClassKeyRecord> {
-        guard Set(records.map(\.place)).count < records.count else { return [] }
-        var impostors: Set<ClassKeyRecord> = []
-        for (place, twins) in Dictionary(grouping: records, by: \.place) where keys.has(place.wrapping) {
+    ) throws(KeychainFault) -> Set<ClassKeyRecord> {
+        guard Set(records.map(\.identity)).count < records.count else { return [] }
+        var mismatchedKeys: Set<ClassKeyRecord> = []
+        for (identity, twins) in Dictionary(grouping: records, by: \.identity) where keys.has(identity.wrapping) {
             var closed: [ClassKeyRecord] = []
             for record in twins {
                 if case .damaged = try open(record, keys: keys) { closed.append(record) }
             }
-            if closed.count < twins.count { impostors.formUnion(closed) }
+            if closed.count < twins.count { mismatchedKeys.formUnion(closed) }
         }
-        return impostors
+        return mismatchedKeys
     }
 
     private func isOpened(_ record: ClassKeyRecord) -> Bool {
@@ -188,20 +188,20 @@ extension KeyTable {
 
     private static func open(
         _ record: ClassKeyRecord, keys: borrowing WrappingKeys
-    ) throws(KeychainError) -> Entry {
+    ) throws(KeychainFault) -> Entry {
         do throws(CryptoError) {
             let material = try keys.unwrap(record)
             return .opened(
                 try ClassKeys(purpose: record.purpose, generation: record.generation, material: material))
         } catch {
-            guard KeychainError(error) == .decode else { throw KeychainError(error) }
+            guard KeychainFault(error) == .decode else { throw KeychainFault(error) }
             return .damaged
         }
     }
 }
 
 extension KeyPurpose {
-    var availability: Protection.Availability {
+    var availability: ProtectionClass.Availability {
         switch self {
         case .protection(let protection): protection.availability
         case .alwaysLookup: .always

@@ -14,7 +14,7 @@ package enum LockState: Hashable, Sendable {
     package var isAfterFirstUnlock: Bool { self != .beforeFirstUnlock }
 
     /// Whether a class may be usable in this state; whether it is depends on its keys.
-    package func permits(_ availability: Protection.Availability) -> Bool {
+    package func permits(_ availability: ProtectionClass.Availability) -> Bool {
         switch availability {
         case .always: true
         case .firstUnlock: isAfterFirstUnlock

@@ -32,10 +32,10 @@ package struct RecoveryKey: ~Copyable, Sendable {
         var output = digits.mutableBytes
         for group in 0..<Self.groupCount {
             var check = CheckDigit(group: group)
-            for place in 0..<Self.groupSize - 1 {
-                let digit = random.bytes.octets[group * (Self.groupSize - 1) + place] & 31
+            for character in 0..<Self.groupSize - 1 {
+                let digit = random.bytes.octets[group * (Self.groupSize - 1) + character] & 31
                 check.add(digit)
-                output.store(digit, at: group * Self.groupSize + place)
+                output.store(digit, at: group * Self.groupSize + character)
             }
             output.store(check.value, at: group * Self.groupSize + Self.groupSize - 1)
         }
@@ -82,10 +82,10 @@ package struct RecoveryKey: ~Copyable, Sendable {
     private static func isRight(_ digits: borrowing SecretBytes, group: Int) -> Bool {
         var check = CheckDigit(group: group)
         var highest: UInt8 = 0
-        for place in 0..<groupSize {
-            let digit = digits.bytes.octets[group * groupSize + place]
+        for character in 0..<groupSize {
+            let digit = digits.bytes.octets[group * groupSize + character]
             highest = max(highest, digit)
-            if place < groupSize - 1 { check.add(digit) }
+            if character < groupSize - 1 { check.add(digit) }
         }
         return highest < 32 && check.value == digits.bytes.octets[group * groupSize + groupSize - 1]
     }
@@ -96,9 +96,9 @@ package struct RecoveryKey: ~Copyable, Sendable {
         var output = text.mutableBytes
         for group in 0..<Self.groupCount {
             let start = group * (Self.groupSize + 1)
-            for place in 0..<Self.groupSize {
-                let digit = digits.bytes.octets[group * Self.groupSize + place]
-                output.store(Crockford.character(of: digit), at: start + place)
+            for character in 0..<Self.groupSize {
+                let digit = digits.bytes.octets[group * Self.groupSize + character]
+                output.store(Crockford.character(of: digit), at: start + character)
             }
             let isLast = group == Self.groupCount - 1
             output.store(isLast ? UInt8(ascii: "\n") : UInt8(ascii: "-"), at: start + Self.groupSize)
@@ -111,8 +111,8 @@ package struct RecoveryKey: ~Copyable, Sendable {
         var characters = try SecretBytes(count: Self.dataCount)
         var output = characters.mutableBytes
         for index in 0..<Self.dataCount {
-            let (group, place) = index.quotientAndRemainder(dividingBy: Self.groupSize - 1)
-            let digit = digits.bytes.octets[group * Self.groupSize + place]
+            let (group, character) = index.quotientAndRemainder(dividingBy: Self.groupSize - 1)
+            let digit = digits.bytes.octets[group * Self.groupSize + character]
             output.store(Crockford.character(of: digit), at: index)
         }
         return characters

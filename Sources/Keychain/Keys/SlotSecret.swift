@@ -12,10 +12,10 @@ struct SlotSecret: ~Copyable {
     let macKey: SecretBytes
 
     init(root: borrowing SecretBytes, store: [UInt8], slot: Int64) throws(CryptoError) {
-        let place = [store, [UInt8](littleEndian: slot)]
+        let address = [store, [UInt8](littleEndian: slot)]
         let pair = try X25519KeyPair(
-            secretKey: BLAKE2b.derive(key: root, parts: [KeyLabel.slotExchange] + place))
-        macKey = try BLAKE2b.derive(key: root, parts: [KeyLabel.slotMAC] + place)
+            secretKey: BLAKE2b.derive(key: root, parts: [KeyLabel.slotExchange] + address))
+        macKey = try BLAKE2b.derive(key: root, parts: [KeyLabel.slotMAC] + address)
         self.pair = pair
     }
 
@@ -32,7 +32,7 @@ struct SlotRecipient: ~Copyable {
 }
 
 /// Which slot of which store a user key is wrapped for.
-struct SlotPlace {
+struct SlotAddress {
     var store: [UInt8]
     var id: Int64
     var kind: SlotKind

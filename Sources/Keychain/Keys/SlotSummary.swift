@@ -10,8 +10,8 @@ package struct SlotSummary: Hashable, Sendable {
 
 extension KeyRing {
     /// The slots, in the order of their ids; needs no unlock.
-    package func slots() throws(KeychainError) -> [SlotSummary] {
-        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+    package func slots() throws(KeychainFault) -> [SlotSummary] {
+        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         return records.slots.sorted { $0.id < $1.id }.map { slot in
             SlotSummary(id: slot.id, kind: slot.kind, cost: slot.kind == .passphrase ? records.store.cost : nil)
         }

@@ -9,9 +9,9 @@ package struct StoreHeader: Hashable, Sendable {
     /// The number of the last transaction; 1 is the one that made the store.
     package var commit: Int64
     /// All rows but the header itself: their number and the sum of their digests.
-    package var rows: RowSum
+    package var rows: DigestSum
 
-    package init(commit: Int64 = 0, rows: RowSum = RowSum()) {
+    package init(commit: Int64 = 0, rows: DigestSum = DigestSum()) {
         self.commit = commit
         self.rows = rows
     }
@@ -25,7 +25,7 @@ package struct StoreHeader: Hashable, Sendable {
     }
 
     /// Opens the header of a store; `decode` if it is not what was sealed.
-    package init(opening sealed: Sealed, key: RevocableSecret, store: [UInt8]) throws(KeychainError) {
+    package init(opening sealed: Sealed, key: RevocableSecret, store: [UInt8]) throws(KeychainFault) {
         let bound = AssociatedData(.header, store: store)
         let plaintext = try key.using { (key) throws(CryptoError) in
             try sealed.open(key: key, bound: bound, count: Self.byteCount)
@@ -35,7 +35,7 @@ package struct StoreHeader: Hashable, Sendable {
         let count = try reader.integer(Int64.self)
         let digest = try reader.bytes(Self.digestCount)
         try reader.finish()
-        guard commit >= 0, commit < .max, count >= 0, let rows = RowSum(count: count, digest: digest) else {
+        guard commit >= 0, commit < .max, count >= 0, let rows = DigestSum(count: count, digest: digest) else {
             throw .decode
         }
         self.rows = rows

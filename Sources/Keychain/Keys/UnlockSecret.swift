@@ -20,7 +20,7 @@ package struct UnlockSecret: ~Copyable, Sendable {
     }
 
     /// `param` for contents that are too short or too long.
-    package init(keyFile contents: consuming SecretBytes) throws(KeychainError) {
+    package init(keyFile contents: consuming SecretBytes) throws(KeychainFault) {
         guard Self.keyFileCounts.contains(contents.count) else { throw .param }
         kind = .keyFile
         bytes = contents
@@ -32,7 +32,7 @@ package struct UnlockSecret: ~Copyable, Sendable {
     }
 
     /// As ``bytes`` of one that was of that kind; `param` for a kind that nobody can type or hold in a file.
-    package init(kind: SlotKind, bytes: consuming SecretBytes) throws(KeychainError) {
+    package init(kind: SlotKind, bytes: consuming SecretBytes) throws(KeychainFault) {
         switch kind {
         case .passphrase: self.init(passphrase: bytes)
         case .keyFile: try self.init(keyFile: bytes)
@@ -43,7 +43,7 @@ package struct UnlockSecret: ~Copyable, Sendable {
 }
 
 /// What an unlock secret yields in a store: the root of the keys of its slot.
-package struct SlotRoot: ~Copyable, Sendable {
+package struct SlotRootKey: ~Copyable, Sendable {
     let kind: SlotKind
     let bytes: SecretBytes
     /// What a passphrase was derived with.

@@ -24,17 +24,17 @@ struct UserKeyRotation: ~Copyable {
     ///   - removed: slots that the new user key is not wrapped for; `param` if none is left.
     /// - Throws: `decode` for a store with damaged rows of keys, or without a further generation.
     init(
-        of records: StoredKeys, userKey old: borrowing SecretBytes, device: borrowing SecretBytes, deviceID: Int64?,
+        of records: KeySnapshot, userKey old: borrowing SecretBytes, device: borrowing SecretBytes, deviceID: Int64?,
         removing removed: Set<Int64>
-    ) throws(KeychainError) {
+    ) throws(KeychainFault) {
         let (present, next) = (records.store.userKeyGeneration, records.store.userKeyGeneration + 1)
         guard !records.isDamaged, ClassKeyRecord.numbers.contains(next) else { throw .decode }
         let master = try Self.masterKeys(of: records.store, userKey: old)
         let identifier = records.store.identifier
-        let new = try KeychainError.translating { () throws(CryptoError) in
+        let new = try KeychainFault.translating { () throws(CryptoError) in
             try SecretBytes(randomCount: AEAD.keyCount)
         }
-        let sealed = try KeychainError.translating { () throws(CryptoError) in
+        let sealed = try KeychainFault.translating { () throws(CryptoError) in
             let oldKeys = try WrappingKeys(user: old, generation: present, device: device, store: identifier)
             let newKeys = try WrappingKeys(user: new, generation: next, device: device, store: identifier)
             var store = records.store
@@ -54,7 +54,7 @@ struct UserKeyRotation: ~Copyable {
     }
 
     /// Puts it all in the place of what there is; slots that are not kept go.
-    func write(to writer: any RecordWriter) throws(KeychainError) {
+    func write(to writer: any RecordWriter) throws(KeychainFault) {
         try writer.put(store)
         for slot in removedSlots { try writer.deleteSlot(slot) }
         for slot in slots { try writer.put(slot) }
@@ -64,18 +64,18 @@ struct UserKeyRotation: ~Copyable {
 
     private static func masterKeys(
         of store: StoreRecord, userKey: borrowing SecretBytes
-    ) throws(KeychainError) -> SecretBytes {
+    ) throws(KeychainFault) -> SecretBytes {
         do throws(CryptoError) {
             return try MasterKeys.material(store, userKey: userKey)
         } catch .authenticationFailed {
             throw .authFailed
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 }
 
-extension StoredKeys {
+extension KeySnapshot {
     /// The slots that the present user key `old` knows, wrapped for the new one.
     fileprivate func slots(
         under old: borrowing SecretBytes, except removed: Set<Int64>, wrappedFor new: borrowing SecretBytes,
@@ -83,12 +83,12 @@ extension StoredKeys {
     ) throws(CryptoError) -> [SlotRecord] {
         var wrapped: [SlotRecord] = []
         for slot in slots where !removed.contains(slot.id) && slot.userKeyGeneration == store.userKeyGeneration {
-            let place = SlotPlace(
+            let address = SlotAddress(
                 store: store.identifier, id: slot.id, kind: slot.kind, userKeyGeneration: generation,
                 parameters: slot.parameters)
             do throws(CryptoError) {
                 let recipient = try slot.recipient(userKey: old, store: store.identifier)
-                wrapped.append(try SlotRecord(wrapping: new, for: recipient, at: place))
+                wrapped.append(try SlotRecord(wrapping: new, for: recipient, at: address))
             } catch  where error.isOfRecord {
                 continue
             }

@@ -50,7 +50,7 @@ package enum AttributeKind: Hashable, Sendable {
     /// 0 or 1.
     case boolean
     case date
-    /// One of ``Protection``.
+    /// One of ``ProtectionClass``.
     case protection
     /// One of the protocol constants, another text, or a number.
     case internetProtocol

@@ -16,11 +16,11 @@ package struct Directory: Hashable, Sendable {
     package var key: Key
     package var creationDate: KeychainDate
     package var changeDate: KeychainDate
-    package var file: FileFacts
+    package var file: PosixAttributes
     /// The class of new items in it.
-    package var defaultProtection: Protection
+    package var defaultProtection: ProtectionClass
 
-    package init(id: RowID, parent: RowID, key: Key, creationDate: KeychainDate, file: FileFacts) {
+    package init(id: RowID, parent: RowID, key: Key, creationDate: KeychainDate, file: PosixAttributes) {
         self.id = id
         self.parent = parent
         version = 0

@@ -6,7 +6,7 @@ package struct Item: Hashable, Sendable {
     package var directory: RowID
     /// Counts the changes of the row; 0 for an item that is not in the store yet.
     package var version: Int64
-    package var protection: Protection
+    package var protection: ProtectionClass
     /// kSecAttrAccount; text or data, empty if there is none.
     package var account: AttributeValue
     /// What callers have set, of role `.caller`.
@@ -17,15 +17,15 @@ package struct Item: Hashable, Sendable {
     package var modificationDate: KeychainDate
     /// kSecAttrPersistentReference: 16 random bytes, stable for the life of the item.
     package var persistentReference: [UInt8]
-    package var file: FileFacts
+    package var file: PosixAttributes
     /// The exact length of the secret in bytes; nil for an item without one.
     package var secretCount: Int?
     /// The version at which the secret was last sealed.
     package var secretVersion: Int64
 
     package init(
-        id: RowID, directory: RowID, protection: Protection, account: AttributeValue, creationDate: KeychainDate,
-        persistentReference: [UInt8], file: FileFacts
+        id: RowID, directory: RowID, protection: ProtectionClass, account: AttributeValue, creationDate: KeychainDate,
+        persistentReference: [UInt8], file: PosixAttributes
     ) {
         self.id = id
         self.directory = directory

@@ -37,7 +37,7 @@ package struct QueryCursor: Sendable {
     /// The same; nil also when it has looked at so many rows: whoever asks can serve others before he asks again.
     package mutating func next(lookingAt budget: inout Int) throws(SecurityStatus) -> QueryEntry? {
         guard !hasEnded else { return nil }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             while count < query.limit.maximum, let match = try search.nextMatch(lookingAt: &budget) {
                 guard let (match, secret) = try engine.completed(match, for: query) else { continue }
                 count += 1
@@ -56,7 +56,7 @@ package struct QueryCursor: Sendable {
 
 extension ItemSearch {
     /// The next readable match; nil at the end, and when it has looked at so many rows.
-    mutating func nextMatch(lookingAt budget: inout Int) throws(KeychainError) -> ItemMatch? {
+    mutating func nextMatch(lookingAt budget: inout Int) throws(KeychainFault) -> ItemMatch? {
         while let found = try next(lookingAt: &budget) {
             switch found {
             case .match(let match): return match

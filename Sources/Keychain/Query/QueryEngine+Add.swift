@@ -18,7 +18,7 @@ extension QueryEngine {
     ) throws(SecurityStatus) -> (result: QueryResult, changes: [ItemChange]) {
         let new = try NewItem(dictionary, by: client)
         try checkLength(of: secret, if: new.hasData)
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             let (match, changes) = try add(new, secret: secret, by: client)
             return (result(of: match, new.returns), changes)
         } catch {
@@ -34,18 +34,20 @@ extension QueryEngine {
 
     private func add<Source: SecretSource & ~Copyable>(
         _ new: NewItem, secret: borrowing Source, by client: QueryClient
-    ) throws(KeychainError) -> (ItemMatch, [ItemChange]) {
-        try keychain.change { (change) throws(KeychainError) in
+    ) throws(KeychainFault) -> (ItemMatch, [ItemChange]) {
+        try keychain.change { (transaction) throws(KeychainFault) in
             let now = keychain.now()
-            let directory = try change.directory(of: new.place, file: client.directoryFacts(now))
+            let directory = try transaction.directory(of: new.primaryKey, file: client.directoryFacts(now))
             let item = item(new, in: directory, by: client, now)
-            let name = CanonicalName(account: new.place.account)
-            let damaged = try change.vacate(name, in: directory.id, for: item.id)
-            let saved = new.hasData ? try change.save(item, secret: secret) : try change.save(item)
-            try change.touchDirectory(directory.id)
-            var changes = damaged.map { [ItemChange(row: $0, old: new.place, new: nil)] } ?? []
-            changes.append(ItemChange(row: saved.id, old: nil, new: new.place))
-            return (ItemMatch(item: saved, service: new.place.service, container: new.place.container), changes)
+            let name = CanonicalName(account: new.primaryKey.account)
+            let damaged = try transaction.freeName(name, in: directory.id, for: item.id)
+            let saved = new.hasData ? try transaction.save(item, secret: secret) : try transaction.save(item)
+            try transaction.touchDirectory(directory.id)
+            var changes = damaged.map { [ItemChange(row: $0, old: new.primaryKey, new: nil)] } ?? []
+            changes.append(ItemChange(row: saved.id, old: nil, new: new.primaryKey))
+            return (
+                ItemMatch(item: saved, service: new.primaryKey.service, container: new.primaryKey.container), changes
+            )
         }
     }
 
@@ -53,7 +55,7 @@ extension QueryEngine {
         let row = keychain.reserveRowID()
         var item = Item(
             id: row, directory: directory.id, protection: new.protection ?? directory.defaultProtection,
-            account: new.place.account, creationDate: now,
+            account: new.primaryKey.account, creationDate: now,
             persistentReference: SecureRandom.bytes(MetadataCodec.referenceCount),
             file: client.itemFacts(row, now))
         item.set(new.attributes)

@@ -25,7 +25,7 @@ extension QueryEngine {
     /// A match with its secret, if that is asked for, both of one moment; nil if by now it is none any more.
     func completed(
         _ match: ItemMatch, for query: ItemQuery
-    ) throws(KeychainError) -> (match: ItemMatch, secret: SealedSecret?)? {
+    ) throws(KeychainFault) -> (match: ItemMatch, secret: SealedSecret?)? {
         guard query.returns.contains(.data) else { return (match, nil) }
         guard let (item, secret) = try keychain.itemWithSecret(id: match.item.id) else { return nil }
         guard item.version != match.item.version else { return (match, secret) }

@@ -8,38 +8,38 @@ extension QueryEngine {
         _ dictionary: QueryDictionary, by client: QueryClient
     ) throws(SecurityStatus) -> [ItemChange] {
         let query = try ItemQuery(dictionary, for: .delete, by: client)
-        return try SecurityStatus.translating { () throws(KeychainError) in
-            do throws(KeychainError) {
+        return try SecurityStatus.translating { () throws(KeychainFault) in
+            do throws(KeychainFault) {
                 return try delete(query)
-            } catch .diskFull where keychain.makesRoom() {
+            } catch .diskFull where keychain.freesSpace() {
                 // Whoever deletes makes room: once more, now that the log has given back its own.
                 return try delete(query)
             }
         }
     }
 
-    private func delete(_ query: ItemQuery) throws(KeychainError) -> [ItemChange] {
-        let rows = try doomedRows(query)
-        return try keychain.change { (change) throws(KeychainError) in
+    private func delete(_ query: ItemQuery) throws(KeychainFault) -> [ItemChange] {
+        let rows = try rowsToDelete(query)
+        return try keychain.change { (transaction) throws(KeychainFault) in
             var changes: [ItemChange] = []
             var directories: Set<RowID> = []
             for row in rows.readable {
-                guard let match = try change.match(row, query) else { continue }
-                try change.deleteItem(row)
+                guard let match = try transaction.match(row, query) else { continue }
+                try transaction.deleteItem(row)
                 directories.insert(match.item.directory)
-                changes.append(ItemChange(row: row, old: match.place, new: nil))
+                changes.append(ItemChange(row: row, old: match.primaryKey, new: nil))
             }
             for row in rows.unreadable {
-                try change.deleteItem(row)
+                try transaction.deleteItem(row)
                 changes.append(ItemChange(row: row, old: nil, new: nil))
             }
             guard !changes.isEmpty else { throw .itemNotFound }
-            for directory in directories.sorted() { try change.touchDirectory(directory) }
+            for directory in directories.sorted() { try transaction.touchDirectory(directory) }
             return changes
         }
     }
 
-    private func doomedRows(_ query: ItemQuery) throws(KeychainError) -> (readable: [RowID], unreadable: [RowID]) {
+    private func rowsToDelete(_ query: ItemQuery) throws(KeychainFault) -> (readable: [RowID], unreadable: [RowID]) {
         var readable: [RowID] = []
         var unreadable: [RowID] = []
         var search = search(query)

@@ -18,7 +18,7 @@ extension QueryEngine {
         let query = try ItemQuery(dictionary, for: .update, by: client)
         let update = try ItemUpdate(attributes, of: query.itemClass, by: client)
         try checkLength(of: secret, if: update.hasData)
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             return try apply(update, to: query, secret: secret, by: client)
         } catch {
             throw SecurityStatus(error)
@@ -27,13 +27,13 @@ extension QueryEngine {
 
     private func apply<Source: SecretSource & ~Copyable>(
         _ update: ItemUpdate, to query: ItemQuery, secret: borrowing Source, by client: QueryClient
-    ) throws(KeychainError) -> [ItemChange] {
+    ) throws(KeychainFault) -> [ItemChange] {
         let rows = try rows(of: query)
-        return try keychain.change { (change) throws(KeychainError) in
+        return try keychain.change { (transaction) throws(KeychainFault) in
             var changes: [ItemChange] = []
             for row in rows {
-                guard let match = try change.match(row, query) else { continue }
-                changes += try change.apply(update, to: match, secret: secret, client)
+                guard let match = try transaction.match(row, query) else { continue }
+                changes += try transaction.apply(update, to: match, secret: secret, client)
             }
             guard !changes.isEmpty else { throw .itemNotFound }
             return changes
@@ -41,7 +41,7 @@ extension QueryEngine {
     }
 
     /// The rows of what matches now. What becomes of them is for the transaction that changes them to see.
-    private func rows(of query: ItemQuery) throws(KeychainError) -> [RowID] {
+    private func rows(of query: ItemQuery) throws(KeychainFault) -> [RowID] {
         var rows: [RowID] = []
         var search = search(query)
         var unlimited = Int.max
@@ -51,16 +51,16 @@ extension QueryEngine {
     }
 }
 
-extension Change {
+extension Transaction {
     /// Changes one item; returns what that has changed.
     fileprivate func apply<Source: SecretSource & ~Copyable>(
         _ update: ItemUpdate, to match: ItemMatch, secret: borrowing Source, _ client: QueryClient
-    ) throws(KeychainError) -> [ItemChange] {
-        let (moved, place, changes) = try move(match, to: match.place.changed(by: update.attributes), client)
+    ) throws(KeychainFault) -> [ItemChange] {
+        let (moved, primaryKey, changes) = try move(match, to: match.primaryKey.changed(by: update.attributes), client)
         var item = moved
         item.set(update.attributes)
         if case .date(let date)? = update.attributes.values[.creationDate] { item.creationDate = date }
-        guard !place.container.isSynchronizable || item.accessControlFlags == 0 else { throw .param }
+        guard !primaryKey.container.isSynchronizable || item.accessControlFlags == 0 else { throw .param }
         if update.hasData {
             item.file.modificationTime = keychain.now()
             _ = try save(item, secret: secret)
@@ -72,24 +72,24 @@ extension Change {
 
     /// An item with another place, not saved yet: its directory is made and its name made free.
     fileprivate func move(
-        _ match: ItemMatch, to place: ItemPlace, _ client: QueryClient
-    ) throws(KeychainError) -> (item: Item, place: ItemPlace, changes: [ItemChange]) {
+        _ match: ItemMatch, to primaryKey: ItemPrimaryKey, _ client: QueryClient
+    ) throws(KeychainFault) -> (item: Item, primaryKey: ItemPrimaryKey, changes: [ItemChange]) {
         var item = match.item
-        var changes = [ItemChange(row: item.id, old: match.place, new: place)]
-        item.account = place.account
+        var changes = [ItemChange(row: item.id, old: match.primaryKey, new: primaryKey)]
+        item.account = primaryKey.account
         let stays =
-            place.container == match.container
-            && CanonicalName(service: place.service) == CanonicalName(service: match.service)
+            primaryKey.container == match.container
+            && CanonicalName(service: primaryKey.service) == CanonicalName(service: match.service)
         if !stays {
-            item.directory = try directory(of: place, file: client.directoryFacts(keychain.now())).id
+            item.directory = try directory(of: primaryKey, file: client.directoryFacts(keychain.now())).id
         }
-        let name = CanonicalName(account: place.account)
-        guard !stays || name != CanonicalName(account: match.item.account) else { return (item, place, changes) }
-        if let damaged = try vacate(name, in: item.directory, for: item.id) {
-            changes.append(ItemChange(row: damaged, old: place, new: nil))
+        let name = CanonicalName(account: primaryKey.account)
+        guard !stays || name != CanonicalName(account: match.item.account) else { return (item, primaryKey, changes) }
+        if let damaged = try freeName(name, in: item.directory, for: item.id) {
+            changes.append(ItemChange(row: damaged, old: primaryKey, new: nil))
         }
         try touchDirectory(match.item.directory)
         if !stays { try touchDirectory(item.directory) }
-        return (item, place, changes)
+        return (item, primaryKey, changes)
     }
 }

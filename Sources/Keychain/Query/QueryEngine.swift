@@ -3,12 +3,12 @@
 ///
 /// Can be used by several threads. Secrets go in as sources and come out sealed.
 package struct QueryEngine: Sendable {
-    package let keychain: Keychain
+    package let keychain: KeychainStore
     /// The longest value of kSecValueData, in bytes.
     package let valueLimit: Int
-    let hints = ReferenceHints()
+    let hints = PersistentReferenceCache()
 
-    package init(keychain: Keychain, valueLimit: Int = 1 << 20) {
+    package init(keychain: KeychainStore, valueLimit: Int = 1 << 20) {
         self.keychain = keychain
         self.valueLimit = valueLimit
         keychain.keys.watch { [weak hints] state in

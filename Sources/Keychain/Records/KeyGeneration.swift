@@ -1,9 +1,9 @@
 /// The keys of a class in one generation, as rows name them.
 package struct KeyGeneration: Hashable, Sendable {
-    package var protection: Protection
+    package var protection: ProtectionClass
     package var generation: Int64
 
-    package init(_ protection: Protection, _ generation: Int64) {
+    package init(_ protection: ProtectionClass, _ generation: Int64) {
         self.protection = protection
         self.generation = generation
     }

@@ -96,14 +96,14 @@ package enum Wrapping: UInt8, CaseIterable, Hashable, Sendable {
 
 /// What a wrapped key is for. Raw values are part of the store format; protection classes have their own numbers.
 package enum KeyPurpose: Hashable, Sendable {
-    case protection(Protection)
+    case protection(ProtectionClass)
     /// Tags and names of Always items and of directories that hold one.
     case alwaysLookup
 
     package init?(rawValue: UInt8) {
         if rawValue == 32 {
             self = .alwaysLookup
-        } else if let protection = Protection(rawValue: rawValue) {
+        } else if let protection = ProtectionClass(rawValue: rawValue) {
             self = .protection(protection)
         } else {
             return nil
@@ -121,7 +121,7 @@ package enum KeyPurpose: Hashable, Sendable {
 /// One wrapping of one generation of a class's keys.
 package struct ClassKeyRecord: Hashable, Sendable {
     /// What there is one record for.
-    struct Place: Hashable {
+    struct Identity: Hashable {
         let purpose: KeyPurpose
         let generation: Int64
         let device: Int64
@@ -151,7 +151,7 @@ package struct ClassKeyRecord: Hashable, Sendable {
         self.keys = keys
     }
 
-    var place: Place { Place(purpose: purpose, generation: generation, device: device, wrapping: wrapping) }
+    var identity: Identity { Identity(purpose: purpose, generation: generation, device: device, wrapping: wrapping) }
 }
 
 /// A user key of the past, under the present one: what a device still needs for its own keys when another device has

@@ -12,27 +12,27 @@ package struct ReadOnlyRecordStore: RecordStore {
     package var freeBytes: Int { base.freeBytes }
 
     package func read<Result>(
-        _ body: (any RecordReader) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
+        _ body: (any RecordReader) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
         try base.read(body)
     }
 
-    package func readAlone<Result>(
-        _ body: (any RecordReader) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
-        try base.readAlone(body)
+    package func readExclusively<Result>(
+        _ body: (any RecordReader) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        try base.readExclusively(body)
     }
 
     package func write<Result>(
-        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
+        ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
         throw .readOnly
     }
 
-    package func emptyLog() throws(KeychainError) {}
-    package func eraseSoon() {}
+    package func truncateLog() throws(KeychainFault) {}
+    package func eraseLogSoon() {}
     package func watchExternalChanges(_ body: @escaping @Sendable () -> Void) { base.watchExternalChanges(body) }
-    package func findExternalChanges() throws(KeychainError) { try base.findExternalChanges() }
-    package func verifyStructure() throws(KeychainError) -> Int { try base.verifyStructure() }
+    package func findExternalChanges() throws(KeychainFault) { try base.findExternalChanges() }
+    package func verifyStructure() throws(KeychainFault) -> Int { try base.verifyStructure() }
     package func close() { base.close() }
 }

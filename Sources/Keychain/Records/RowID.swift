@@ -15,7 +15,7 @@ package struct RowID: RawRepresentable, Hashable, Comparable, Sendable {
     /// numbers new rows get.
     package static let lastUsual = RowID(rawValue: 1 << 61)
     /// So many numbers are free after the one that new rows follow.
-    package static let room: Int64 = 1 << 32
+    package static let tableCapacity: Int64 = 1 << 32
 
     package static func < (a: RowID, b: RowID) -> Bool { a.rawValue < b.rawValue }
 }

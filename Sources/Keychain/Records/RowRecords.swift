@@ -35,7 +35,7 @@ package struct ItemRecord: Hashable, Sendable {
     package var id: RowID
     package var directory: RowID
     package var version: Int64
-    package var protection: Protection
+    package var protection: ProtectionClass
     /// The generation of the class keys that seal it.
     package var generation: Int64
     /// BLAKE2b-128(look-up key; directory, account): unique.
@@ -48,11 +48,11 @@ package struct ItemRecord: Hashable, Sendable {
     package var mac: [UInt8]?
     package var metadata: Sealed
     /// One per chunk of the secret; empty for an item without one.
-    package var secretSeals: [NonceAndTag]
+    package var secretNoncesAndTags: [NonceAndTag]
 
     package init(
-        id: RowID, directory: RowID, version: Int64, protection: Protection, generation: Int64, tag: [UInt8],
-        alwaysTag: [UInt8]?, ephemeral: [UInt8]?, mac: [UInt8]?, metadata: Sealed, secretSeals: [NonceAndTag]
+        id: RowID, directory: RowID, version: Int64, protection: ProtectionClass, generation: Int64, tag: [UInt8],
+        alwaysTag: [UInt8]?, ephemeral: [UInt8]?, mac: [UInt8]?, metadata: Sealed, secretNoncesAndTags: [NonceAndTag]
     ) {
         self.id = id
         self.directory = directory
@@ -64,6 +64,6 @@ package struct ItemRecord: Hashable, Sendable {
         self.ephemeral = ephemeral
         self.mac = mac
         self.metadata = metadata
-        self.secretSeals = secretSeals
+        self.secretNoncesAndTags = secretNoncesAndTags
     }
 }

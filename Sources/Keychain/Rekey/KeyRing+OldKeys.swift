@@ -6,30 +6,30 @@ extension KeyRing {
     /// Starts new keys for a rekey, which is noted before: what ends the program from the commit on does not end the rekey.
     ///
     /// - Returns: slots that nobody vouched for, damaged or forged: they are gone.
-    func startRekey(userKey: borrowing SecretBytes) throws(KeychainError) -> [Int64] {
-        let present = try store.read { (reader) throws(KeychainError) in try reader.store() }.userKeyGeneration
-        try rekeyKeeper?.keep(rekeyGeneration: present + 1, of: storeID)
-        do throws(KeychainError) {
+    func startRekey(userKey: borrowing SecretBytes) throws(KeychainFault) -> [Int64] {
+        let present = try store.read { (reader) throws(KeychainFault) in try reader.store() }.userKeyGeneration
+        try rekeyStateStore?.keep(rekeyGeneration: present + 1, of: storeID)
+        do throws(KeychainFault) {
             return try renewKeys(userKey: userKey)
         } catch {
-            try? rekeyKeeper?.keep(rekeyGeneration: nil, of: storeID)
+            try? rekeyStateStore?.keep(rekeyGeneration: nil, of: storeID)
             throw error
         }
     }
 
     /// Whether the store has the keys that a rekey began with: else it ended before it began, or an older copy of the store
     /// has been put in its place.
-    func hasRekeyBegun() throws(KeychainError) -> Bool {
-        guard let begun = rekeyKeeper?.rekeyGeneration(of: storeID) else { return true }
-        return try store.read { (reader) throws(KeychainError) in try reader.store() }.userKeyGeneration >= begun
+    func hasRekeyBegun() throws(KeychainFault) -> Bool {
+        guard let begun = rekeyStateStore?.rekeyGeneration(of: storeID) else { return true }
+        return try store.read { (reader) throws(KeychainFault) in try reader.store() }.userKeyGeneration >= begun
     }
 
     /// The generations of this device's class keys that newer ones have replaced.
     ///
     /// - Throws: `interactionNotAllowed` unless unlocked.
-    func oldGenerations() throws(KeychainError) -> Set<KeyGeneration> {
+    func oldGenerations() throws(KeychainFault) -> Set<KeyGeneration> {
         guard state == .unlocked else { throw .interactionNotAllowed }
-        let records = try store.read { (reader) throws(KeychainError) in try StoredKeys(reader) }
+        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         let device = records.device(tag: deviceTag)
         var old: Set<KeyGeneration> = []
         for record in records.classKeys where record.isLegitimate {
@@ -46,8 +46,8 @@ extension KeyRing {
     /// the past that no class keys need.
     ///
     /// - Returns: how many items still lie under one of them: its keys stay.
-    func removeKeys(of old: Set<KeyGeneration>) throws(KeychainError) -> Int {
-        let counts = try store.write(by: ledger) { (writer) throws(KeychainError) in
+    func removeKeys(of old: Set<KeyGeneration>) throws(KeychainFault) -> Int {
+        let counts = try store.write(by: ledger) { (writer) throws(KeychainFault) in
             let counts = try writer.itemCounts(of: old)
             for record in try writer.classKeys() where record.isLegitimate {
                 guard let generation = record.keyGeneration, old.contains(generation), counts[generation] == nil
@@ -63,7 +63,7 @@ extension KeyRing {
     }
 
     /// Another device still needs one for what it has under it, until its next unlock.
-    private func removePastUserKeys(_ writer: any RecordWriter) throws(KeychainError) {
+    private func removePastUserKeys(_ writer: any RecordWriter) throws(KeychainFault) {
         let needed = Set(
             try writer.classKeys().filter { $0.isLegitimate && $0.wrapping == .userAndDeviceKey }
                 .map(\.userKeyGeneration))

@@ -7,7 +7,7 @@ package struct RekeyProgress: Hashable, Sendable {
         case idle
         case running
         /// Goes on when it can: after the next unlock, or when the store takes changes again.
-        case waiting(KeychainError)
+        case waiting(KeychainFault)
         case finished
     }
 
@@ -31,7 +31,7 @@ final class Rekeying: Sendable {
         var isWanted: Bool
         var isUnlocked = false
         /// Whether there was an unlock since the last attempt began.
-        var isUnlockedAnew = false
+        var wasUnlocked = false
         var isClosed = false
         /// How often keys have been renewed, by a slot change or a rekey.
         var renewals = 0
@@ -52,7 +52,7 @@ final class Rekeying: Sendable {
     func unlocked() {
         state.withLockAndSignal { state in
             state.isUnlocked = true
-            state.isUnlockedAnew = true
+            state.wasUnlocked = true
         }
     }
 
@@ -84,7 +84,7 @@ final class Rekeying: Sendable {
         let isWanted = state.wait(seconds: nil) { state -> Bool? in
             if state.isClosed { return false }
             guard state.isUnlocked, state.isWanted else { return nil }
-            state.isUnlockedAnew = false
+            state.wasUnlocked = false
             return true
         }
         return isWanted ?? false
@@ -97,7 +97,7 @@ final class Rekeying: Sendable {
     var renewals: Int { state.withLock { $0.renewals } }
 
     /// What was sealed before is sealed under old keys.
-    func keysRenewed() { state.withLock { $0.renewals += 1 } }
+    func didRotateKeys() { state.withLock { $0.renewals += 1 } }
 
     /// It is done, unless keys have been renewed since ``renewals`` was that number: then false.
     func finished(since renewals: Int) -> Bool {
@@ -110,7 +110,7 @@ final class Rekeying: Sendable {
     }
 
     /// There was none to be done.
-    func wasNone() {
+    func cancel() {
         state.withLock { state in
             state.isWanted = false
             state.progress.phase = .idle
@@ -120,7 +120,7 @@ final class Rekeying: Sendable {
     /// Waits before the next attempt, but not beyond a lock or an unlock.
     func pauseAfterFailure(milliseconds: Int) {
         _ = state.wait(milliseconds: milliseconds) { state -> Bool? in
-            state.isUnlocked && !state.isUnlockedAnew && !state.isClosed ? nil : true
+            state.isUnlocked && !state.wasUnlocked && !state.isClosed ? nil : true
         }
     }
 

@@ -22,20 +22,21 @@ package struct KeychainRepair: Sendable {
     ///   - file: what directories get that have to be made anew, but for the inode.
     ///   - now: the same for their dates.
     /// - Throws: `interactionNotAllowed` before the first unlock, and what the store throws.
-    package func findings(file: FileFacts, now: KeychainDate) throws(KeychainError) -> RepairFindings {
+    package func findings(file: PosixAttributes, now: KeychainDate) throws(KeychainFault) -> RepairFindings {
         guard keys.state == .unlocked else { throw .interactionNotAllowed }
         let digest = RowDigest(try keys.masterKeys())
-        let (survey, header) = try store.read { (reader) throws(KeychainError) -> (RowSurvey, StoreHeader?) in
+        let (inspection, header) = try store.read { (reader) throws(KeychainFault) -> (RowInspection, StoreHeader?) in
             let header = try openedHeader(digest, reader.store())
-            return (try RowSurvey(reader, keys: keys), header)
+            return (try RowInspection(reader, keys: keys), header)
         }
         return RepairFindings(
-            survey: survey, plan: try DirectoryPlan(survey, keys: keys, file: file, now: now), header: header,
+            inspection: inspection, recovery: try DirectoryRecovery(inspection, keys: keys, file: file, now: now),
+            header: header,
             rowFault: try rowFault())
     }
 
-    private func openedHeader(_ digest: RowDigest, _ record: StoreRecord) throws(KeychainError) -> StoreHeader? {
-        do throws(KeychainError) {
+    private func openedHeader(_ digest: RowDigest, _ record: StoreRecord) throws(KeychainFault) -> StoreHeader? {
+        do throws(KeychainFault) {
             return try digest.header(of: record)
         } catch {
             guard error == .decode else { throw error }
@@ -43,8 +44,8 @@ package struct KeychainRepair: Sendable {
         }
     }
 
-    private func rowFault() throws(KeychainError) -> IntegrityFault? {
-        try IntegrityPass(store, ledger: keys.ledger).run()
+    private func rowFault() throws(KeychainFault) -> IntegrityFault? {
+        try IntegrityScan(store, ledger: keys.ledger).run()
     }
 
     // MARK: Writing
@@ -52,47 +53,47 @@ package struct KeychainRepair: Sendable {
     /// Writes what stays to an empty store. That one is a keychain when this returns, and not before.
     ///
     /// Its commit number is higher than any that was seen of the damaged one.
-    package func write(_ findings: RepairFindings, to copy: any RecordStore) throws(KeychainError) {
+    package func write(_ findings: RepairFindings, to copy: any RecordStore) throws(KeychainFault) {
         let digest = RowDigest(try keys.masterKeys())
-        try store.read { (reader) throws(KeychainError) in
+        try store.read { (reader) throws(KeychainFault) in
             var record = try reader.store()
-            record.highestRow = findings.plan.highestRow
-            var rows = try copy.write { (writer) throws(KeychainError) in
+            record.highestRow = findings.recovery.highestRow
+            var rows = try copy.write { (writer) throws(KeychainFault) in
                 let writer = DigestingWriter(writer, digest: digest)
                 try writer.put(record)
                 try copyKeys(from: reader, to: writer)
                 try putDirectories(findings, to: writer)
                 return writer.difference.total()
             }
-            var rest = findings.survey.items[...]
+            var rest = findings.inspection.items[...]
             while !rest.isEmpty {
                 rows += try copyItems(rest.prefix(Self.pageSize), from: reader, to: copy, digest)
                 rest = rest.dropFirst(Self.pageSize)
             }
             let header = StoreHeader(commit: try nextCommit(after: findings.header), rows: rows)
             let sealed = try digest.sealed(header, store: record.identifier)
-            try copy.write { (writer) throws(KeychainError) in try writer.put(sealed, highestRow: record.highestRow) }
+            try copy.write { (writer) throws(KeychainFault) in try writer.put(sealed, highestRow: record.highestRow) }
         }
     }
 
-    private func nextCommit(after header: StoreHeader?) throws(KeychainError) -> Int64 {
+    private func nextCommit(after header: StoreHeader?) throws(KeychainFault) -> Int64 {
         let last = max(header?.commit ?? 0, try keys.keptCommitNumber() ?? 0)
         guard last < Int64.max - 1 else { throw .decode }
         return last + 1
     }
 
     /// As they are: what a key is worth is for those to say who can open it. Of two for one place the one that opens.
-    private func copyKeys(from reader: any RecordReader, to writer: DigestingWriter) throws(KeychainError) {
+    private func copyKeys(from reader: any RecordReader, to writer: DigestingWriter) throws(KeychainFault) {
         for slot in try reader.slots() { try writer.put(slot) }
         for device in try reader.devices() { try writer.put(device) }
-        for key in try reader.classKeys() where !keys.impostors.contains(key) { try writer.put(key) }
+        for key in try reader.classKeys() where !keys.mismatchedKeys.contains(key) { try writer.put(key) }
         for key in try reader.userKeys() { try writer.put(key) }
     }
 
     private func copyItems(
         _ ids: ArraySlice<RowID>, from reader: any RecordReader, to copy: any RecordStore, _ digest: RowDigest
-    ) throws(KeychainError) -> RowSum {
-        try copy.write { (writer) throws(KeychainError) in
+    ) throws(KeychainFault) -> DigestSum {
+        try copy.write { (writer) throws(KeychainFault) in
             let writer = DigestingWriter(writer, digest: digest)
             for id in ids {
                 guard let (item, secret) = try reader.itemWithSecret(id: id) else { throw .decode }
@@ -104,22 +105,23 @@ package struct KeychainRepair: Sendable {
 
     // MARK: Directories
 
-    private func putDirectories(_ findings: RepairFindings, to writer: DigestingWriter) throws(KeychainError) {
-        let plan = findings.plan
+    private func putDirectories(_ findings: RepairFindings, to writer: DigestingWriter) throws(KeychainFault) {
+        let recovery = findings.recovery
         let always = alwaysDirectories(findings)
-        for (id, directory) in plan.directories {
-            let old = findings.survey.directories[id]
-            if let old, old.isWhole, old.directory == directory, (old.record.alwaysTag != nil) == always.contains(id) {
+        for (id, directory) in recovery.directories {
+            let old = findings.inspection.directories[id]
+            if let old, old.isComplete, old.directory == directory, (old.record.alwaysTag != nil) == always.contains(id)
+            {
                 try writer.put(old.record)
             } else {
-                try writer.put(sealed(directory, in: plan.container(of: directory), always.contains(id)))
+                try writer.put(sealed(directory, in: recovery.container(of: directory), always.contains(id)))
             }
         }
     }
 
     private func sealed(
         _ directory: Directory, in container: ContainerKey?, _ alsoAlways: Bool
-    ) throws(KeychainError) -> DirectoryRecord {
+    ) throws(KeychainFault) -> DirectoryRecord {
         var directory = directory
         directory.version = directory.version < .max ? directory.version + 1 : directory.version
         let canBeAlways = (try? keys.alwaysKeys()) != nil
@@ -130,9 +132,9 @@ package struct KeychainRepair: Sendable {
     /// Those that hold an Always item, at whatever depth.
     private func alwaysDirectories(_ findings: RepairFindings) -> Set<RowID> {
         var found: Set<RowID> = []
-        for id in findings.survey.alwaysDirectories {
+        for id in findings.inspection.alwaysDirectories {
             var next = id
-            while let directory = findings.plan.directories[next], found.insert(next).inserted {
+            while let directory = findings.recovery.directories[next], found.insert(next).inserted {
                 next = directory.parent
             }
         }

@@ -17,13 +17,13 @@ struct CommitNumberRecord {
         self.store = store
     }
 
-    func bytes(of number: Int64) throws(KeychainError) -> [UInt8] {
+    func bytes(of number: Int64) throws(KeychainFault) -> [UInt8] {
         let head = [Self.version] + store + [UInt8](littleEndian: number)
         return head + (try mac(head))
     }
 
     /// The number; nil if these bytes were not made for this store by who knew its keys.
-    func number(in bytes: [UInt8]) throws(KeychainError) -> Int64? {
+    func number(in bytes: [UInt8]) throws(KeychainFault) -> Int64? {
         guard bytes.count == Self.byteCount else { return nil }
         let head = Array(bytes.prefix(Self.byteCount - Self.macCount))
         guard head.starts(with: [Self.version] + store) else { return nil }
@@ -33,7 +33,7 @@ struct CommitNumberRecord {
         return number >= 0 ? number : nil
     }
 
-    private func mac(_ head: [UInt8]) throws(KeychainError) -> [UInt8] {
+    private func mac(_ head: [UInt8]) throws(KeychainFault) -> [UInt8] {
         try key.using { (key) throws(CryptoError) in
             try BLAKE2b.mac(key: key, parts: [head], count: Self.macCount)
         }

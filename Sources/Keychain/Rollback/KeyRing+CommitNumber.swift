@@ -12,15 +12,15 @@ extension KeyRing {
     ///
     /// - Throws: `rolledBack` for an older store, `untrustedCommitNumber` for a kept number that is not what was written;
     ///   neither if it is accepted. `decode` if the store's header is not what was sealed and that is not accepted.
-    func admit(_ record: StoreRecord, master: MasterKeys, acceptingRollback: Bool) throws(KeychainError) {
-        guard let keeper else { return }
+    func checkRollback(_ record: StoreRecord, master: MasterKeys, acceptingRollback: Bool) throws(KeychainFault) {
+        guard let commitNumberStore else { return }
         guard let found = try commitNumber(of: record, master, acceptingDamage: acceptingRollback) else {
             return numbers.withLock { $0.check = .accepted }
         }
-        guard let bytes = keeper.kept(for: storeID) else { return numbers.withLock { $0.check = .first } }
+        guard let bytes = commitNumberStore.load(for: storeID) else { return numbers.withLock { $0.check = .first } }
         let kept = try CommitNumberRecord(key: master.commitNumber, store: storeID).number(in: bytes)
         if let kept, kept <= found {
-            return numbers.withLock { $0 = Numbers(check: .passed, kept: kept) }
+            return numbers.withLock { $0 = CommitNumberState(check: .passed, kept: kept) }
         }
         guard acceptingRollback else {
             throw kept.map { .rolledBack(kept: $0, found: found) } ?? .untrustedCommitNumber
@@ -32,17 +32,17 @@ extension KeyRing {
     /// nothing be changed.
     private func commitNumber(
         of record: StoreRecord, _ master: MasterKeys, acceptingDamage: Bool
-    ) throws(KeychainError) -> Int64? {
-        do throws(KeychainError) {
+    ) throws(KeychainFault) -> Int64? {
+        do throws(KeychainFault) {
             return try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
         } catch .decode where acceptingDamage {
             return nil
         }
     }
 
-    /// The number that lies with the keeper; nil if none does, or not one that was written for this store.
-    func keptCommitNumber() throws(KeychainError) -> Int64? {
-        guard let bytes = keeper?.kept(for: storeID) else { return nil }
+    /// The number that lies with the commitNumberStore; nil if none does, or not one that was written for this store.
+    func keptCommitNumber() throws(KeychainFault) -> Int64? {
+        guard let bytes = commitNumberStore?.load(for: storeID) else { return nil }
         return try CommitNumberRecord(key: masterKeys().commitNumber, store: storeID).number(in: bytes)
     }
 
@@ -51,23 +51,23 @@ extension KeyRing {
     /// Does nothing before the first unlock, of a store that takes no changes, and without anybody to keep it. To be
     /// called after an unlock, after a lock, at the end, and in between at most once a minute (contract, S2). Waits for the
     /// disk: never within a transaction of the store, nor before a lock is complete.
-    package func keepCommitNumber() throws(KeychainError) {
-        guard let keeper, !store.isReadOnly, let master = current.withLock({ $0.master }) else { return }
-        try numberWriting.withLock { (_) throws(KeychainError) in
+    package func keepCommitNumber() throws(KeychainFault) {
+        guard let commitNumberStore, !store.isReadOnly, let master = current.withLock({ $0.master }) else { return }
+        try numberWriting.withLock { (_) throws(KeychainFault) in
             let known = numbers.withLock { $0 }
-            let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
+            let record = try store.read { (reader) throws(KeychainFault) in try reader.store() }
             let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
             guard known.kept != number else { return }
             let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
             // Somebody else may have kept a greater one, for another copy of the store: only who accepts lowers it.
-            if known.check != .accepted || known.kept != nil, let others = keeper.kept(for: storeID),
+            if known.check != .accepted || known.kept != nil, let others = commitNumberStore.load(for: storeID),
                 let kept = try sealed.number(in: others), kept > number
             {
                 return
             }
             let bytes = try sealed.bytes(of: number)
-            do throws(KeychainError) {
-                try keeper.keep(bytes, for: storeID)
+            do throws(KeychainFault) {
+                try commitNumberStore.save(bytes, for: storeID)
             } catch {
                 numbers.withLock { $0.hasFailed = true }
                 throw error
@@ -79,34 +79,34 @@ extension KeyRing {
 
 extension KeyRing {
     /// Keeps the number of this store, be it smaller than what was kept: it has been put in place on purpose.
-    package func setCommitNumber(in keeper: any CommitNumberKeeper) throws(KeychainError) {
-        try setCommitNumber(in: keeper) { _, _ in true }
+    package func setCommitNumber(in commitNumberStore: any CommitNumberStore) throws(KeychainFault) {
+        try setCommitNumber(in: commitNumberStore) { _, _ in true }
     }
 
     /// The same where the number is smaller than what was kept: for a store that is about to be put in place. Whatever becomes
     /// of that, what lies there is then not taken for an older copy.
-    package func lowerCommitNumber(in keeper: any CommitNumberKeeper) throws(KeychainError) {
-        try setCommitNumber(in: keeper) { number, kept in kept.map { $0 > number } ?? false }
+    package func lowerCommitNumber(in commitNumberStore: any CommitNumberStore) throws(KeychainFault) {
+        try setCommitNumber(in: commitNumberStore) { number, kept in kept.map { $0 > number } ?? false }
     }
 
     private func setCommitNumber(
-        in keeper: any CommitNumberKeeper, if isWanted: (_ number: Int64, _ kept: Int64?) -> Bool
-    ) throws(KeychainError) {
-        let record = try store.read { (reader) throws(KeychainError) in try reader.store() }
+        in commitNumberStore: any CommitNumberStore, if isWanted: (_ number: Int64, _ kept: Int64?) -> Bool
+    ) throws(KeychainFault) {
+        let record = try store.read { (reader) throws(KeychainFault) in try reader.store() }
         let master = try masterKeys()
         let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
         let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
-        let kept = try keeper.kept(for: storeID).flatMap { (bytes) throws(KeychainError) in
+        let kept = try commitNumberStore.load(for: storeID).flatMap { (bytes) throws(KeychainFault) in
             try sealed.number(in: bytes)
         }
         guard isWanted(number, kept) else { return }
-        try keeper.keep(try sealed.bytes(of: number), for: storeID)
+        try commitNumberStore.save(try sealed.bytes(of: number), for: storeID)
     }
 
     /// The known commit numbers. Their mutex is held for no access to store or disk: `status` reads them.
-    struct Numbers {
+    struct CommitNumberState {
         var check = RollbackCheck.none
-        /// What lies with the keeper, as far as this process knows.
+        /// What lies with the commitNumberStore, as far as this process knows.
         var kept: Int64?
         /// Whether the last attempt to keep one has failed.
         var hasFailed = false

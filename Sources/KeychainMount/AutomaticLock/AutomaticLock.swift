@@ -17,7 +17,7 @@ final class AutomaticLock: Sendable {
     }
 
     let policy: LockPolicy
-    private let keychain: Keychain
+    private let keychain: KeychainStore
     private let lastUse: @Sendable () -> Duration
     private let lock: @Sendable (LockPolicy.Reason) -> Void
     private let alarm: WakeupTimer
@@ -25,7 +25,7 @@ final class AutomaticLock: Sendable {
 
     /// `lock` is called on a thread of its own, and returns when the keychain is locked and the kernel has forgotten.
     init(
-        _ policy: LockPolicy, of keychain: Keychain, lastUse: @escaping @Sendable () -> Duration,
+        _ policy: LockPolicy, of keychain: KeychainStore, lastUse: @escaping @Sendable () -> Duration,
         lock: @escaping @Sendable (LockPolicy.Reason) -> Void
     ) throws(Errno) {
         self.policy = policy

@@ -108,7 +108,7 @@ package struct CompletionAnswer: Sendable {
 
     /// The work of the child process. Each candidate ends with a NUL; a failure has none.
     package static func list(_ arguments: [String]) -> String {
-        let home = Locations().home
+        let home = DefaultPaths().home
         let found: [String]
         switch (arguments.first, arguments.count) {
         case ("paths", 2): found = PathCompletion.candidates(for: arguments[1], home: home)
@@ -124,7 +124,8 @@ package struct CompletionAnswer: Sendable {
     private static func slots(keychain: String, home: String) -> [String] {
         let path = keychain.hasPrefix("~/") ? home + keychain.dropFirst() : keychain
         let slots = SlotEditing(
-            keychain: Locations.absolute(path.isEmpty ? Locations().keychain : path), mountPoint: nil, owner: .caller,
+            keychain: DefaultPaths.absolute(path.isEmpty ? DefaultPaths().keychain : path), mountPoint: nil,
+            owner: .caller,
             say: { _ in })
         guard let list = try? slots.list() else { return [] }
         return list.slots.map { "\($0.id) \($0.kind)" }

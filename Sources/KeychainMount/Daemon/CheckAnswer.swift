@@ -92,7 +92,7 @@ package struct CheckAnswer: JSONText, Sendable {
         freeBytes = report.freeBytes
     }
 
-    package var isSound: Bool {
+    package var isConsistent: Bool {
         damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedSlots == 0 && damagedKeys == 0
             && structureFaults == 0 && areRowsCommitted && areIndexesConsistent
     }
@@ -130,7 +130,7 @@ package struct CheckAnswer: JSONText, Sendable {
         }
         let verdict =
             unavailable > 0 ? "What could be looked into is sound; unlock and check again." : "The keychain is sound."
-        lines.append(isSound ? verdict : damagedAdvice)
+        lines.append(isConsistent ? verdict : damagedAdvice)
         return lines.joined(separator: "\n")
     }
 

@@ -48,7 +48,7 @@ struct ControlCommandLine: ControlCommands {
         ).json
     }
 
-    private static func warnings(of keychain: Keychain) -> [String] {
+    private static func warnings(of keychain: KeychainStore) -> [String] {
         var warnings: [String] = []
         if !keychain.isInPlace {
             warnings.append(
@@ -64,7 +64,7 @@ struct ControlCommandLine: ControlCommands {
 
     func run(
         _ command: RawSpan, on tree: KeychainTree, request: inout Request
-    ) throws(KeychainError) -> [UInt8] {
+    ) throws(KeychainFault) -> [UInt8] {
         let (verb, end) = Self.firstLine(of: command)
         switch verb {
         case "lock":
@@ -74,7 +74,7 @@ struct ControlCommandLine: ControlCommands {
             var offset = end
             let secret = try UnlockFrames.read(command, at: &offset)
             let keychain = tree.keychain
-            let lost = try keychain.startRekey { () throws(KeychainError) in try keychain.keys.userKey(with: secret) }
+            let lost = try keychain.startRekey { () throws(KeychainFault) in try keychain.keys.userKey(with: secret) }
             return Array(lost.map { "\($0)\n" }.joined().utf8)
         case "check":
             return CheckAnswer(try tree.keychain.check()).json
@@ -109,12 +109,12 @@ struct ControlCommandLine: ControlCommands {
         return (String(decoding: verb, as: UTF8.self), command.byteCount)
     }
 
-    private static func secret(_ command: RawSpan, from start: Int) throws(KeychainError) -> SecretBytes {
+    private static func secret(_ command: RawSpan, from start: Int) throws(KeychainFault) -> SecretBytes {
         guard start < command.byteCount else { throw .param }
         do throws(CryptoError) {
             return try SecretBytes(copying: command.extracting(start..<command.byteCount))
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 }

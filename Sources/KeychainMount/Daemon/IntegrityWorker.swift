@@ -7,7 +7,7 @@ import SystemServices
 
 /// The thread that verifies a keychain's rows and indexes, rebuilds wrong indexes, and writes the result to the log (contract, S2). No names: the log is readable by others.
 struct IntegrityWorker {
-    let keychain: Keychain
+    let keychain: KeychainStore
     let host: StoreHost
     let log: Logger
     /// Called after a rebuild of the indexes and after a change by another program: names may now be found that were not found before.
@@ -32,7 +32,7 @@ struct IntegrityWorker {
         tell(report.findings.rows)
         tell(report.findings.indexes)
         if let repair = report.repair { tell(repair) }
-        if report.findings.isSound { log.info("every row is what was committed, and every index leads to it") }
+        if report.findings.isConsistent { log.info("every row is what was committed, and every index leads to it") }
     }
 
     private func tell(_ fault: IntegrityFault?) {

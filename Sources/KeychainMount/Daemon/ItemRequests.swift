@@ -14,9 +14,9 @@ struct ItemRequests: RequestService {
     private let limit: Int
 
     /// `valueLimit` is that of the tree, `host` its system.
-    init(_ keychain: Keychain, valueLimit: Int, host: any TreeHost) {
+    init(_ keychain: KeychainStore, valueLimit: Int, host: any TreeHost) {
         service = ItemService(keychain: keychain, valueLimit: valueLimit) { count in
-            let hasRoom = try? keychain.hasRoom(for: count, longest: valueLimit) { () throws(Errno) in
+            let hasRoom = try? keychain.hasSpace(for: count, longest: valueLimit) { () throws(Errno) in
                 try host.statistics().availableBytes
             }
             return hasRoom ?? true
@@ -36,7 +36,7 @@ struct ItemRequests: RequestService {
 
     func answer(
         to request: borrowing SealedBuffer, from caller: FileSystemCore.Caller, willWait: () -> Void
-    ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
+    ) throws(KeychainFault) -> (changes: [ItemChange], answer: any RequestAnswer) {
         let served = try service.answer(
             frame: request, by: KeychainService.Caller(userID: caller.userID, groupID: caller.groupID),
             willWait: willWait)
@@ -54,7 +54,7 @@ private final class StreamedAnswer: RequestAnswer {
 
     var heldBytes: Int { stream.withLock { $0.heldBytes } }
 
-    func next() throws(KeychainError) -> SecretBytes? {
+    func next() throws(KeychainFault) -> SecretBytes? {
         do throws(SecurityStatus) {
             return try stream.withLock { (stream) throws(SecurityStatus) -> SecretBytes? in try stream.next() }
         } catch .interactionNotAllowed {

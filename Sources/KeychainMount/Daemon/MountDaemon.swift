@@ -105,7 +105,7 @@ struct MountDaemon {
 
     /// Each has a thread, which ends with the keychain.
     private func startWorkers(
-        _ keychain: Keychain, _ tree: KeychainTree, _ host: StoreHost, _ served: ServedSession
+        _ keychain: KeychainStore, _ tree: KeychainTree, _ host: StoreHost, _ served: ServedSession
     ) throws(Failure) {
         do throws(Errno) {
             try IntegrityWorker(keychain: keychain, host: host, log: log) {
@@ -119,7 +119,7 @@ struct MountDaemon {
     }
 
     /// Saves the commit number once a minute, and after each lock: a lock does not wait for the disk.
-    private func keepNumbers(_ keychain: Keychain) throws(Failure) -> Periodically {
+    private func keepNumbers(_ keychain: KeychainStore) throws(Failure) -> Periodically {
         do throws(Errno) {
             let numbers = try Periodically(seconds: 60) {
                 keychain.watchStore()
@@ -196,7 +196,7 @@ struct MountDaemon {
     }
 
     private func makeTree(
-        _ keychain: Keychain, _ host: StoreHost, _ snapshots: SnapshotMaker, _ served: ServedSession,
+        _ keychain: KeychainStore, _ host: StoreHost, _ snapshots: SnapshotMaker, _ served: ServedSession,
         _ locks: AutomaticLocks
     ) -> KeychainTree {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
@@ -208,7 +208,7 @@ struct MountDaemon {
                 longestWait: timeout.longestWait, threads: CommandRunner(notifier: { served.session?.notifier }))
         }
         let commands = ControlCommandLine(
-            processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: Locations().home,
+            processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: DefaultPaths().home,
             snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, automaticLock: { locks.status },
             requestTimeout: requestTimeout)
         return KeychainTree(

@@ -116,7 +116,7 @@ package struct MountPlan: Sendable {
 
     /// The default mount point needs no 'mkdir'. If it cannot be created, the check that follows reports the reason.
     private func createDefaultMountPoint() {
-        guard file.exists || makesKeychain, mountPoint == Locations.absolute(file.locations.defaultMountPoint) else {
+        guard file.exists || makesKeychain, mountPoint == DefaultPaths.absolute(file.locations.defaultMountPoint) else {
             return
         }
         try? FileManager.default.createDirectory(

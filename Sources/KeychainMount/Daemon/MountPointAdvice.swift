@@ -23,7 +23,7 @@ package struct MountPointAdvice: Sendable {
 
     /// The sentences for `status`. The default mount point causes none: `doctor` explains it.
     package var unusual: [String] {
-        mountPoint == home + "/" + Locations.mountPointName ? [] : warnings.map { $0.message + " " + $0.remedy }
+        mountPoint == home + "/" + DefaultPaths.mountPointName ? [] : warnings.map { $0.message + " " + $0.remedy }
     }
 
     package var warnings: [Warning] {

@@ -8,7 +8,7 @@ import SystemServices
 
 /// The thread that seals every item anew under new keys when a rekey is asked for, or was under way (contract, L5).
 struct RekeyWorker {
-    let keychain: Keychain
+    let keychain: KeychainStore
     let host: StoreHost
     let log: Logger
 
@@ -22,7 +22,7 @@ struct RekeyWorker {
     /// As for a commit: what others need to delete, or to empty the log, is left to them.
     private func hasRoom(for count: Int) -> Bool {
         do throws(Errno) {
-            return try keychain.hasRoom(for: count, longest: TreeOptions.defaultValueLimit) { () throws(Errno) in
+            return try keychain.hasSpace(for: count, longest: TreeOptions.defaultValueLimit) { () throws(Errno) in
                 try host.statistics().availableBytes
             }
         } catch {

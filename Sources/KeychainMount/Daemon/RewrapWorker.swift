@@ -7,7 +7,7 @@ import SystemServices
 
 /// The thread that seals items anew which were added while locked, after each unlock (contract, S3).
 struct RewrapWorker {
-    let keychain: Keychain
+    let keychain: KeychainStore
     let log: Logger
 
     /// Runs until the keychain is closed. Throws EAGAIN without a thread.
@@ -18,7 +18,7 @@ struct RewrapWorker {
         }
     }
 
-    private static func tell(_ count: Int, _ error: KeychainError?, _ log: Logger) {
+    private static func tell(_ count: Int, _ error: KeychainFault?, _ log: Logger) {
         if count > 0 { log.info("items added while locked are sealed as all others", metadata: ["items": "\(count)"]) }
         switch error {
         case nil, .interactionNotAllowed, .notAvailable: break

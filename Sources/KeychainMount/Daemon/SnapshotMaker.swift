@@ -44,11 +44,11 @@ final class SnapshotMaker: Sendable {
     }
 
     /// `inUse` while another one is being made.
-    func make() throws(KeychainError) -> SnapshotAnswer {
-        let answer = try making.withLockIfAvailable { (_) throws(KeychainError) in
+    func make() throws(KeychainFault) -> SnapshotAnswer {
+        let answer = try making.withLockIfAvailable { (_) throws(KeychainFault) in
             removeLeftovers(olderThan: Self.patience)
             let path = directory + "/" + prefix + String(UInt64.random(in: 0 ... .max), radix: 16)
-            do throws(KeychainError) {
+            do throws(KeychainFault) {
                 try create(path)
                 let contents = try opened.copy(to: path)
                 return SnapshotAnswer(
@@ -75,7 +75,7 @@ final class SnapshotMaker: Sendable {
     }
 
     /// SQLite would make it with the mode of the umask.
-    private func create(_ path: String) throws(KeychainError) {
+    private func create(_ path: String) throws(KeychainFault) {
         do {
             try FileDescriptor.open(
                 FilePath(path), .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],

@@ -24,7 +24,7 @@ extension StatusReport {
             }
         }
 
-        private static func reason(_ error: KeychainError) -> String {
+        private static func reason(_ error: KeychainFault) -> String {
             switch error {
             case .interactionNotAllowed: "unlock"
             case .diskFull: "disk-full"

@@ -104,7 +104,7 @@ package struct StatusReport: JSONText, Sendable {
 }
 
 extension StatusReport.Device {
-    init(_ keychain: Keychain) {
+    init(_ keychain: KeychainStore) {
         isNew = !keychain.keys.isDeviceKnown
         foreignItems = (try? keychain.foreignItemCount()) ?? 0
         rollback =

@@ -5,13 +5,13 @@ import Foundation
 package struct Doctor: Sendable {
     let keychain: String
     let mountPoint: String
-    let locations: Locations
+    let locations: DefaultPaths
     let host: HostFacts
     /// Who is asked about: what root may do needs no permission.
     let user: UInt32
 
     package init(
-        keychain: String, mountPoint: String, locations: Locations = Locations(), host: HostFacts = HostFacts(),
+        keychain: String, mountPoint: String, locations: DefaultPaths = DefaultPaths(), host: HostFacts = HostFacts(),
         user: UInt32 = geteuid()
     ) {
         self.keychain = keychain

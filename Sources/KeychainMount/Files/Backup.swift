@@ -15,7 +15,7 @@ package struct BackupAnswer: JSONText, Sendable {
     /// `verified` or `damaged`: whether the rows of the keychain are those that were committed, and the indexes lead to them.
     package let integrity: String
 
-    package var isSound: Bool { integrity == IntegrityState.verified.rawValue }
+    package var isConsistent: Bool { integrity == IntegrityState.verified.rawValue }
 
     /// For a person.
     package var text: String {
@@ -80,10 +80,10 @@ package struct Backup: Sendable {
     // MARK: The copy
 
     private func copy(_ opened: OpenedKeychain) throws(Failure) -> BackupAnswer {
-        let draft: DraftFile
+        let draft: TemporaryFile
         let (contents, integrity): (BackupContents, String)
-        do throws(Errno) { draft = try DraftFile(for: path) } catch { throw failure(error) }
-        do throws(KeychainError) {
+        do throws(Errno) { draft = try TemporaryFile(for: path) } catch { throw failure(error) }
+        do throws(KeychainFault) {
             contents = try opened.copy(to: draft.path)
             integrity = try opened.integrity(of: contents).rawValue
         } catch {
@@ -108,7 +108,7 @@ package struct Backup: Sendable {
         // Nobody else needs the name, and so it is gone whatever becomes of this process.
         try? FileManager.default.removeItem(atPath: snapshot.file)
         do throws(Errno) {
-            let draft = try DraftFile(for: path)
+            let draft = try TemporaryFile(for: path)
             try draft.copy(from: file)
             return try publish(
                 draft, snapshot.items, snapshot.leftOut, snapshot.commitNumber, snapshot.integrity)
@@ -127,7 +127,7 @@ package struct Backup: Sendable {
     }
 
     private func publish(
-        _ draft: consuming DraftFile, _ items: Int, _ leftOut: Int, _ commitNumber: Int64,
+        _ draft: consuming TemporaryFile, _ items: Int, _ leftOut: Int, _ commitNumber: Int64,
         _ integrity: String
     ) throws(Errno) -> BackupAnswer {
         let bytes = draft.byteCount

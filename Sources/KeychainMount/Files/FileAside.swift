@@ -10,8 +10,8 @@ struct FileAside: ~Copyable {
     let path: String
     private let source: String
     private let stamps: [FileStamp]
-    private let file: DraftFile?
-    private let log: DraftFile?
+    private let file: TemporaryFile?
+    private let log: TemporaryFile?
 
     init(of source: String) throws(Errno) {
         self.source = source
@@ -23,8 +23,8 @@ struct FileAside: ~Copyable {
         self.file = file
     }
 
-    private static func copied(_ source: String, to path: String) throws(Errno) -> DraftFile? {
-        let draft = try DraftFile(for: path)
+    private static func copied(_ source: String, to path: String) throws(Errno) -> TemporaryFile? {
+        let draft = try TemporaryFile(for: path)
         try draft.copy(fileAt: source)
         try draft.synchronize()
         return draft
@@ -34,12 +34,12 @@ struct FileAside: ~Copyable {
     var isCurrent: Bool { Self.stamps(of: source) == stamps }
 
     /// The same bytes once more, for one who will change them: in the draft's own file, whose lock says that it is in use.
-    func copy(to draft: borrowing DraftFile) throws(Errno) {
+    func copy(to draft: borrowing TemporaryFile) throws(Errno) {
         if let file = Self.place(of: file) { try draft.copy(fileAt: file) }
         if let log = Self.place(of: log) { try draft.copyLog(at: log) }
     }
 
-    private static func place(of draft: borrowing DraftFile?) -> String? {
+    private static func place(of draft: borrowing TemporaryFile?) -> String? {
         switch draft {
         case .some(let draft): draft.path
         case .none: nil

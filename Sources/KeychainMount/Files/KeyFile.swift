@@ -23,7 +23,7 @@ package struct KeyFile: Sendable {
         let count = contents.count
         guard UnlockSecret.keyFileCounts.contains(count) else { throw tooShort(count) }
         if refusesText, contents.isPrintableText { throw isText }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             return try UnlockSecret(keyFile: contents)
         } catch {
             throw Failure(.failure, "There is no locked memory left for the key file.")

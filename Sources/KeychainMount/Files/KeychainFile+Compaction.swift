@@ -10,7 +10,7 @@ extension KeychainFile {
         let opened = try open(isReadOnly: false)
         defer { opened.keychain.close() }
         var answer = try checked(opened, unlocking: source, say: say)
-        guard answer.isSound else { return answer }
+        guard answer.isConsistent else { return answer }
         do throws(StoreOpenError) {
             answer.compactedBytes = try opened.close(compacting: .onRequest)
         } catch .diskFull {

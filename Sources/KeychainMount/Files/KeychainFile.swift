@@ -10,9 +10,9 @@ import SystemPackage
 /// A keychain's file: made, opened and verified.
 package struct KeychainFile: Sendable {
     package let path: String
-    let locations: Locations
+    let locations: DefaultPaths
 
-    package init(path: String, locations: Locations = Locations()) {
+    package init(path: String, locations: DefaultPaths = DefaultPaths()) {
         self.path = path
         self.locations = locations
     }
@@ -31,7 +31,7 @@ package struct KeychainFile: Sendable {
         let device = try Failure.telling { () throws(DeviceKeyError) in try DeviceKeyFile(locations).read() }
         cutOffWork.removeDrafts()
         do throws(StoreOpenError) {
-            let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainError) in
+            let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainFault) in
                 try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
                 return store
             }
@@ -94,12 +94,12 @@ package struct KeychainFile: Sendable {
             store.close()
             throw error
         }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             let keys = try KeyRing(
                 store: store, device: device,
-                keeper: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
-                rekeyKeeper: isBackup ? nil : RekeyFile(directory: locations.stateDirectory))
-            let keychain = try Keychain(store: store, keys: keys, clock: { KeychainDate(SystemClock.now()) })
+                commitNumberStore: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
+                rekeyStateStore: isBackup ? nil : RekeyFile(directory: locations.stateDirectory))
+            let keychain = try KeychainStore(store: store, keys: keys, clock: { KeychainDate(SystemClock.now()) })
             return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)
         } catch {
             store.close()
@@ -107,7 +107,7 @@ package struct KeychainFile: Sendable {
         }
     }
 
-    private var cutOffWork: CutOffWork { CutOffWork(of: path, locations: locations) }
+    private var cutOffWork: InterruptedOperations { InterruptedOperations(of: path, locations: locations) }
 
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
     package func check(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> CheckAnswer {
@@ -155,7 +155,7 @@ package struct KeychainFile: Sendable {
         _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
     ) throws(Failure) -> CheckAnswer {
         try opened.unlock(from: source, keychain: path, say: say)
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             return CheckAnswer(try opened.keychain.check())
         } catch {
             throw Failure(error, keychain: path)
@@ -203,7 +203,7 @@ extension Failure {
             self.init(
                 .exists,
                 "\(file) belongs to another keychain. Move it to where that keychain is now, or away.")
-        case .strayFile(let file):
+        case .foreignFile(let file):
             self.init(
                 .badKeychain,
                 """
@@ -231,17 +231,17 @@ extension Failure {
                 \(path) is refused: other users may write to it, and so replace what is in it. 'chmod 600' it; if it belongs to \
                 another user, use it as that user, or 'chown' a copy.
                 """)
-        case .notRegularFile, .notAKeychain: self.init(KeychainError.notAKeychain, keychain: path)
+        case .notRegularFile, .notAKeychain: self.init(KeychainFault.notAKeychain, keychain: path)
         case .damaged:
             self.init(
                 .badKeychain,
                 """
                 \(path) is truncated or damaged. Restore a backup, or let 'keychainfs check --repair' save what is sound.
                 """)
-        case .unknownFormat(let format): self.init(KeychainError.unknownFormat(format), keychain: path)
+        case .unknownFormat(let format): self.init(KeychainFault.unknownFormat(format), keychain: path)
         case .inUse(let processID):
             self.init(
-                KeychainError.inUse(processID: processID), keychain: path,
+                KeychainFault.inUse(processID: processID), keychain: path,
                 mount: MountedKeychains.mountPoint(of: path, heldBy: processID))
         // MAX_PATHNAME of SQLite's os_unix.c, less what it adds to it.
         case .permissionDenied where path.utf8.count > 500:
@@ -250,20 +250,20 @@ extension Failure {
             )
         case .permissionDenied:
             self.init(.failure, "\(path) or its directory cannot be read and written by this user.")
-        case .readOnlyFileSystem: self.init(KeychainError.readOnly, keychain: path)
+        case .readOnlyFileSystem: self.init(KeychainFault.readOnly, keychain: path)
         case .needsRecovery:
             self.init(
                 .readOnly,
                 "\(path) was not closed properly: it has to be mounted once without '-o ro', on a medium that can be written."
             )
-        case .diskFull: self.init(KeychainError.diskFull, keychain: path)
-        case .io(let code): self.init(KeychainError.io(code), keychain: path)
+        case .diskFull: self.init(KeychainFault.diskFull, keychain: path)
+        case .io(let code): self.init(KeychainFault.io(code), keychain: path)
         case .initialization(let error): self.init(error, keychain: path)
         }
     }
 
     /// A keychain that is mounted says where.
-    private init(_ error: KeychainError, keychain path: String, mount: String?) {
+    private init(_ error: KeychainFault, keychain path: String, mount: String?) {
         guard let mount, case .inUse(let processID) = error else {
             self.init(error, keychain: path)
             return

@@ -3,7 +3,7 @@ import KeychainStorage
 
 /// A keychain that was opened from its file.
 struct OpenedKeychain: Sendable {
-    let keychain: Keychain
+    let keychain: KeychainStore
     /// What it is kept in: for what concerns the file and no item.
     let store: SQLiteRecordStore
     /// Whether this device had a key before.
@@ -19,7 +19,7 @@ struct OpenedKeychain: Sendable {
     func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false, keychain path: String
     ) throws(Failure) {
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
         } catch .authFailed {
             throw Failure(.wrongPassphrase, "\(secret.kind.subject) does not open \(path). \(secret.kind.advice)")
@@ -29,12 +29,12 @@ struct OpenedKeychain: Sendable {
     }
 
     /// Writes what a backup holds to the empty file at `path` (S1): no item that stays on this device for good.
-    func copy(to path: String) throws(KeychainError) -> BackupContents {
-        try store.copy(to: path) { (copy) throws(KeychainError) in try keychain.prepareBackup(copy) }
+    func copy(to path: String) throws(KeychainFault) -> BackupContents {
+        try store.copy(to: path) { (copy) throws(KeychainFault) in try keychain.prepareBackup(copy) }
     }
 
     /// The integrity of a copy: its rows are those of the keychain; its own indexes were compared when it was made.
-    func integrity(of copy: BackupContents) throws(KeychainError) -> IntegrityState {
+    func integrity(of copy: BackupContents) throws(KeychainFault) -> IntegrityState {
         let rows = try keychain.verifiedIntegrity()
         return copy.areIndexesConsistent ? rows : .damaged
     }

@@ -19,7 +19,7 @@ enum RecoveredCopy {
             throw Failure(StoreOpenError.othersMayWrite, keychain: path)
         }
         let stamps = [FileStamp(path), FileStamp(log)]
-        let draft: DraftFile
+        let draft: TemporaryFile
         do throws(Errno) {
             draft = try copy(path, log: log)
         } catch .permissionDenied, .readOnlyFileSystem {
@@ -38,8 +38,8 @@ enum RecoveredCopy {
         }
     }
 
-    private static func copy(_ path: String, log: String) throws(Errno) -> DraftFile {
-        let draft = try DraftFile(for: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+    private static func copy(_ path: String, log: String) throws(Errno) -> TemporaryFile {
+        let draft = try TemporaryFile(for: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
         try draft.copy(fileAt: path)
         // There is none after a restore that was interrupted, of a keychain that was closed.
         do throws(Errno) { try draft.copyLog(at: log) } catch { if error != .noSuchFileOrDirectory { throw error } }
@@ -50,7 +50,7 @@ enum RecoveredCopy {
     private static func recover(_ copy: String) throws(StoreOpenError) {
         let store = try SQLiteRecordStore.open(path: copy)
         defer { store.close() }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             try store.checkpoint()
         } catch {
             throw error == .diskFull ? .diskFull : .initialization(error)

@@ -38,10 +38,10 @@ package struct Repair: Sendable {
         defer { store?.close() }
         if !aside.isCurrent { try openAgain(&store, &aside) }
         guard aside.isCurrent else { throw Failure(.inUse, "\(file.path) was in use a moment ago. Try again.") }
-        let structureFaults = try reading { () throws(KeychainError) in try store?.verifyStructure() ?? 1 }
+        let structureFaults = try reading { () throws(KeychainFault) in try store?.verifyStructure() ?? 1 }
         let salvage = structureFaults == 0 ? nil : try SalvagedStore(aside, beside: path)
         // A salvaged store has no unique indexes to compare.
-        let indexFaults = try reading { () throws(KeychainError) in
+        let indexFaults = try reading { () throws(KeychainFault) in
             salvage == nil ? try store?.indexFaults() ?? 0 : 0
         }
         guard let readable = salvage?.store ?? store else { throw tooDamaged }
@@ -49,13 +49,13 @@ package struct Repair: Sendable {
         defer { keys.close() }
         let root = try unlock(keys, source, say)
         let repair = KeychainRepair(of: readable, keys: keys)
-        let findings = try reading { () throws(KeychainError) in
+        let findings = try reading { () throws(KeychainFault) in
             try repair.findings(file: facts, now: KeychainDate(SystemClock.now()))
         }
         var answer = RepairAnswer(findings, keychain: file.path, structureFaults: structureFaults + indexFaults)
-        guard !findings.isSound || answer.structureFaults > 0 else { return answer }
+        guard !findings.isConsistent || answer.structureFaults > 0 else { return answer }
         try confirm(answer)
-        let draft = try written { (copy) throws(KeychainError) in try repair.write(findings, to: copy) }
+        let draft = try written { (copy) throws(KeychainFault) in try repair.write(findings, to: copy) }
         let repaired = try verified(draft, root)
         defer { repaired.keychain.close() }
         answer.aside = aside.path
@@ -112,8 +112,8 @@ package struct Repair: Sendable {
         } catch {
             throw Failure(.failure, error.message)
         }
-        do throws(KeychainError) {
-            return try KeyRing(store: ReadOnlyRecordStore(store), device: device, keeper: keeper)
+        do throws(KeychainFault) {
+            return try KeyRing(store: ReadOnlyRecordStore(store), device: device, commitNumberStore: commitNumberStore)
         } catch {
             throw error == .decode ? tooDamaged : Failure(error, keychain: file.path)
         }
@@ -121,10 +121,10 @@ package struct Repair: Sendable {
 
     private func unlock(
         _ keys: KeyRing, _ source: UnlockSource, _ say: (String) -> Void
-    ) throws(Failure) -> SlotRoot {
+    ) throws(Failure) -> SlotRootKey {
         try keys.reportCost(of: source.kind, keychain: file.path, say: say)
         let secret = try source.read(say: say)
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             let root = try keys.root(of: secret)
             try keys.unlock(root: root, acceptingRollback: acceptsRollback)
             return root
@@ -133,7 +133,7 @@ package struct Repair: Sendable {
         }
     }
 
-    private func failure(unlocking error: KeychainError, _ kind: SlotKind) -> Failure {
+    private func failure(unlocking error: KeychainFault, _ kind: SlotKind) -> Failure {
         switch error {
         case .authFailed:
             Failure(
@@ -158,13 +158,13 @@ package struct Repair: Sendable {
         }
     }
 
-    private var keeper: CommitNumberFile { CommitNumberFile(directory: file.locations.stateDirectory) }
+    private var commitNumberStore: CommitNumberFile { CommitNumberFile(directory: file.locations.stateDirectory) }
 
     /// What directories get that are made anew.
-    private var facts: FileFacts {
+    private var facts: PosixAttributes {
         let now = KeychainDate(SystemClock.now())
         let facts = try? FileManager.default.attributesOfItem(atPath: path)
-        return FileFacts(
+        return PosixAttributes(
             inode: 0, permissions: 0o700, userID: facts?[.ownerAccountID] as? UInt32 ?? 0,
             groupID: facts?[.groupOwnerAccountID] as? UInt32 ?? 0, modificationTime: now, accessTime: now)
     }
@@ -172,15 +172,15 @@ package struct Repair: Sendable {
     // MARK: The repaired keychain
 
     /// A whole keychain beside the damaged one, closed.
-    private func written(_ fill: (SQLiteRecordStore) throws(KeychainError) -> Void) throws(Failure) -> DraftFile {
-        let draft = try writing { () throws(Errno) in try DraftFile(for: path) }
+    private func written(_ fill: (SQLiteRecordStore) throws(KeychainFault) -> Void) throws(Failure) -> TemporaryFile {
+        let draft = try writing { () throws(Errno) in try TemporaryFile(for: path) }
         do throws(StoreOpenError) {
             let store = try SQLiteRecordStore.create(inEmptyFile: draft.path)
             defer {
                 store.close()
                 SQLiteFileNames.removeLog(of: draft.path)
             }
-            do throws(KeychainError) {
+            do throws(KeychainFault) {
                 try fill(store)
                 try store.checkpoint()
             } catch {
@@ -195,13 +195,13 @@ package struct Repair: Sendable {
 
     /// Opened for reading, unlocked, and found to be sound.
     private func verified(
-        _ draft: borrowing DraftFile, _ root: borrowing SlotRoot
+        _ draft: borrowing TemporaryFile, _ root: borrowing SlotRootKey
     ) throws(Failure) -> OpenedKeychain {
         let opened = try KeychainFile(path: draft.path, locations: file.locations).open(
             isReadOnly: true, isBackup: true)
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             try opened.keychain.keys.unlock(root: root)
-            guard try opened.keychain.check().isSound else { throw .decode }
+            guard try opened.keychain.check().isConsistent else { throw .decode }
             return opened
         } catch {
             opened.keychain.close()
@@ -211,11 +211,11 @@ package struct Repair: Sendable {
 
     /// The log is emptied first: the next opening would take it for the new file's.
     private func replace(
-        _ store: SQLiteRecordStore?, with draft: consuming DraftFile, keeping aside: consuming FileAside
+        _ store: SQLiteRecordStore?, with draft: consuming TemporaryFile, keeping aside: consuming FileAside
     ) throws(Failure) {
         let isCurrent: Bool
         if let store {
-            try reading { () throws(KeychainError) in try store.checkpoint() }
+            try reading { () throws(KeychainFault) in try store.checkpoint() }
             isCurrent = store.isInPlace && !SQLiteFileNames.hasLog(path)
         } else {
             isCurrent = aside.isCurrent
@@ -227,7 +227,7 @@ package struct Repair: Sendable {
         do throws(Errno) { try aside.publish() } catch { throw Failure(error, writing: kept) }
         // Later there may be one of somebody who has opened the new file.
         if let store {
-            try reading { () throws(KeychainError) in try store.removeLog() }
+            try reading { () throws(KeychainFault) in try store.removeLog() }
         } else {
             SQLiteFileNames.removeLog(of: path)
         }
@@ -235,8 +235,8 @@ package struct Repair: Sendable {
     }
 
     private func keepCommitNumber(of repaired: OpenedKeychain, _ say: (String) -> Void) {
-        do throws(KeychainError) {
-            try repaired.keychain.keys.setCommitNumber(in: keeper)
+        do throws(KeychainFault) {
+            try repaired.keychain.keys.setCommitNumber(in: commitNumberStore)
         } catch {
             say("warning: the commit number of the keychain cannot be kept; an older copy of it will not be told.")
         }
@@ -245,9 +245,9 @@ package struct Repair: Sendable {
     // MARK: Errors
 
     private func reading<Result>(
-        _ body: () throws(KeychainError) -> Result
+        _ body: () throws(KeychainFault) -> Result
     ) throws(Failure) -> Result {
-        do throws(KeychainError) { return try body() } catch { throw Failure(error, keychain: file.path) }
+        do throws(KeychainFault) { return try body() } catch { throw Failure(error, keychain: file.path) }
     }
 
     private func writing<Result: ~Copyable>(
@@ -260,15 +260,15 @@ package struct Repair: Sendable {
 /// What could be read of a file with damaged pages; gone with this object.
 private final class SalvagedStore {
     let store: SQLiteRecordStore
-    private let draft: DraftFile
+    private let draft: TemporaryFile
 
     /// `path`: beside which there is room.
     init(_ aside: borrowing FileAside, beside path: String) throws(Failure) {
         do throws(Errno) {
-            let source = try DraftFile(for: path)
+            let source = try TemporaryFile(for: path)
             try aside.copy(to: source)
-            let draft = try DraftFile(for: path)
-            do throws(KeychainError) {
+            let draft = try TemporaryFile(for: path)
+            do throws(KeychainFault) {
                 store = try SQLiteRecordStore.salvage(fileAt: source.path, to: draft.path)
             } catch {
                 throw error == .diskFull ? .noSpace : .ioError

@@ -26,7 +26,7 @@ package struct Restore: Sendable {
     package func run(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> String? {
         try checkTarget()
         try createStateDirectory()
-        ReplacedKeychain.cutOff(of: target.path)?.undo()
+        ReplacedKeychain.interrupted(of: target.path)?.undo()
         let draft = try copied()
         let secret = try source.read(say: say)
         let opened = try verified(draft.path, secret, say)
@@ -95,7 +95,7 @@ package struct Restore: Sendable {
     // MARK: The copy
 
     /// The bytes of the backup, beside the place where they are to be.
-    private func copied() throws(Failure) -> DraftFile {
+    private func copied() throws(Failure) -> TemporaryFile {
         // Nobody writes to it meanwhile, and it has no log whose commits would be missing.
         let source: SQLiteRecordStore
         do throws(StoreOpenError) {
@@ -115,7 +115,7 @@ package struct Restore: Sendable {
         }
         do throws(Errno) {
             try FileRenaming.makeDirectory(FilePath(target.path).removingLastComponent().string)
-            let draft = try DraftFile(for: target.path)
+            let draft = try TemporaryFile(for: target.path)
             try draft.copy(fileAt: backup)
             try draft.synchronize()
             return draft
@@ -150,7 +150,7 @@ package struct Restore: Sendable {
             opened.keychain.close()
             throw error.exitCode == .badKeychain ? damaged : error
         }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             guard try opened.store.verifyStructure() == 0 else { throw .decode }
             _ = try opened.keychain.commitNumber()
             return opened
@@ -190,14 +190,14 @@ package struct Restore: Sendable {
 
     /// A backup of which a part is damaged is better than none, but nobody should take it for whole.
     private func tellDamage(_ opened: OpenedKeychain, _ say: (String) -> Void) {
-        let isSound = (try? opened.keychain.check().isSound) ?? false
-        if !isSound { say("warning: a part of this backup is damaged; 'keychainfs check' tells which.") }
+        let isConsistent = (try? opened.keychain.check().isConsistent) ?? false
+        if !isConsistent { say("warning: a part of this backup is damaged; 'keychainfs check' tells which.") }
     }
 
     private var numbers: CommitNumberFile { CommitNumberFile(directory: target.locations.stateDirectory) }
 
     private func setCommitNumber(_ opened: OpenedKeychain, _ say: (String) -> Void) {
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             try opened.keychain.keys.setCommitNumber(in: numbers)
         } catch {
             say("warning: the commit number of the backup cannot be kept; the next mount may need --accept-rollback.")

@@ -34,7 +34,7 @@ extension KeyRing {
     func reportCost(of kind: SlotKind, keychain path: String, say: (String) -> Void) throws(Failure) {
         guard kind == .passphrase else { return }
         let cost: Argon2id.Cost
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             cost = try passphraseCost()
         } catch {
             throw Failure(error, keychain: path)

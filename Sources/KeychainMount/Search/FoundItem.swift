@@ -29,7 +29,7 @@ package struct FoundItem: JSONText, Hashable, Sendable {
         for key in AttributeKey.allCases {
             values[key] = entries[key.definition.code].flatMap(\.attributeValue)
         }
-        guard let place = ItemPlace(values, itemClass) else { return nil }
+        guard let place = ItemPrimaryKey(values, itemClass) else { return nil }
         path = (mountPoint == "/" ? "" : mountPoint) + "/" + place.path
         self.itemClass = itemClass.suffix
         attributes = Dictionary(
@@ -40,7 +40,7 @@ package struct FoundItem: JSONText, Hashable, Sendable {
 
     /// As the extended attribute has it (contract, X2).
     private static func text(_ value: AttributeValue, of key: AttributeKey) -> String {
-        let protection = key == .accessible ? Protection.allCases.first { .string($0.code) == value } : nil
+        let protection = key == .accessible ? ProtectionClass.allCases.first { .string($0.code) == value } : nil
         return protection?.suffix ?? text(AttributeText.encode(value, for: key))
     }
 
@@ -49,7 +49,7 @@ package struct FoundItem: JSONText, Hashable, Sendable {
     }
 }
 
-extension ItemPlace {
+extension ItemPrimaryKey {
     /// Of an item's attributes.
     fileprivate init?(_ values: [AttributeKey: AttributeValue], _ itemClass: ItemClass) {
         guard let account = values[.account], let group = values[.accessGroup]?.bytes else { return nil }

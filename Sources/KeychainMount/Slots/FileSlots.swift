@@ -5,7 +5,7 @@ final class FileSlots: SlotHost {
     private let file: KeychainFile
     private var opened: OpenedKeychain?
     /// What the secret that unlocked it yields: no second Argon2id for the same one.
-    private var root: SlotRoot?
+    private var root: SlotRootKey?
 
     init(_ file: KeychainFile) {
         self.file = file
@@ -18,7 +18,7 @@ final class FileSlots: SlotHost {
     func list() throws(Failure) -> SlotListAnswer {
         let reading = try file.openToLook()
         defer { reading.keychain.close() }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             return SlotListAnswer(try reading.keychain.keys.slots())
         } catch {
             throw Failure(error, keychain: file.path)
@@ -31,7 +31,7 @@ final class FileSlots: SlotHost {
         _ request: SlotRequest, by authority: borrowing UnlockSecret, new: borrowing UnlockSecret?
     ) throws(Failure) -> SlotChangeAnswer? {
         let keychain = try open(authority)
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             switch root {
             case .none: throw .authFailed
             case .some(let root): return SlotChangeAnswer(try request.run(on: keychain, root: root, new: new))
@@ -44,10 +44,10 @@ final class FileSlots: SlotHost {
     }
 
     /// Opened for writing, and unlocked.
-    private func open(_ authority: borrowing UnlockSecret) throws(Failure) -> Keychain {
+    private func open(_ authority: borrowing UnlockSecret) throws(Failure) -> KeychainStore {
         if let opened { return opened.keychain }
         let opened = try file.open(isReadOnly: false)
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             let root = try opened.keychain.keys.root(of: authority)
             try opened.keychain.keys.unlock(root: root)
             self.root = consume root

@@ -34,7 +34,7 @@ struct MountedSlots: SlotHost {
         do throws(Failure) {
             let frames = try Self.frames(authority, new)
             let answer = try client.run(request.line, secret: frames.bytes) { errno in
-                guard let error = KeychainError(ofSlotCommand: errno) else { return nil }
+                guard let error = KeychainFault(ofSlotCommand: errno) else { return nil }
                 needsConsent = error == .slotRefused(.passcodeItems)
                 return Failure(error, changingSlotsOf: place, with: kind)
             }

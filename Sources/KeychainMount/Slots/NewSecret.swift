@@ -39,7 +39,7 @@ struct NewKeyFile {
         }
         guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else { return false }
         do throws(Errno) {
-            let draft = try DraftFile(for: path)
+            let draft = try TemporaryFile(for: path)
             try draft.writeRandom(count: Self.byteCount)
             try draft.publish()
             return true

@@ -4,7 +4,7 @@ import SystemPackage
 
 extension Failure {
     /// Why slots stay as they are; `place` is the keychain or its mount point, `kind` what was to unlock it.
-    init(_ error: KeychainError, changingSlotsOf place: String, with kind: SlotKind) {
+    init(_ error: KeychainFault, changingSlotsOf place: String, with kind: SlotKind) {
         switch error {
         case .slotRefused(let refusal): self.init(refusal)
         case .itemNotFound:
@@ -20,7 +20,7 @@ extension Failure {
         }
     }
 
-    private init(_ refusal: SlotRefusal) {
+    private init(_ refusal: SlotChangeError) {
         switch refusal {
         case .lastSlot:
             self.init(
@@ -45,7 +45,7 @@ extension Failure {
     }
 }
 
-extension KeychainError {
+extension KeychainFault {
     /// What a daemon means by the errno of a slot command; nil for what means the same in every command.
     init?(ofSlotCommand errno: Errno) {
         switch errno {

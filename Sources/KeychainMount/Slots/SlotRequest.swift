@@ -69,7 +69,7 @@ enum SlotRequest: Hashable {
     // MARK: Doing it
 
     /// With the secrets as the control file brings them.
-    func run(_ secrets: RawSpan, on keychain: Keychain) throws(KeychainError) -> SlotChange {
+    func run(_ secrets: RawSpan, on keychain: KeychainStore) throws(KeychainFault) -> SlotChange {
         var offset = 0
         let authority = try UnlockFrames.read(secrets, at: &offset)
         let root = try keychain.keys.root(of: authority)
@@ -85,8 +85,8 @@ enum SlotRequest: Hashable {
     }
 
     func run(
-        on keychain: Keychain, root: borrowing SlotRoot, new: borrowing UnlockSecret?
-    ) throws(KeychainError) -> SlotChange {
+        on keychain: KeychainStore, root: borrowing SlotRootKey, new: borrowing UnlockSecret?
+    ) throws(KeychainFault) -> SlotChange {
         switch self {
         case .verify:
             try keychain.keys.verify(root)
@@ -102,8 +102,8 @@ enum SlotRequest: Hashable {
     }
 
     private func write(
-        _ new: borrowing UnlockSecret, to keychain: Keychain, root: borrowing SlotRoot
-    ) throws(KeychainError) -> SlotChange {
+        _ new: borrowing UnlockSecret, to keychain: KeychainStore, root: borrowing SlotRootKey
+    ) throws(KeychainFault) -> SlotChange {
         guard case .change(let id, let cost, let deletesItems) = self else {
             return try keychain.addSlot(new, authorizedBy: root)
         }

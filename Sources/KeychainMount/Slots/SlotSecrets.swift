@@ -56,7 +56,7 @@ package struct SlotSecrets: Sendable {
             guard !usesRecoveryKey, passphraseFile == nil else {
                 throw Failure(.usage, "--key-file, --recovery and --passphrase-file exclude each other.")
             }
-            return .keyFile(KeyFile(path: Locations.absolute(keyFile)))
+            return .keyFile(KeyFile(path: DefaultPaths.absolute(keyFile)))
         }
         return usesRecoveryKey ? .recoveryKey(PassphraseSource(file: passphraseFile)) : .passphrase(passphrase)
     }
@@ -75,7 +75,7 @@ package struct SlotSecrets: Sendable {
             guard let path = newKeyFile ?? keyFile else {
                 throw Failure(.usage, "Name the key file with --key-file: it is made if there is none.")
             }
-            return .keyFile(NewKeyFile(path: Locations.absoluteOfNew(path), acceptsText: acceptsWeakKeyFile))
+            return .keyFile(NewKeyFile(path: DefaultPaths.absoluteOfNew(path), acceptsText: acceptsWeakKeyFile))
         case .tpm2, .fido2, .systemdCredential:
             throw Failure(.slotRefused, "This version cannot write a slot of that kind. Name another with --kind.")
         }

@@ -27,14 +27,14 @@ struct UnlockFrames: ~Copyable {
     }
 
     /// The secret that begins at `offset`, which is moved behind it; `param` if there is none, whole.
-    static func read(_ source: RawSpan, at offset: inout Int) throws(KeychainError) -> UnlockSecret {
+    static func read(_ source: RawSpan, at offset: inout Int) throws(KeychainFault) -> UnlockSecret {
         guard source.byteCount - offset >= headCount, let kind = SlotKind(rawValue: source.octets[offset]) else {
             throw .param
         }
         let count = (0..<4).reduce(0) { $0 | Int(source.octets[offset + 1 + $1]) << (8 * $1) }
         let start = offset + headCount
         guard source.byteCount - start >= count else { throw .param }
-        let bytes = try KeychainError.translating { () throws(CryptoError) in
+        let bytes = try KeychainFault.translating { () throws(CryptoError) in
             try SecretBytes(copying: source.extracting(start..<start + count))
         }
         offset = start + count

@@ -42,7 +42,7 @@ struct FramePieces: Sendable {
     /// - Throws: `interactionNotAllowed` for a secret that has been locked, `decode` for a damaged one, `allocate`.
     mutating func next(in arena: SecretArena) throws(SecurityStatus) -> SecretBytes? {
         guard !parts.isEmpty else { return nil }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             let piece = try piece(of: takeParts(), in: arena)
             isUntouched = false
             return piece
@@ -66,9 +66,9 @@ struct FramePieces: Sendable {
         return taken
     }
 
-    private func piece(of parts: [Part], in arena: SecretArena) throws(KeychainError) -> SecretBytes {
+    private func piece(of parts: [Part], in arena: SecretArena) throws(KeychainFault) -> SecretBytes {
         let count = parts.reduce(0) { $0 + $1.count }
-        var piece = try KeychainError.translating { () throws(CryptoError) in try SecretBytes(count: count, in: arena) }
+        var piece = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(count: count, in: arena) }
         var output = piece.mutableBytes
         var start = 0
         for part in parts {
@@ -79,7 +79,7 @@ struct FramePieces: Sendable {
         return piece
     }
 
-    private func fill(_ room: inout MutableRawSpan, with part: Part) throws(KeychainError) {
+    private func fill(_ room: inout MutableRawSpan, with part: Part) throws(KeychainFault) {
         switch part {
         case .head(let range): _ = room.write(head.rawSpan.extracting(range))
         case .secret(let secret, let range):

@@ -39,7 +39,7 @@ extension KeychainTree {
         }
         request.releaseMessage()
         if let limit = options.commandLimit, try start(command, for: handle, limit, request.caller) { return count }
-        handle.set(try mapped { () throws(KeychainError) in try command.run(by: commands, on: self, &request) })
+        handle.set(try mapped { () throws(KeychainFault) in try command.run(by: commands, on: self, &request) })
         return count
     }
 
@@ -49,7 +49,7 @@ extension KeychainTree {
     ) throws(Errno) -> Bool {
         try handle.run(limit) { [self] in
             var request = Request(caller: caller)
-            do throws(KeychainError) {
+            do throws(KeychainFault) {
                 return (.success(try command.run(by: commands, on: self, &request)), request.notificationsBeforeReply)
             } catch {
                 return (.failure(error), request.notificationsBeforeReply)

@@ -27,7 +27,7 @@ package protocol CommandThreads: Sendable {
 
 /// A command on its own thread.
 final class RunningCommand: Sendable {
-    typealias Result = Swift.Result<[UInt8], KeychainError>
+    typealias Result = Swift.Result<[UInt8], KeychainFault>
 
     private let result = Monitor<Result?>(nil)
 
@@ -57,13 +57,13 @@ enum ControlCommand: Sendable {
         do throws(CryptoError) {
             self = .other(CommandText(try SecretBytes(copying: data)))
         } catch {
-            throw KeychainError(error).errno
+            throw KeychainFault(error).errno
         }
     }
 
     func run(
         by commands: any ControlCommands, on tree: KeychainTree, _ request: inout Request
-    ) throws(KeychainError) -> [UInt8] {
+    ) throws(KeychainFault) -> [UInt8] {
         switch self {
         case .lock: try commands.run(Array("lock".utf8).rawSpan, on: tree, request: &request)
         case .other(let text): try text.run(by: commands, on: tree, &request)
@@ -79,14 +79,14 @@ final class CommandText: Sendable {
 
     fileprivate func run(
         by commands: any ControlCommands, on tree: KeychainTree, _ request: inout Request
-    ) throws(KeychainError) -> [UInt8] {
+    ) throws(KeychainFault) -> [UInt8] {
         try Self.run(bytes, by: commands, on: tree, &request)
     }
 
     private static func run(
         _ bytes: borrowing SecretBytes, by commands: any ControlCommands, on tree: KeychainTree,
         _ request: inout Request
-    ) throws(KeychainError) -> [UInt8] {
+    ) throws(KeychainFault) -> [UInt8] {
         try commands.run(bytes.bytes, on: tree, request: &request)
     }
 }

@@ -71,7 +71,7 @@ struct Writer: Sendable {
     /// How often the file had lost what was staged when it was opened: since then it has none if that is no longer so.
     let losses: Int
     /// The availability of the item when it was opened.
-    let availability: Protection.Availability
+    let availability: ProtectionClass.Availability
 }
 
 /// An open directory: what its listing had to leave out so far.
@@ -141,7 +141,7 @@ final class ControlHandle: Sendable {
         }
         // Another thread that waited for it has taken it over.
         guard isFirst else { return }
-        do throws(KeychainError) { set(try result.get()) } catch { throw error.errno }
+        do throws(KeychainFault) { set(try result.get()) } catch { throw error.errno }
     }
 
     /// The next bytes; offsets mean nothing, as on a terminal. EAGAIN if a command still runs after the limit.

@@ -108,7 +108,7 @@ final class ItemFile: Sendable {
         var hasUncommitted: Bool { staging?.state.isUncommitted == true }
 
         /// The classes whose keys its contents need: its own, and until its first commit that of what it goes on with.
-        func protections(_ item: Item) -> [Protection] {
+        func protections(_ item: Item) -> [ProtectionClass] {
             [item.protection] + (isPending ? freed.map { [$0.former.protection] } ?? [] : [])
         }
     }

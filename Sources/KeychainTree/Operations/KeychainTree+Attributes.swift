@@ -84,7 +84,7 @@ extension KeychainTree {
         }
         guard !state.isDetached else { throw .noSuchFileOrDirectory }
         let row = state.row
-        let item = try mapped { () throws(KeychainError) in try keychain.item(id: row) }
+        let item = try mapped { () throws(KeychainFault) in try keychain.item(id: row) }
         guard let item else { throw .noSuchFileOrDirectory }
         let shown = shown(item, state)
         state.item = shown
@@ -156,7 +156,7 @@ extension KeychainTree {
                 // Its commit would fail, or take an item where none can be made (L1).
                 if item.protection != before {
                     let protection = item.protection
-                    try mapped { () throws(KeychainError) in try keychain.checkCanAdd(protection) }
+                    try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(protection) }
                 }
                 try chargeAttributes(of: item, to: user, &state)
                 item.modificationDate = keychain.now().after(item.modificationDate)
@@ -185,8 +185,8 @@ extension KeychainTree {
 
     /// Commits an item; nil if it has been changed since it was read.
     private func save(_ item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Item? {
-        do throws(KeychainError) {
-            return try keychain.change { (change) throws(KeychainError) in try change.save(item) }
+        do throws(KeychainFault) {
+            return try keychain.change { (transaction) throws(KeychainFault) in try transaction.save(item) }
         } catch .staleItem {
             return goesOnLocked(state, item) ? try saveLocked(item, state) : nil
         } catch .interactionNotAllowed where goesOn(state, item) {
@@ -209,7 +209,7 @@ extension KeychainTree {
 
     /// The directory of a row; ENOENT if there is none.
     func record(_ row: RowID) throws(Errno) -> Directory {
-        let record = try mapped { () throws(KeychainError) in try keychain.directory(id: row) }
+        let record = try mapped { () throws(KeychainFault) in try keychain.directory(id: row) }
         guard let record else { throw .noSuchFileOrDirectory }
         return record
     }
@@ -231,11 +231,11 @@ extension KeychainTree {
     private func change(_ row: RowID, _ changes: AttributeChanges) throws(Errno) -> Directory {
         guard changes.size == nil else { throw .isDirectory }
         let now = keychain.now()
-        return try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
-                guard var record = try change.directory(id: row) else { throw .itemNotFound }
+        return try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
+                guard var record = try transaction.directory(id: row) else { throw .itemNotFound }
                 record.file.apply(changes, now: now)
-                return try change.save(record)
+                return try transaction.save(record)
             }
         }
     }
@@ -319,7 +319,7 @@ extension AttributeChanges {
     var onlyTruncates: Bool { size != nil && !changesFacts }
 }
 
-extension FileFacts {
+extension PosixAttributes {
     mutating func apply(_ changes: AttributeChanges, now: KeychainDate) {
         permissions = changes.permissions ?? permissions
         userID = changes.userID ?? userID
@@ -329,7 +329,7 @@ extension FileFacts {
     }
 }
 
-extension FileFacts {
+extension PosixAttributes {
     /// Linux takes set-group-ID of a file that its group cannot run for something else (mandatory locks), and keeps it.
     private var privileges: UInt32 { permissions & 0o010 != 0 ? 0o6000 : 0o4000 }
 

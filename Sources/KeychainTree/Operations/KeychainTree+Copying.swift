@@ -79,9 +79,9 @@ extension KeychainTree {
     private func read(_ source: Handle, at offset: Int, size: Int) throws(Errno) -> SecretBytes {
         switch source {
         case .reader(_, let secret?, _):
-            return try mapped { () throws(KeychainError) in try secret.slab(at: offset, size: size) }
+            return try mapped { () throws(KeychainFault) in try secret.slab(at: offset, size: size) }
         case .snapshotReader(_, let snapshot, _):
-            return try mapped { () throws(KeychainError) in try snapshot.contents.slab(at: offset, size: size) }
+            return try mapped { () throws(KeychainFault) in try snapshot.contents.slab(at: offset, size: size) }
         case .writer(let writer): return try readShared(writer, offset: offset, size: size)
         case .reader, .control, .exchange, .directory: return try Self.slab([])
         }

@@ -30,10 +30,10 @@ extension KeychainTree {
             let slab = try Self.slab([])
             body(&request, slab.bytes)
         case .reader(_, let secret?, _):
-            let slab: SecretBytes = try mapped { () throws(KeychainError) in try secret.slab(at: offset, size: size) }
+            let slab: SecretBytes = try mapped { () throws(KeychainFault) in try secret.slab(at: offset, size: size) }
             body(&request, slab.bytes)
         case .snapshotReader(_, let snapshot, _):
-            let slab: SecretBytes = try mapped { () throws(KeychainError) in
+            let slab: SecretBytes = try mapped { () throws(KeychainFault) in
                 try snapshot.contents.slab(at: offset, size: size)
             }
             body(&request, slab.bytes)
@@ -54,20 +54,20 @@ extension KeychainTree {
         try writer.file.state.withLock { (state) throws(Errno) in
             try checkNotLost(writer, state)
             if let staging = state.staging {
-                return try mapped { () throws(KeychainError) in try staging.read(at: offset, size: size) }
+                return try mapped { () throws(KeychainFault) in try staging.read(at: offset, size: size) }
             }
             let secret = try openSecret(&state)
             guard let secret else {
                 _ = try item(of: &state)
                 return try Self.slab([])
             }
-            return try mapped { () throws(KeychainError) in try secret.slab(at: offset, size: size) }
+            return try mapped { () throws(KeychainFault) in try secret.slab(at: offset, size: size) }
         }
     }
 
     static func slab(_ bytes: [UInt8]) throws(Errno) -> SecretBytes {
         do throws(CryptoError) { return try SecretBytes(copying: bytes.rawSpan) } catch {
-            throw KeychainError(error).errno
+            throw KeychainFault(error).errno
         }
     }
 
@@ -91,7 +91,7 @@ extension KeychainTree {
             &state, upTo: refusal == nil ? size : .max, charging: memory.share(of: writer.user))
         try refusing(staging) { () throws(Errno) in
             if let refusal { throw refusal }
-            try mapped { () throws(KeychainError) in try staging.truncate(to: size) }
+            try mapped { () throws(KeychainFault) in try staging.truncate(to: size) }
         }
         changed(staging, by: changes.lockOwner)
     }
@@ -130,7 +130,7 @@ extension KeychainTree {
 
     private func resize(_ staging: Staging, to size: Int) throws(Errno) {
         if let refusal = refusal(to: size) { throw refusal }
-        try mapped { () throws(KeychainError) in try staging.truncate(to: size) }
+        try mapped { () throws(KeychainFault) in try staging.truncate(to: size) }
     }
 
     /// ENOKEY for a descriptor from before a lock that took away what was staged (L2).
@@ -154,7 +154,7 @@ extension KeychainTree {
         let secret = try openSecret(&state)
         let staging = try staging(for: item, state)
         if let secret {
-            try mapped { () throws(KeychainError) in try staging.load(secret, upTo: count, charging: share) }
+            try mapped { () throws(KeychainFault) in try staging.load(secret, upTo: count, charging: share) }
         }
         state.staging = staging
         return staging
@@ -185,9 +185,9 @@ extension KeychainTree {
     /// Whether a commit of that many bytes would find room: shells lose the error of close, so it has to be told here.
     func checkRoom(for count: Int) throws(Errno) {
         // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
-        guard keychain.isInPlace else { throw KeychainError.notAvailable.errno }
+        guard keychain.isInPlace else { throw KeychainFault.notAvailable.errno }
         guard !room.isAmple(at: host.uptime) else { return }
-        let hasRoom = try keychain.hasRoom(for: count, longest: options.valueLimit) { () throws(Errno) in
+        let hasRoom = try keychain.hasSpace(for: count, longest: options.valueLimit) { () throws(Errno) in
             // A file system that cannot say how much room it has may have enough: the commit finds out.
             guard let available = try? host.statistics().availableBytes else { return .max }
             room.note(available, longest: options.valueLimit, at: host.uptime)
@@ -249,8 +249,8 @@ extension KeychainTree {
         guard let staging = state.staging, staging.state.isUncommitted else { return }
         guard !state.isDetached else { return settle(staging, &state) }
         noteUse()
-        do throws(KeychainError) {
-            do throws(KeychainError) {
+        do throws(KeychainFault) {
+            do throws(KeychainFault) {
                 try save(staging, of: &state)
             } catch .duplicateItem where adopting && adoptTaken(&state) {
                 try save(staging, of: &state)
@@ -275,16 +275,16 @@ extension KeychainTree {
         staging.note { $0.committed() }
     }
 
-    private func save(_ staging: Staging, of state: inout ItemFile.State) throws(KeychainError) {
+    private func save(_ staging: Staging, of state: inout ItemFile.State) throws(KeychainFault) {
         let row = state.row
         let (draft, adopted) = (state.isPending ? state.item : nil, state.adopted)
         let open = state.item.flatMap { goesOn(state, $0) ? $0 : nil }
         let inheritance = inheritance(of: state.freed)
-        let saved = try keychain.change { (change) throws(KeychainError) in
-            var item = try change.succeed(inheritance, with: try stored(draft, row, open, change))
-            item = try change.bringing(adopted, to: item)
-            let saved = try staging.save(item, in: change)
-            if draft != nil { try change.touchDirectory(saved.directory) }
+        let saved = try keychain.change { (transaction) throws(KeychainFault) in
+            var item = try transaction.succeed(inheritance, with: try stored(draft, row, open, transaction))
+            item = try transaction.bringing(adopted, to: item)
+            let saved = try staging.save(item, in: transaction)
+            if draft != nil { try transaction.touchDirectory(saved.directory) }
             return saved
         }
         committed(&state, saved)
@@ -294,15 +294,15 @@ extension KeychainTree {
     /// What the value is committed with: the draft of a new item, or the stored one. One of UnlessOpen cannot be opened
     /// while locked: then the one that the open file knows.
     private func stored(
-        _ draft: Item?, _ row: RowID, _ open: Item?, _ change: Change
-    ) throws(KeychainError) -> Item {
+        _ draft: Item?, _ row: RowID, _ open: Item?, _ transaction: Transaction
+    ) throws(KeychainFault) -> Item {
         if let draft { return draft }
-        do throws(KeychainError) {
-            guard let item = try change.item(id: row) else { throw .itemNotFound }
+        do throws(KeychainFault) {
+            guard let item = try transaction.item(id: row) else { throw .itemNotFound }
             return item
         } catch .interactionNotAllowed {
             guard let open else { throw .interactionNotAllowed }
-            return try change.asStored(open)
+            return try transaction.asStored(open)
         } catch {
             throw error
         }
@@ -331,10 +331,10 @@ extension KeychainTree {
     /// both (L2). What is committed already is staged anew with the next write.
     func moveStaging(_ state: inout ItemFile.State) {
         guard let staging = state.staging, let item = state.item else { return }
-        let availability = Protection.Availability.strictest(of: state.protections(item))
+        let availability = ProtectionClass.Availability.strictest(of: state.protections(item))
         guard staging.availability != availability else { return }
         guard staging.state.needsFlush else { return state.staging = nil }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             try staging.move(to: try stagingKeys.key(for: availability), of: availability)
         } catch {
             // The class is changed all the same; a lock may take away what it would leave.

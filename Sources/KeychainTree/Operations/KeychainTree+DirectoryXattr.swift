@@ -28,18 +28,18 @@ extension KeychainTree {
     }
 
     private func setDefault(
-        _ protection: Protection, of directory: ServiceDirectory, by caller: Caller
+        _ protection: ProtectionClass, of directory: ServiceDirectory, by caller: Caller
     ) throws(Errno) {
         let record = try record(of: directory)
         guard record.defaultProtection != protection else { return }
         try checkUnlocked()
         try options.checkProtection(record.defaultProtection, protection, record.file, caller)
-        try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
-                guard var record = try change.directory(id: directory.row) else { throw .itemNotFound }
+        try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
+                guard var record = try transaction.directory(id: directory.row) else { throw .itemNotFound }
                 guard record.defaultProtection != protection else { return }
                 record.defaultProtection = protection
-                _ = try change.save(record)
+                _ = try transaction.save(record)
             }
         }
     }

@@ -41,30 +41,30 @@ extension KeychainTree {
     private static func isDefaultClass(_ name: [UInt8]) -> Bool { name == XattrName.name(of: .accessible) }
 
     /// Nil for a folder that has none.
-    private func defaultProtection(of folder: Folder) throws(Errno) -> Protection? {
+    private func defaultProtection(of folder: Folder) throws(Errno) -> ProtectionClass? {
         switch folder {
         case .classDirectory(let place):
-            try mapped { () throws(KeychainError) in try keychain.defaultProtection(of: place.key) }
+            try mapped { () throws(KeychainFault) in try keychain.defaultProtection(of: place.key) }
         case .scope where folder.isRoot:
-            try mapped { () throws(KeychainError) in try keychain.defaultProtection() }
+            try mapped { () throws(KeychainFault) in try keychain.defaultProtection() }
         case .scope, .groups: nil
         }
     }
 
-    private func setDefault(_ protection: Protection, of folder: Folder, by caller: Caller) throws(Errno) {
+    private func setDefault(_ protection: ProtectionClass, of folder: Folder, by caller: Caller) throws(Errno) {
         try checkWritable()
         try checkUnlocked()
         try checkOwner(caller)
         try checkRoom(for: 0)
         let facts = containerFacts
         try names.withLock { (_) throws(Errno) in
-            try mapped { () throws(KeychainError) in
-                try keychain.change { (change) throws(KeychainError) in
+            try mapped { () throws(KeychainFault) in
+                try keychain.change { (transaction) throws(KeychainFault) in
                     guard case .classDirectory(let place) = folder else {
-                        return try change.setDefault(protection, file: facts)
+                        return try transaction.setDefault(protection, file: facts)
                     }
-                    _ = try container(of: place, change)
-                    try change.setDefault(protection, of: place.key, file: facts)
+                    _ = try container(of: place, transaction)
+                    try transaction.setDefault(protection, of: place.key, file: facts)
                 }
             }
         }

@@ -14,7 +14,7 @@ extension KeychainTree {
         guard let identity = process.identity, options.mayRead(item.file, process.caller) else {
             return freedNames.withLock { $0.forget(tag) }
         }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             let former = try FormerItem(item, livingOnAs: row, keys: stagingKeys)
             freedNames.withLock {
                 $0.free(tag, by: identity, leaving: former, weight: former.weight, at: host.uptime)
@@ -58,7 +58,7 @@ extension KeychainTree {
     /// What a commit is to take over; nil after a lock, which takes it away.
     func inheritance(of freed: FreedName?) -> Inheritance? {
         guard let freed else { return nil }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             return Inheritance(item: try freed.former.item(), row: freed.former.row)
         } catch {
             return nil
@@ -73,7 +73,7 @@ extension KeychainTree {
     }
 
     private func tag(_ name: CanonicalName, _ directory: RowID) -> [UInt8]? {
-        do throws(KeychainError) { return try keychain.keys.itemTag(directory: directory, name: name) } catch {
+        do throws(KeychainFault) { return try keychain.keys.itemTag(directory: directory, name: name) } catch {
             return nil
         }
     }

@@ -5,13 +5,13 @@ import SystemPackage
 
 /// Directories of `access-groups/`: made, removed and renamed as service directories are.
 extension KeychainTree {
-    func makeGroup(_ name: CanonicalName, _ facts: FileFacts) throws(Errno) -> Entry {
+    func makeGroup(_ name: CanonicalName, _ facts: PosixAttributes) throws(Errno) -> Entry {
         try checkWritable()
         let key = try whole(group(name))
         let directory = try names.withLock { (_) throws(Errno) in
-            try mapped { () throws(KeychainError) in
-                try keychain.change { (change) throws(KeychainError) in
-                    try change.addDirectory(.group(key), in: .none, file: facts)
+            try mapped { () throws(KeychainFault) in
+                try keychain.change { (transaction) throws(KeychainFault) in
+                    try transaction.addDirectory(.group(key), in: .none, file: facts)
                 }
             }
         }
@@ -24,8 +24,8 @@ extension KeychainTree {
         try names.withLock { (_) throws(Errno) in
             let group = try existingGroup(name)
             try checkGroupAvailable(group.id)
-            try mapped { () throws(KeychainError) in
-                try keychain.change { (change) throws(KeychainError) in try change.deleteGroup(group.id) }
+            try mapped { () throws(KeychainFault) in
+                try keychain.change { (transaction) throws(KeychainFault) in try transaction.deleteGroup(group.id) }
             }
             detachGroup(group)
         }
@@ -52,10 +52,10 @@ extension KeychainTree {
     }
 
     private func renameGroup(_ source: RowID, to name: [UInt8], removing target: Directory?) throws(Errno) {
-        try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
-                if let target { try change.deleteGroup(target.id) }
-                try change.renameGroup(source, to: name)
+        try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
+                if let target { try transaction.deleteGroup(target.id) }
+                try transaction.renameGroup(source, to: name)
             }
         }
         if let target { detachGroup(target) }
@@ -72,8 +72,10 @@ extension KeychainTree {
 
     private func exchangeGroups(_ first: Directory, _ second: Directory) throws(Errno) {
         try checkGroupAvailable(second.id)
-        try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in try change.exchangeGroups(first.id, second.id) }
+        try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
+                try transaction.exchangeGroups(first.id, second.id)
+            }
         }
         table.withLock { table in
             table.renameGroup(first.id, to: second.key.groupName)
@@ -83,7 +85,7 @@ extension KeychainTree {
 
     private func existingGroup(_ name: CanonicalName) throws(Errno) -> Directory {
         _ = try group(name)
-        let found = try mapped { () throws(KeychainError) in try keychain.group(named: name) }
+        let found = try mapped { () throws(KeychainFault) in try keychain.group(named: name) }
         guard let found else { throw .noSuchFileOrDirectory }
         return found
     }

@@ -128,7 +128,7 @@ extension KeychainTree {
     ) throws(Errno) {
         var after = after
         while true {
-            let page = try mapped { () throws(KeychainError) in
+            let page = try mapped { () throws(KeychainFault) in
                 try keychain.directories(in: parent, after: after, limit: Self.pageSize)
             }
             for entry in page {
@@ -155,7 +155,7 @@ extension KeychainTree {
         while !isLast {
             // First what is uncommitted: a name that is committed in between is then in both, never in neither.
             let pending = directory.pendingFiles(after: after)
-            let page = try mapped { () throws(KeychainError) in
+            let page = try mapped { () throws(KeychainFault) in
                 try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
             }
             isLast = page.count < Self.pageSize
@@ -240,7 +240,7 @@ extension KeychainTree {
     }
 
     private enum ListedItem {
-        case committed(Listed<Item>)
+        case committed(ListingEntry<Item>)
         case pending(RowID, ItemFile)
 
         var row: RowID {
@@ -251,7 +251,7 @@ extension KeychainTree {
         }
     }
 
-    private func merge(_ page: [Listed<Item>], _ pending: [(row: RowID, file: ItemFile)]) -> [ListedItem] {
+    private func merge(_ page: [ListingEntry<Item>], _ pending: [(row: RowID, file: ItemFile)]) -> [ListedItem] {
         guard !pending.isEmpty else { return page.map { .committed($0) } }
         let rows = Set(page.map(\.id))
         let uncommitted = pending.filter { !rows.contains($0.row) }.map { ListedItem.pending($0.row, $0.file) }
@@ -334,13 +334,13 @@ extension KeychainTree {
     }
 }
 
-extension Listed {
+extension ListingEntry {
     fileprivate var isDamaged: Bool {
         if case .damaged = self { true } else { false }
     }
 }
 
-extension Listed<Directory> {
+extension ListingEntry<Directory> {
     var id: RowID {
         switch self {
         case .available(let directory): directory.id

@@ -10,7 +10,7 @@ extension KeychainTree {
     func isShown(_ directory: Directory) throws(Errno) -> Bool {
         guard keychain.keys.state != .unlocked else { return true }
         if case .container = directory.key { return true }
-        if try mapped({ () throws(KeychainError) in try keychain.holdsAvailableItem(directory.id) }) { return true }
+        if try mapped({ () throws(KeychainFault) in try keychain.holdsAvailableItem(directory.id) }) { return true }
         let uncommitted = table.withLock { $0.service(directory.id) }?.pendingFiles(after: .none) ?? []
         return uncommitted.contains { entry in
             entry.file.state.withLock { $0.item.map { keychain.keys.isAvailable($0.protection) } ?? false }
@@ -24,7 +24,7 @@ extension KeychainTree {
     func container(of place: ClassDirectory) throws(Errno) -> Directory? {
         do {
             return try stable(place) { key throws(Errno) in
-                try mapped { () throws(KeychainError) in try keychain.container(key) }
+                try mapped { () throws(KeychainFault) in try keychain.container(key) }
             }
         } catch .noKey {
             let isHidden = try !forEachDirectory(in: place.group.row) { entry in
@@ -61,7 +61,7 @@ extension KeychainTree {
         var after = RowID.none
         var isAnythingLeftOut = false
         while true {
-            let page = try mapped { () throws(KeychainError) in
+            let page = try mapped { () throws(KeychainFault) in
                 try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
             }
             for entry in page {
@@ -80,11 +80,11 @@ extension KeychainTree {
     /// Calls `body` with each directory of a row until it says false; returns whether it never did.
     @discardableResult
     func forEachDirectory(
-        in parent: RowID, _ body: (Listed<Directory>) throws(Errno) -> Bool
+        in parent: RowID, _ body: (ListingEntry<Directory>) throws(Errno) -> Bool
     ) throws(Errno) -> Bool {
         var after = RowID.none
         while true {
-            let page = try mapped { () throws(KeychainError) in
+            let page = try mapped { () throws(KeychainFault) in
                 try keychain.directories(in: parent, after: after, limit: Self.pageSize)
             }
             for entry in page where try !body(entry) { return false }

@@ -56,11 +56,11 @@ extension KeychainTree {
         return [.allEntries(fallback: { Self.topNames })]
     }
 
-    /// Unlocks with a passphrase; ``KeychainError/authFailed`` if it opens no slot, and at the first unlock
-    /// ``KeychainError/rolledBack(kept:found:)`` unless that is accepted.
+    /// Unlocks with a passphrase; ``KeychainFault/authFailed`` if it opens no slot, and at the first unlock
+    /// ``KeychainFault/rolledBack(kept:found:)`` unless that is accepted.
     package func unlock(
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
-    ) throws(KeychainError) {
+    ) throws(KeychainFault) {
         try keychain.keys.unlock(passphrase: passphrase, acceptingRollback: acceptingRollback)
         readOpenFiles()
     }
@@ -68,7 +68,7 @@ extension KeychainTree {
     /// The same with a secret of any kind.
     package func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
-    ) throws(KeychainError) {
+    ) throws(KeychainFault) {
         try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
         readOpenFiles()
     }

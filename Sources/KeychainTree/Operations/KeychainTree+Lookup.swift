@@ -47,7 +47,7 @@ extension KeychainTree {
     private func lookupGroup(_ name: EntryName) throws(Errno) -> LookupResult {
         let name = CanonicalName(typed: name.bytes)
         _ = try group(name)
-        let found = try mapped { () throws(KeychainError) in try keychain.group(named: name) }
+        let found = try mapped { () throws(KeychainFault) in try keychain.group(named: name) }
         guard let found, let folder = folder(of: found) else { return absent }
         return .found(entry(of: folder, found))
     }
@@ -65,7 +65,7 @@ extension KeychainTree {
     }
 
     private func directory(_ name: CanonicalName, _ key: ContainerKey) throws(Errno) -> Directory? {
-        try mapped { () throws(KeychainError) in try keychain.directory(named: name, in: key) }
+        try mapped { () throws(KeychainFault) in try keychain.directory(named: name, in: key) }
     }
 
     private func lookupItem(_ name: EntryName, in directory: ServiceDirectory) throws(Errno) -> LookupResult {
@@ -73,12 +73,12 @@ extension KeychainTree {
         _ = try account(name)
         if let file = try uncommitted(name, in: directory) { return .found(try entry(ofPending: file)) }
         let item: Item?
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             item = try keychain.item(named: name, in: directory.row)
         } catch .interactionNotAllowed {
             return .found(try entry(ofForeign: name, in: directory))
         } catch .decode {
-            let row = try mapped { () throws(KeychainError) in try keychain.row(named: name, in: directory.row) }
+            let row = try mapped { () throws(KeychainFault) in try keychain.row(named: name, in: directory.row) }
             guard let row else { return absent }
             return .found(entry(ofClosed: row, in: directory))
         } catch {
@@ -99,7 +99,7 @@ extension KeychainTree {
     /// Another device's item, so that it can be unlinked: the kernel asks for the name first (L6). Nothing of it is
     /// remembered, and whatever else asks for its node gets ENOKEY. ENOKEY if it is merely locked.
     private func entry(ofForeign name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> Entry {
-        let row = try mapped { () throws(KeychainError) in
+        let row = try mapped { () throws(KeychainFault) in
             try keychain.foreignRow(named: name, in: directory.row)
         }
         guard let row else { throw .noKey }

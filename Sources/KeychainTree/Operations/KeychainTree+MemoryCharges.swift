@@ -31,8 +31,8 @@ extension KeychainTree {
     func chargeAttributes(of item: Item, to user: UInt32, _ state: inout ItemFile.State) throws(Errno) {
         let share = memory.share(of: user)
         let (old, new) = (state.item?.attributeBytes ?? 0, item.attributeBytes)
-        state.attributeCharge = try mapped { () throws(KeychainError) in
-            try KeychainError.translating { () throws(CryptoError) in
+        state.attributeCharge = try mapped { () throws(KeychainFault) in
+            try KeychainFault.translating { () throws(CryptoError) in
                 new > old ? try share.reserve(new) : share.force(new)
             }
         }

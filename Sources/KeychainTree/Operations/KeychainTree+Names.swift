@@ -55,17 +55,17 @@ extension KeychainTree {
     }
 
     private func makeService(
-        _ name: CanonicalName, in place: ClassDirectory, _ facts: FileFacts
+        _ name: CanonicalName, in place: ClassDirectory, _ facts: PosixAttributes
     ) throws(Errno) -> Entry {
         try checkWritable()
         try checkRoom(for: 0)
         let service = try whole(service(name, place.itemClass))
         let directory = try names.withLock { (_) throws(Errno) in
-            try mapped { () throws(KeychainError) in
-                try keychain.change { (change) throws(KeychainError) in
-                    let container = try container(of: place, change)
-                    let directory = try change.addDirectory(.service(service), in: container.id, file: facts)
-                    try change.touchDirectory(container.id)
+            try mapped { () throws(KeychainFault) in
+                try keychain.change { (transaction) throws(KeychainFault) in
+                    let container = try container(of: place, transaction)
+                    let directory = try transaction.addDirectory(.service(service), in: container.id, file: facts)
+                    try transaction.touchDirectory(container.id)
                     return directory
                 }
             }
@@ -74,9 +74,9 @@ extension KeychainTree {
     }
 
     /// The row of a class directory, made now if need be; `itemNotFound` if its group has been removed.
-    func container(of place: ClassDirectory, _ change: Change) throws(KeychainError) -> Directory {
-        if place.group.row != .none, try change.directory(id: place.group.row) == nil { throw .itemNotFound }
-        return try change.container(place.key, file: containerFacts)
+    func container(of place: ClassDirectory, _ transaction: Transaction) throws(KeychainFault) -> Directory {
+        if place.group.row != .none, try transaction.directory(id: place.group.row) == nil { throw .itemNotFound }
+        return try transaction.container(place.key, file: containerFacts)
     }
 
     package func unlink(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) {
@@ -118,10 +118,10 @@ extension KeychainTree {
             try checkEmpty(directory.id)
             let known = table.withLock { $0.service(directory.id) }
             try removing(known) { () throws(Errno) in
-                try mapped { () throws(KeychainError) in
-                    try keychain.change { (change) throws(KeychainError) in
-                        try change.deleteDirectory(directory.id)
-                        try change.touchDirectory(directory.parent)
+                try mapped { () throws(KeychainFault) in
+                    try keychain.change { (transaction) throws(KeychainFault) in
+                        try transaction.deleteDirectory(directory.id)
+                        try transaction.touchDirectory(directory.parent)
                     }
                 }
             }
@@ -136,12 +136,12 @@ extension KeychainTree {
     ) throws(Errno) -> Item? {
         let (row, item) = try found(name, in: directory)
         guard let file = table.withLock({ $0.item(row) }) else {
-            try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
+            try mapped { () throws(KeychainFault) in try deleteItem(row, in: directory) }
             return item
         }
         try file.state.withLock { (state) throws(Errno) in
             let value = try detachable(&state, by: user)
-            try mapped { () throws(KeychainError) in try deleteItem(row, in: directory) }
+            try mapped { () throws(KeychainFault) in try deleteItem(row, in: directory) }
             detach(&state, keeping: value)
         }
         return item
@@ -156,20 +156,20 @@ extension KeychainTree {
                 throw Errno.noSuchFileOrDirectory
             }
             return (item.id, item)
-        } catch KeychainError.interactionNotAllowed {
+        } catch KeychainFault.interactionNotAllowed {
             // L6: nobody here can ever open another device's item; to delete it is all that can be done.
-            let foreign = try mapped { () throws(KeychainError) in
+            let foreign = try mapped { () throws(KeychainFault) in
                 try keychain.foreignRow(named: name, in: directory.row)
             }
             guard let foreign else { throw .noKey }
             return (foreign, nil)
-        } catch KeychainError.decode {
-            let row = try mapped { () throws(KeychainError) in
+        } catch KeychainFault.decode {
+            let row = try mapped { () throws(KeychainFault) in
                 try keychain.row(named: name, in: directory.row)
             }
             guard let row else { throw .noSuchFileOrDirectory }
             return (row, nil)
-        } catch let error as KeychainError {
+        } catch let error as KeychainFault {
             throw error.errno
         } catch {
             throw .noSuchFileOrDirectory
@@ -177,18 +177,18 @@ extension KeychainTree {
     }
 
     /// On a full disk it is tried again once the log has given back its room: whoever deletes makes room.
-    private func deleteItem(_ row: RowID, in directory: ServiceDirectory) throws(KeychainError) {
+    private func deleteItem(_ row: RowID, in directory: ServiceDirectory) throws(KeychainFault) {
         do {
             try deleteItemOnce(row, in: directory)
-        } catch .diskFull where keychain.makesRoom() {
+        } catch .diskFull where keychain.freesSpace() {
             try deleteItemOnce(row, in: directory)
         }
     }
 
-    private func deleteItemOnce(_ row: RowID, in directory: ServiceDirectory) throws(KeychainError) {
-        try keychain.change { (change) throws(KeychainError) in
-            try change.deleteItem(row)
-            try change.touchDirectory(directory.row)
+    private func deleteItemOnce(_ row: RowID, in directory: ServiceDirectory) throws(KeychainFault) {
+        try keychain.change { (transaction) throws(KeychainFault) in
+            try transaction.deleteItem(row)
+            try transaction.touchDirectory(directory.row)
         }
     }
 
@@ -237,7 +237,7 @@ extension KeychainTree {
     // MARK: Directories
 
     func existingDirectory(_ name: CanonicalName, _ key: ContainerKey) throws(Errno) -> Directory {
-        let found = try mapped { () throws(KeychainError) in
+        let found = try mapped { () throws(KeychainFault) in
             try keychain.directory(named: name, in: key)
         }
         guard let found else { throw .noSuchFileOrDirectory }
@@ -246,7 +246,7 @@ extension KeychainTree {
 
     /// ENOTEMPTY for a directory with an entry, ENOKEY if it holds one that is not available (L1).
     func checkEmpty(_ directory: RowID) throws(Errno) {
-        let first = try mapped { () throws(KeychainError) in
+        let first = try mapped { () throws(KeychainFault) in
             try keychain.items(in: directory, after: .none, limit: 1).first
         }
         switch first {
@@ -270,7 +270,7 @@ extension KeychainTree {
         }
         var after = RowID.none
         while true {
-            let page = try mapped { () throws(KeychainError) in
+            let page = try mapped { () throws(KeychainFault) in
                 try keychain.items(in: directory, after: after, limit: 256)
             }
             for entry in page {
@@ -304,15 +304,15 @@ extension KeychainTree {
         table.withLock { $0.detachDirectory(directory.row) }
     }
 
-    func newFacts(_ permissions: UInt32, _ caller: Caller) -> FileFacts {
+    func newFacts(_ permissions: UInt32, _ caller: Caller) -> PosixAttributes {
         let now = keychain.now()
-        return FileFacts(
+        return PosixAttributes(
             inode: 0, permissions: permissions, userID: caller.userID, groupID: caller.groupID, modificationTime: now,
             accessTime: now)
     }
 
     /// What a class's container gets when its first directory is made.
-    var containerFacts: FileFacts {
+    var containerFacts: PosixAttributes {
         newFacts(0o700, Caller(userID: options.userID, groupID: options.groupID, processID: 0))
     }
 }

@@ -24,7 +24,7 @@ extension KeychainTree {
                 state.user = request.caller.userID
                 return (
                     self.entry(of: made.file, state, item: made.draft),
-                    Protection.Availability.strictest(of: state.protections(made.draft))
+                    ProtectionClass.Availability.strictest(of: state.protections(made.draft))
                 )
             }
             let writer = Writer(
@@ -91,11 +91,11 @@ extension KeychainTree {
         let name = CanonicalName(typed: name.bytes)
         let account = try whole(account(name))
         let record = try record(of: directory)
-        try mapped { () throws(KeychainError) in try keychain.checkCanAdd(record.defaultProtection) }
+        try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(record.defaultProtection) }
         let draft = newItem(account, in: record, permissions: permissions & 0o700, caller: request.caller)
         try checkRoom(for: 0)
         func make() throws(Errno) -> (file: ItemFile, draft: Item) {
-            let existing = try mapped { () throws(KeychainError) in
+            let existing = try mapped { () throws(KeychainFault) in
                 try keychain.item(named: name, in: directory.row)
             }
             guard existing == nil else { throw .fileExists }
@@ -135,7 +135,7 @@ extension KeychainTree {
         }
         // A lock that came since this was asked before did not see the file, and has taken nothing away from it.
         do {
-            try mapped { () throws(KeychainError) in try keychain.checkCanAdd(draft.protection) }
+            try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(draft.protection) }
         } catch {
             directory.removePending(name, draft.id)
             forget(node, count: 1)
@@ -151,7 +151,7 @@ extension KeychainTree {
         let now = keychain.now()
         // A set-group-ID directory gives its group to what is made in it.
         let group = directory.file.permissions & 0o2000 != 0 ? directory.file.groupID : caller.groupID
-        let file = FileFacts(
+        let file = PosixAttributes(
             inode: UInt64(row.rawValue), permissions: permissions, userID: caller.userID, groupID: group,
             modificationTime: now, accessTime: now)
         return Item(
@@ -226,7 +226,7 @@ extension KeychainTree {
             keepValue(&state)
             return Writer(
                 file: file, flags: flags, user: caller.userID, losses: state.losses,
-                availability: Protection.Availability.strictest(of: state.protections(item)))
+                availability: ProtectionClass.Availability.strictest(of: state.protections(item)))
         }
         return OpenFileInfo(handle: table.withLock { $0.open(.writer(writer)) })
     }
@@ -261,7 +261,7 @@ extension KeychainTree {
         try checkRoom(for: 0)
         let staging: Staging
         if let shared = state.staging { staging = shared } else { staging = try self.staging(for: item, state) }
-        try mapped { () throws(KeychainError) in try staging.truncate(to: 0) }
+        try mapped { () throws(KeychainFault) in try staging.truncate(to: 0) }
         staging.touch(keychain.now())
         staging.note { $0.opened() }
         state.staging = staging
@@ -276,7 +276,7 @@ extension KeychainTree {
             return nil
         }
         let row = state.row
-        let found = try mapped { () throws(KeychainError) in try keychain.itemWithSecret(id: row) }
+        let found = try mapped { () throws(KeychainFault) in try keychain.itemWithSecret(id: row) }
         guard let found else { throw .noSuchFileOrDirectory }
         state.item = shown(found.item, state)
         let secret = found.secret.map { shared($0, &state) }
@@ -296,8 +296,8 @@ extension KeychainTree {
 
     /// An empty staged value for an item, under the key that goes first of those that its classes need.
     func staging(for item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Staging {
-        let availability = Protection.Availability.strictest(of: state.protections(item))
-        return try mapped { () throws(KeychainError) in
+        let availability = ProtectionClass.Availability.strictest(of: state.protections(item))
+        return try mapped { () throws(KeychainFault) in
             Staging(
                 key: try stagingKeys.key(for: availability), availability: availability, limit: options.valueLimit,
                 now: keychain.now())
@@ -386,9 +386,9 @@ extension ItemFile.State {
     }
 }
 
-extension Protection.Availability {
+extension ProtectionClass.Availability {
     /// What has to hold for all of the classes to be usable.
-    static func strictest(of protections: [Protection]) -> Self {
+    static func strictest(of protections: [ProtectionClass]) -> Self {
         let all = protections.map(\.stagingAvailability)
         if all.contains(.unlocked) { return .unlocked }
         return all.contains(.firstUnlock) ? .firstUnlock : .always

@@ -98,7 +98,7 @@ extension KeychainTree {
     /// The file of a name, known to the kernel or not; counts no lookup of its own.
     private func file(named name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> ItemFile? {
         if let file = try uncommitted(name, in: directory) { return file }
-        let item = try mapped { () throws(KeychainError) in try keychain.item(named: name, in: directory.row) }
+        let item = try mapped { () throws(KeychainFault) in try keychain.item(named: name, in: directory.row) }
         guard let item else { return nil }
         if let file = table.withLock({ $0.item(item.id) }) { return file }
         return ItemFile(
@@ -136,22 +136,22 @@ extension KeychainTree {
     /// What takes a name that was freed goes on with its item, and so does what is committed by this.
     private func move(
         _ state: inout ItemFile.State, to account: AttributeValue, goingOnWith freed: FreedName?,
-        directory: (Change) throws(KeychainError) -> RowID
+        directory: (Transaction) throws(KeychainFault) -> RowID
     ) throws(Errno) -> Left? {
         let source = try item(of: &state)
         let staging = stagingToCommit(state)
         let (isPending, adopted) = (state.isPending, state.adopted)
         let (own, next) = (inheritance(of: state.freed), inheritance(of: freed))
-        let (saved, left) = try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
+        let (saved, left) = try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
                 let left =
                     isPending
-                    ? try change.succeed(own, with: source)
-                    : try change.bringing(adopted, to: try change.current(source))
-                var item = try change.succeed(next, with: left)
-                (item.directory, item.account) = (try directory(change), account)
-                let saved = try change.save(item, staged: staging)
-                try change.touchDirectories(source.directory, saved.directory)
+                    ? try transaction.succeed(own, with: source)
+                    : try transaction.bringing(adopted, to: try transaction.current(source))
+                var item = try transaction.succeed(next, with: left)
+                (item.directory, item.account) = (try directory(transaction), account)
+                let saved = try transaction.save(item, staged: staging)
+                try transaction.touchDirectories(source.directory, saved.directory)
                 return (saved, left)
             }
         }
@@ -168,7 +168,8 @@ extension KeychainTree {
 
     /// A rename by attribute: not one that frees a name or takes one that was freed (F5).
     func move(
-        _ state: inout ItemFile.State, to account: AttributeValue, directory: (Change) throws(KeychainError) -> RowID
+        _ state: inout ItemFile.State, to account: AttributeValue,
+        directory: (Transaction) throws(KeychainFault) -> RowID
     ) throws(Errno) {
         _ = try move(&state, to: account, goingOnWith: nil, directory: directory)
     }
@@ -192,15 +193,15 @@ extension KeychainTree {
         let own = inheritance(of: source.freed.flatMap { $0.former.row == newRow ? nil : $0 })
         let targetValue = try detachable(&target, by: process.caller.userID)
         let goesOn = options.mayRead(targetItem.file, process.caller)
-        let (saved, left) = try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
+        let (saved, left) = try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
                 let from =
                     isPending
-                    ? try change.succeed(own, with: sourceItem)
-                    : try change.bringing(adopted, to: try change.current(sourceItem))
-                let saved = try change.replace(
+                    ? try transaction.succeed(own, with: sourceItem)
+                    : try transaction.bringing(adopted, to: try transaction.current(sourceItem))
+                let saved = try transaction.replace(
                     targetItem, goingOn: goesOn, with: from, isStored: !isPending, staged: staging)
-                try change.touchDirectories(from.directory, newDirectory.row)
+                try transaction.touchDirectories(from.directory, newDirectory.row)
                 return (saved, from)
             }
         }
@@ -224,14 +225,14 @@ extension KeychainTree {
         let (rowA, rowB) = (a.row, b.row)
         let drafts = [(rowA, a.adopted), (rowB, b.adopted)]
         let (itemA, itemB) = (try item(of: &a), try item(of: &b))
-        let saved = try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
+        let saved = try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
                 for (row, draft) in drafts where draft != nil {
-                    guard let item = try change.item(id: row) else { throw .itemNotFound }
-                    _ = try change.save(try change.bringing(draft, to: item))
+                    guard let item = try transaction.item(id: row) else { throw .itemNotFound }
+                    _ = try transaction.save(try transaction.bringing(draft, to: item))
                 }
-                let saved = try change.exchange(rowA, rowB)
-                try change.touchDirectories(itemA.directory, itemB.directory)
+                let saved = try transaction.exchange(rowA, rowB)
+                try transaction.touchDirectories(itemA.directory, itemB.directory)
                 return saved
             }
         }
@@ -282,13 +283,13 @@ extension KeychainTree {
     private func saveRenamed(
         _ directory: Directory, in place: ClassDirectory, removing target: RowID?
     ) throws(Errno) {
-        try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
-                if let target { try change.deleteDirectory(target) }
+        try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
+                if let target { try transaction.deleteDirectory(target) }
                 var moved = directory
-                moved.parent = try container(of: place, change).id
-                _ = try change.save(moved)
-                try change.touchDirectories(directory.parent, moved.parent)
+                moved.parent = try container(of: place, transaction).id
+                _ = try transaction.save(moved)
+                try transaction.touchDirectories(directory.parent, moved.parent)
             }
         }
         table.withLock { $0.service(directory.id) }?.move(to: place)
@@ -297,10 +298,10 @@ extension KeychainTree {
     private func exchangeDirectories(
         _ first: Directory, _ second: Directory, _ place: ClassDirectory, _ newPlace: ClassDirectory
     ) throws(Errno) {
-        try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
-                _ = try change.exchangeDirectories(first.id, second.id)
-                try change.touchDirectories(first.parent, second.parent)
+        try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
+                _ = try transaction.exchangeDirectories(first.id, second.id)
+                try transaction.touchDirectories(first.parent, second.parent)
             }
         }
         let (known, other) = table.withLock { ($0.service(first.id), $0.service(second.id)) }
@@ -326,7 +327,7 @@ extension KeychainTree {
     }
 }
 
-extension Listed<Item> {
+extension ListingEntry<Item> {
     /// The row, whatever can be said of it.
     var id: RowID {
         switch self {
@@ -336,15 +337,15 @@ extension Listed<Item> {
     }
 }
 
-extension Change {
+extension Transaction {
     /// The item as the store has it now; it may have changed since it was read.
-    func current(_ item: Item) throws(KeychainError) -> Item {
+    func current(_ item: Item) throws(KeychainFault) -> Item {
         guard let item = try self.item(id: item.id) else { throw .itemNotFound }
         return item
     }
 
     /// With what is staged, or with the secret that it has.
-    func save(_ item: Item, staged staging: Staging?) throws(KeychainError) -> Item {
+    func save(_ item: Item, staged staging: Staging?) throws(KeychainFault) -> Item {
         guard let staging else { return try save(item) }
         return try staging.save(item, in: self)
     }
@@ -353,7 +354,7 @@ extension Change {
     /// attribute takes over the target's.
     func replace(
         _ target: Item, goingOn goesOn: Bool, with source: Item, isStored: Bool, staged staging: Staging?
-    ) throws(KeychainError) -> Item {
+    ) throws(KeychainFault) -> Item {
         var item = try current(target).taking(source, sourceDefault: try defaultProtection(source))
         if !goesOn {
             (item.attributes, item.extraAttributes) = (source.attributes, source.extraAttributes)
@@ -364,7 +365,7 @@ extension Change {
         return try save(item, staged: staging)
     }
 
-    func touchDirectories(_ first: RowID, _ second: RowID) throws(KeychainError) {
+    func touchDirectories(_ first: RowID, _ second: RowID) throws(KeychainFault) {
         try touchDirectory(first)
         if second != first { try touchDirectory(second) }
     }
@@ -375,7 +376,7 @@ extension Item {
     ///
     /// The attributes stay if the source lists none of its own; otherwise the listed ones replace them, the class only
     /// if it is listed. Creation date and persistent reference stay with the name.
-    func taking(_ source: Item, sourceDefault: Protection) -> Item {
+    func taking(_ source: Item, sourceDefault: ProtectionClass) -> Item {
         var item = self
         item.file = source.file
         let listsProtection = source.protection != sourceDefault

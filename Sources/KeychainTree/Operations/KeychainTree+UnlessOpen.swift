@@ -40,15 +40,15 @@ extension KeychainTree {
     /// Changes the attributes of an item whose row cannot be opened: seals it anew, with the value that is kept.
     func saveLocked(_ item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Item {
         let value = state.keptValue
-        return try mapped { () throws(KeychainError) in
-            try keychain.change { (change) throws(KeychainError) in
-                let item = try change.asStored(item)
+        return try mapped { () throws(KeychainFault) in
+            try keychain.change { (transaction) throws(KeychainFault) in
+                let item = try transaction.asStored(item)
                 switch value {
-                case .sealed(let secret): return try change.save(item, secret: secret)
-                case .staged(let snapshot): return try change.save(item, secret: snapshot.contents)
+                case .sealed(let secret): return try transaction.save(item, secret: secret)
+                case .staged(let snapshot): return try transaction.save(item, secret: snapshot.contents)
                 case nil:
                     guard item.secretCount == nil else { throw .interactionNotAllowed }
-                    return try change.save(item)
+                    return try transaction.save(item)
                 }
             }
         }
@@ -63,16 +63,16 @@ enum KeptValue: Sendable {
     case staged(StagedSnapshot)
 }
 
-extension Protection {
+extension ProtectionClass {
     /// Whose staging key its values are kept under: what is staged of UnlessOpen is open, and goes on over a lock.
     var stagingAvailability: Availability {
         self == .whenUnlockedUnlessOpen ? .firstUnlock : availability
     }
 }
 
-extension Change {
+extension Transaction {
     /// A known item in the version that the store has: it may have been sealed anew since it was read.
-    func asStored(_ item: Item) throws(KeychainError) -> Item {
+    func asStored(_ item: Item) throws(KeychainFault) -> Item {
         guard let version = try version(of: item.id) else { throw .itemNotFound }
         var item = item
         item.version = version

@@ -97,7 +97,7 @@ extension KeychainTree {
         var offset = 0
         repeat {
             let part = try refusing(staging) { () throws(Errno) in
-                try mapped { () throws(KeychainError) in
+                try mapped { () throws(KeychainFault) in
                     try sealed.contents.slab(at: offset, size: Self.shortWrite)
                 }
             }
@@ -121,7 +121,7 @@ extension KeychainTree {
         try refusing(staging) { () throws(Errno) in
             try checkLimit(offset, count)
             try checkRoom(for: max(staging.count, offset + count))
-            try mapped { () throws(KeychainError) in try staging.write(data, at: offset, charging: share) }
+            try mapped { () throws(KeychainFault) in try staging.write(data, at: offset, charging: share) }
         }
         changed(staging, by: owner)
     }

@@ -44,7 +44,7 @@ extension KeychainTree {
         guard case .item(let file) = node.content else { throw .operationNotSupported }
         try checkWritable()
         try checkRoom(for: bytes.count)
-        var move: ItemPlace?
+        var move: ItemPrimaryKey?
         try file.state.withLock { (state) throws(Errno) in
             defer { state.forgetLongAttributes() }
             move = try apply(bytes, to: name, flags, &state, by: request.caller)
@@ -95,10 +95,10 @@ extension KeychainTree {
 
     private func apply(
         _ bytes: [UInt8], to name: [UInt8], _ flags: XattrFlags, _ state: inout ItemFile.State, by caller: Caller
-    ) throws(Errno) -> ItemPlace? {
+    ) throws(Errno) -> ItemPrimaryKey? {
         let directory = try record(of: state.directory)
         let container = state.directory.container
-        var move: ItemPlace?
+        var move: ItemPrimaryKey?
         try update(&state, by: caller.userID) { (item) throws(Errno) in
             switch try ItemXattrs(item, directory, container).set(name, to: bytes, flags: flags) {
             case .nothing: return false
@@ -118,7 +118,7 @@ extension KeychainTree {
     ///
     /// It is told to ask again for every name, which takes no lock. `inval_entry`, for kernels that cannot be told so, waits
     /// for the directory's lock, whose holder may wait for the file's, which setxattr holds: so that follows the answer.
-    private func relocate(_ file: ItemFile, to move: ItemPlace, _ request: inout Request) throws(Errno) {
+    private func relocate(_ file: ItemFile, to move: ItemPrimaryKey, _ request: inout Request) throws(Errno) {
         let caller = request.caller
         // The kernel asks for the right to write the item, not for the rights in its directories that a rename needs.
         try checkOwner(caller)
@@ -135,7 +135,7 @@ extension KeychainTree {
 
     /// Returns the former name.
     private func relocate(
-        _ state: inout ItemFile.State, to move: ItemPlace, _ caller: Caller
+        _ state: inout ItemFile.State, to move: ItemPrimaryKey, _ caller: Caller
     ) throws(Errno) -> EntryReference? {
         guard !state.isDetached else { throw .noSuchFileOrDirectory }
         let old = (name: CanonicalName(account: try item(of: &state).account), directory: state.directory)
@@ -145,14 +145,16 @@ extension KeychainTree {
         if known?.pendingFile(name) != nil { throw .fileExists }
         let facts = newFacts(0o700, caller)
         var group = RowID.none
-        try self.move(&state, to: move.account) { (change) throws(KeychainError) in
-            let container = try change.container(move.container, file: containerFacts)
+        try self.move(&state, to: move.account) { (transaction) throws(KeychainFault) in
+            let container = try transaction.container(move.container, file: containerFacts)
             group = container.parent
-            if let directory = try change.directory(named: CanonicalName(service: move.service), in: move.container) {
+            if let directory = try transaction.directory(
+                named: CanonicalName(service: move.service), in: move.container)
+            {
                 return directory.id
             }
-            let directory = try change.addDirectory(.service(move.service), in: container.id, file: facts)
-            try change.touchDirectory(container.id)
+            let directory = try transaction.addDirectory(.service(move.service), in: container.id, file: facts)
+            try transaction.touchDirectory(container.id)
             return directory.id
         }
         // Committed: a lock that comes now must not make an error of it.
@@ -163,9 +165,9 @@ extension KeychainTree {
     }
 
     /// ENOKEY for a name whose item is not available, be it as the target of a rename (L1).
-    private func checkAnswers(_ name: CanonicalName, of place: ItemPlace) throws(Errno) {
+    private func checkAnswers(_ name: CanonicalName, of place: ItemPrimaryKey) throws(Errno) {
         guard keychain.keys.mayLackKeys else { return }
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             let service = CanonicalName(service: place.service)
             guard let directory = try keychain.directory(named: service, in: place.container) else { return }
             _ = try keychain.item(named: name, in: directory.id)
@@ -177,8 +179,8 @@ extension KeychainTree {
     }
 
     /// The directory of a service, if there is one and the kernel knows it.
-    private func knownDirectory(of place: ItemPlace) throws(Errno) -> ServiceDirectory? {
-        let found = try mapped { () throws(KeychainError) in
+    private func knownDirectory(of place: ItemPrimaryKey) throws(Errno) -> ServiceDirectory? {
+        let found = try mapped { () throws(KeychainFault) in
             try keychain.directory(named: CanonicalName(service: place.service), in: place.container)
         }
         return found.flatMap { directory in table.withLock { $0.service(directory.id) } }

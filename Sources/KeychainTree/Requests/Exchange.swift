@@ -95,7 +95,7 @@ final class Exchange: Sendable {
         if length == nil { length = try self.length(of: bytes, data) }
         if let length, count + data.byteCount > length { throw .messageTooLong }
         do throws(CryptoError) { try bytes.write(data, at: count, charging: share) } catch {
-            throw KeychainError(error).errno
+            throw KeychainFault(error).errno
         }
         guard count + data.byteCount == length else {
             state.collected = consume bytes
@@ -112,14 +112,14 @@ final class Exchange: Sendable {
         guard count > 0 else { return try service.length(ofRequestBeginning: data) }
         var prefix = try slab(min(count + data.byteCount, SealedBuffer.pieceSize))
         var output = prefix.mutableBytes
-        _ = try mapped { () throws(KeychainError) in try collected.readSecret(at: 0, into: &output) }
+        _ = try mapped { () throws(KeychainFault) in try collected.readSecret(at: 0, into: &output) }
         _ = output.write(data, at: count)
         return try service.length(ofRequestBeginning: prefix.bytes)
     }
 
     private func slab(_ count: Int) throws(Errno) -> SecretBytes {
-        try mapped { () throws(KeychainError) -> SecretBytes in
-            try KeychainError.translating { () throws(CryptoError) in try SecretBytes(count: count) }
+        try mapped { () throws(KeychainFault) -> SecretBytes in
+            try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(count: count) }
         }
     }
 
@@ -178,14 +178,14 @@ final class Exchange: Sendable {
     /// Carries out a request. `allocate` while answers that are not read yet take too much memory.
     func answer(
         to request: StagedSnapshot, from caller: Caller, willWait: () -> Void
-    ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
+    ) throws(KeychainFault) -> (changes: [ItemChange], answer: any RequestAnswer) {
         guard !share.isExhausted else { throw .allocate }
         if request.contents.count > Self.shortRequest { willWait() }
         return try service.answer(to: request.contents, from: caller, willWait: willWait)
     }
 
     /// Makes at most `size` bytes of an answer, and tells what is left of it then.
-    func next(_ size: Int, of answer: PartialAnswer) throws(KeychainError) -> AnswerPiece {
+    func next(_ size: Int, of answer: PartialAnswer) throws(KeychainFault) -> AnswerPiece {
         if let rest = answer.rest {
             let bytes: SecretBytes = try rest.contents.slab(at: answer.offset, size: size)
             let count = bytes.count
@@ -202,14 +202,14 @@ final class Exchange: Sendable {
 
     // MARK: Sealing
 
-    private func seal(_ bytes: RawSpan) throws(KeychainError) -> StagedSnapshot {
+    private func seal(_ bytes: RawSpan) throws(KeychainFault) -> StagedSnapshot {
         var buffer = SealedBuffer(key: try keys.key(for: .unlocked), limit: Self.limit)
-        try KeychainError.translating { () throws(CryptoError) in try buffer.write(bytes, at: 0) }
+        try KeychainFault.translating { () throws(CryptoError) in try buffer.write(bytes, at: 0) }
         return StagedSnapshot(buffer)
     }
 
     private func newBuffer() throws(Errno) -> SealedBuffer {
-        try mapped { () throws(KeychainError) -> SealedBuffer in
+        try mapped { () throws(KeychainFault) -> SealedBuffer in
             SealedBuffer(key: try keys.key(for: .unlocked), limit: Self.limit)
         }
     }

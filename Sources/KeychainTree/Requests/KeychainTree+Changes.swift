@@ -24,14 +24,14 @@ extension KeychainTree {
         /// Whose attributes are not what they were.
         var nodes: Set<NodeID> = []
         /// Directories by a place in them, its account left out: many changes are of one.
-        var directories: [ItemPlace: ServiceDirectory?] = [:]
+        var directories: [ItemPrimaryKey: ServiceDirectory?] = [:]
     }
 
-    private func directory(of place: ItemPlace, _ seen: inout Seen) -> ServiceDirectory? {
-        var key = place
+    private func directory(of primaryKey: ItemPrimaryKey, _ seen: inout Seen) -> ServiceDirectory? {
+        var key = primaryKey
         key.account = .text([])
         if let directory = seen.directories[key] { return directory }
-        let directory = shownDirectory(of: place)
+        let directory = shownDirectory(of: primaryKey)
         seen.directories[key] = .some(directory)
         if let directory { seen.nodes.insert(directory.node) }
         return directory
@@ -50,9 +50,9 @@ extension KeychainTree {
         let directory = directory(of: new, &seen)
         // An item that nobody has used knows its directory, and that is another one now.
         if let known, let file = table.withLock({ $0.node(known.id)?.file }) {
-            let place = directory ?? unknownDirectory(of: new)
+            let primaryKey = directory ?? unknownDirectory(of: new)
             file.state.withLock { state in
-                if let place { state.directory = place }
+                if let primaryKey { state.directory = primaryKey }
                 changed(&state)
             }
         }
@@ -88,9 +88,9 @@ extension KeychainTree {
     // MARK: Names
 
     /// An item has a name now that somebody may be making a file under.
-    private func taken(_ place: ItemPlace, by row: RowID, _ directory: ServiceDirectory?) {
-        let name = CanonicalName(account: place.account)
-        if let directory = directory?.row ?? unknownRow(of: place) { take(name, in: directory) }
+    private func taken(_ primaryKey: ItemPrimaryKey, by row: RowID, _ directory: ServiceDirectory?) {
+        let name = CanonicalName(account: primaryKey.account)
+        if let directory = directory?.row ?? unknownRow(of: primaryKey) { take(name, in: directory) }
         guard let file = directory?.pendingFile(name), let item = try? keychain.item(id: row) else { return }
         if let other = table.withLock({ $0.knownItem(row)?.file }), other !== file {
             withBoth(file, other) { state, otherState in
@@ -138,33 +138,37 @@ extension KeychainTree {
     // MARK: Places
 
     /// The directory of a place, if the kernel knows it: only there can names be in the making.
-    private func shownDirectory(of place: ItemPlace) -> ServiceDirectory? {
-        guard let directory = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
+    private func shownDirectory(of primaryKey: ItemPrimaryKey) -> ServiceDirectory? {
+        guard
+            let directory = try? keychain.directory(
+                named: CanonicalName(service: primaryKey.service), in: primaryKey.container)
         else { return nil }
         return table.withLock { $0.service(directory.id) }
     }
 
     /// The row of a directory that the kernel does not know, if names that were freed in it may be remembered.
-    private func unknownRow(of place: ItemPlace) -> RowID? {
+    private func unknownRow(of primaryKey: ItemPrimaryKey) -> RowID? {
         guard freedNames.withLock({ $0.count }) > 0 else { return nil }
-        let found = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
+        let found = try? keychain.directory(named: CanonicalName(service: primaryKey.service), in: primaryKey.container)
         return found?.id
     }
 
     /// The directory of a place that the kernel does not know.
-    private func unknownDirectory(of place: ItemPlace) -> ServiceDirectory? {
-        guard let directory = try? keychain.directory(named: CanonicalName(service: place.service), in: place.container)
+    private func unknownDirectory(of primaryKey: ItemPrimaryKey) -> ServiceDirectory? {
+        guard
+            let directory = try? keychain.directory(
+                named: CanonicalName(service: primaryKey.service), in: primaryKey.container)
         else { return nil }
         let container = try? keychain.directory(id: directory.parent)
-        return unknownDirectory(directory.id, place.container, container?.parent ?? .none)
+        return unknownDirectory(directory.id, primaryKey.container, container?.parent ?? .none)
     }
 
     /// For kernels that cannot be told to ask again for all names: those that have come or gone.
     private func names(of changes: [ItemChange]) -> [EntryReference] {
         var found: Set<EntryReference> = []
         for change in changes where change.old != change.new {
-            for place in [change.old, change.new].compactMap(\.self) {
-                if let name = name(of: place) { found.insert(name) }
+            for primaryKey in [change.old, change.new].compactMap(\.self) {
+                if let name = name(of: primaryKey) { found.insert(name) }
             }
         }
         return Array(found)
@@ -172,16 +176,16 @@ extension KeychainTree {
 
     /// The item's own name where the kernel knows the directory; else that of the first directory on the way that it does not
     /// know, and may take for absent.
-    func name(of place: ItemPlace) -> EntryReference? {
+    func name(of primaryKey: ItemPrimaryKey) -> EntryReference? {
         let name: [UInt8]
         let parent: NodeID
-        let (classDirectory, groups) = table.withLock { ($0.classDirectory(place.container), $0.groups()) }
-        if let directory = shownDirectory(of: place) {
-            (parent, name) = (directory.node, CanonicalName(account: place.account).bytes)
+        let (classDirectory, groups) = table.withLock { ($0.classDirectory(primaryKey.container), $0.groups()) }
+        if let directory = shownDirectory(of: primaryKey) {
+            (parent, name) = (directory.node, CanonicalName(account: primaryKey.account).bytes)
         } else if let classDirectory {
-            (parent, name) = (classDirectory, CanonicalName(service: place.service).bytes)
+            (parent, name) = (classDirectory, CanonicalName(service: primaryKey.service).bytes)
         } else if let groups {
-            (parent, name) = (groups, CanonicalName(accessGroup: place.container.accessGroup).bytes)
+            (parent, name) = (groups, CanonicalName(accessGroup: primaryKey.container.accessGroup).bytes)
         } else {
             return nil
         }
@@ -189,9 +193,9 @@ extension KeychainTree {
     }
 }
 
-extension Change {
+extension Transaction {
     /// An item with what was set on a name before the item came to it, as if the file had been renamed over it (F5).
-    func bringing(_ draft: Item?, to item: Item) throws(KeychainError) -> Item {
+    func bringing(_ draft: Item?, to item: Item) throws(KeychainFault) -> Item {
         guard let draft else { return item }
         return item.taking(draft, sourceDefault: try defaultProtection(draft))
     }

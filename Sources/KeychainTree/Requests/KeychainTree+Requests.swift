@@ -59,7 +59,7 @@ extension KeychainTree {
             request.willBlock()
             return answer
         case .carryOut(let bytes):
-            do throws(KeychainError) {
+            do throws(KeychainFault) {
                 let (changes, source) = try exchange.answer(to: bytes, from: request.caller) { request.willBlock() }
                 show(changes, &request)
                 return PartialAnswer(source: source)
@@ -77,7 +77,7 @@ extension KeychainTree {
     private func piece(
         of answer: PartialAnswer, _ size: Int, _ exchange: Exchange
     ) throws(Errno) -> AnswerPiece {
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             return try exchange.next(size, of: answer)
         } catch .allocate {
             exchange.finish(answer)

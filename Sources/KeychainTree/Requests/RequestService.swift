@@ -19,7 +19,7 @@ package protocol RequestService: Sendable {
     ///   `allocate`. Nothing has been changed then. What the request itself meets with is told in the answer.
     func answer(
         to request: borrowing SealedBuffer, from caller: Caller, willWait: () -> Void
-    ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer)
+    ) throws(KeychainFault) -> (changes: [ItemChange], answer: any RequestAnswer)
 }
 
 /// An answer that is made as it is read. Used by one thread at a time.
@@ -28,7 +28,7 @@ package protocol RequestAnswer: Sendable {
     ///
     /// - Throws: `interactionNotAllowed` if a lock has taken away what is not made yet; `allocate`, after which it may be asked
     ///   again. After any other error the rest is lost.
-    func next() throws(KeychainError) -> SecretBytes?
+    func next() throws(KeychainFault) -> SecretBytes?
 
     /// Whether all of it has been given: a new request may follow.
     var hasEnded: Bool { get }

@@ -6,16 +6,16 @@ final class FormerItem: Sendable {
     private let metadata: SealedBuffer
     private let directory: RowID
     private let version: Int64
-    let protection: Protection
+    let protection: ProtectionClass
     /// Where it lives on, if its name was freed by a rename.
     let row: RowID?
 
     private static let limit = 1 << 20
 
-    init(_ item: Item, livingOnAs row: RowID?, keys: StagingKeys) throws(KeychainError) {
+    init(_ item: Item, livingOnAs row: RowID?, keys: StagingKeys) throws(KeychainFault) {
         let plaintext = try MetadataCodec.encode(item)
         var metadata = SealedBuffer(key: try keys.key(for: item.protection.availability), limit: Self.limit)
-        do throws(CryptoError) { try metadata.write(plaintext.bytes, at: 0) } catch { throw KeychainError(error) }
+        do throws(CryptoError) { try metadata.write(plaintext.bytes, at: 0) } catch { throw KeychainFault(error) }
         self.metadata = metadata
         (directory, version, protection) = (item.directory, item.version, item.protection)
         self.row = row
@@ -25,7 +25,7 @@ final class FormerItem: Sendable {
     var weight: Int { metadata.count }
 
     /// The item as it was when its name was freed; `interactionNotAllowed` after a lock.
-    func item() throws(KeychainError) -> Item {
+    func item() throws(KeychainFault) -> Item {
         let plaintext: SecretBytes = try metadata.slab(at: 0, size: metadata.count)
         return try MetadataCodec.decode(
             plaintext.bytes, id: row ?? .none, directory: directory, version: version, protection: protection)
@@ -43,7 +43,7 @@ struct Inheritance: Sendable {
 
 extension Item {
     /// A new item that goes on with a former one: as a file that is renamed over an item does.
-    func succeeding(_ former: Item, default protection: Protection) -> Item {
+    func succeeding(_ former: Item, default protection: ProtectionClass) -> Item {
         var item = self
         (item.attributes, item.extraAttributes) = (former.attributes, former.extraAttributes)
         item.protection = former.protection
@@ -54,17 +54,17 @@ extension Item {
     }
 }
 
-extension Change {
+extension Transaction {
     /// A new item that goes on with a former one, which gets a reference of its own if it lives on elsewhere.
     ///
     /// Where that one cannot be changed now, or its reference has gone on to yet another one, the new one is a new item: no
     /// two have the same reference.
-    func succeed(_ inheritance: Inheritance?, with item: Item) throws(KeychainError) -> Item {
+    func succeed(_ inheritance: Inheritance?, with item: Item) throws(KeychainFault) -> Item {
         // It may be the former item itself that comes back.
         guard let inheritance, inheritance.item.persistentReference != item.persistentReference else { return item }
         let former = inheritance.item
         if let row = inheritance.row {
-            do throws(KeychainError) {
+            do throws(KeychainFault) {
                 guard try renewReference(of: row, from: former.persistentReference) else { return item }
             } catch .interactionNotAllowed {
                 return item
@@ -76,7 +76,7 @@ extension Change {
     }
 
     /// The class that an item does not list where it lies.
-    func defaultProtection(_ item: Item) throws(KeychainError) -> Protection {
+    func defaultProtection(_ item: Item) throws(KeychainFault) -> ProtectionClass {
         try directory(id: item.directory)?.defaultProtection ?? .whenUnlocked
     }
 }

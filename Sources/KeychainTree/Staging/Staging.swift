@@ -11,7 +11,7 @@ final class Staging: Sendable {
         var contents: SealedBuffer
         var state = CommitState()
         var times: Times
-        var availability: Protection.Availability
+        var availability: ProtectionClass.Availability
     }
 
     struct Times: Sendable {
@@ -26,7 +26,7 @@ final class Staging: Sendable {
     private static let copySize = 16_384
 
     /// Empty, under the key of `availability`. `limit` is the longest value in bytes.
-    init(key: RevocableSecret, availability: Protection.Availability, limit: Int, now: KeychainDate) {
+    init(key: RevocableSecret, availability: ProtectionClass.Availability, limit: Int, now: KeychainDate) {
         let times = Times(modification: now, change: now)
         fields = Mutex(
             Fields(contents: SealedBuffer(key: key, limit: limit), times: times, availability: availability))
@@ -40,7 +40,7 @@ final class Staging: Sendable {
     var times: Times { fields.withLock { $0.times } }
 
     /// Whose key it is kept under.
-    var availability: Protection.Availability { fields.withLock { $0.availability } }
+    var availability: ProtectionClass.Availability { fields.withLock { $0.availability } }
 
     /// Something happened to the value: what is to be done about it.
     func note<Decision: Sendable>(_ event: (inout CommitState) -> Decision) -> Decision {
@@ -58,7 +58,7 @@ final class Staging: Sendable {
     }
 
     /// Takes over the first `count` bytes of a committed value, or all.
-    func load(_ secret: SealedSecret, upTo count: Int, charging share: MemoryBudget.Share) throws(KeychainError) {
+    func load(_ secret: SealedSecret, upTo count: Int, charging share: MemoryBudget.Share) throws(KeychainFault) {
         let count = min(count, secret.count)
         var offset = 0
         while offset < count {
@@ -69,14 +69,14 @@ final class Staging: Sendable {
     }
 
     /// Keeps the value under another key: the class of its item has changed.
-    func move(to key: RevocableSecret, of availability: Protection.Availability) throws(KeychainError) {
+    func move(to key: RevocableSecret, of availability: ProtectionClass.Availability) throws(KeychainFault) {
         do throws(CryptoError) {
             try fields.withLock { (fields) throws(CryptoError) in
                 try fields.contents.move(to: key)
                 fields.availability = availability
             }
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 
@@ -86,37 +86,37 @@ final class Staging: Sendable {
     }
 
     /// `diskFull` if the share has no room for what is new.
-    func write(_ data: RawSpan, at offset: Int, charging share: MemoryBudget.Share) throws(KeychainError) {
+    func write(_ data: RawSpan, at offset: Int, charging share: MemoryBudget.Share) throws(KeychainFault) {
         do throws(CryptoError) {
             try fields.withLock { (fields) throws(CryptoError) in
                 try fields.contents.write(data, at: offset, charging: share)
             }
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 
-    func truncate(to count: Int) throws(KeychainError) {
+    func truncate(to count: Int) throws(KeychainFault) {
         do throws(CryptoError) {
             try fields.withLock { (fields) throws(CryptoError) in try fields.contents.truncate(to: count) }
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 
     /// At most `size` bytes from `offset`, in locked memory; empty at the end.
-    func read(at offset: Int, size: Int) throws(KeychainError) -> SecretBytes {
-        try fields.withLock { (fields) throws(KeychainError) in try fields.contents.slab(at: offset, size: size) }
+    func read(at offset: Int, size: Int) throws(KeychainFault) -> SecretBytes {
+        try fields.withLock { (fields) throws(KeychainFault) in try fields.contents.slab(at: offset, size: size) }
     }
 
     /// Commits an item with this value as its secret.
-    func save(_ item: Item, in change: Change) throws(KeychainError) -> Item {
-        try fields.withLock { (fields) throws(KeychainError) in
+    func save(_ item: Item, in transaction: Transaction) throws(KeychainFault) -> Item {
+        try fields.withLock { (fields) throws(KeychainFault) in
             var item = item
             item.file.modificationTime = fields.times.modification
             // A new item has no row yet whose date could be moved on: what everyone has seen is not taken back (F8).
             item.modificationDate = max(item.modificationDate, fields.times.change)
-            return try change.save(item, secret: fields.contents)
+            return try transaction.save(item, secret: fields.contents)
         }
     }
 }
@@ -132,26 +132,26 @@ final class StagedSnapshot: Sendable {
 
 extension SealedBuffer {
     /// At most `size` bytes from `offset`, in locked memory; empty at the end, where a lock has it throw all the same.
-    func slab(at offset: Int, size: Int) throws(KeychainError) -> SecretBytes {
+    func slab(at offset: Int, size: Int) throws(KeychainFault) -> SecretBytes {
         do throws(CryptoError) {
             var slab = try SecretBytes(count: max(0, min(size, count - offset)))
             var output = slab.mutableBytes
             _ = try read(at: offset, into: &output)
             return slab
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
     }
 }
 
 extension SealedSecret {
     /// At most `size` bytes from `offset`, in locked memory; empty at the end, where a lock has it throw all the same.
-    func slab(at offset: Int, size: Int) throws(KeychainError) -> SecretBytes {
+    func slab(at offset: Int, size: Int) throws(KeychainFault) -> SecretBytes {
         var slab: SecretBytes
         do throws(CryptoError) {
             slab = try SecretBytes(count: max(0, min(size, count - offset)))
         } catch {
-            throw KeychainError(error)
+            throw KeychainFault(error)
         }
         var output = slab.mutableBytes
         _ = try read(at: offset, into: &output)

@@ -4,10 +4,10 @@ import Synchronization
 
 /// The random keys that staged values are kept under: one per availability, so that a lock can take them away.
 final class StagingKeys: Sendable {
-    private let keys = Mutex<[Protection.Availability: RevocableSecret]>([:])
+    private let keys = Mutex<[ProtectionClass.Availability: RevocableSecret]>([:])
 
     /// The key for values of that availability, made when first asked for.
-    func key(for availability: Protection.Availability) throws(KeychainError) -> RevocableSecret {
+    func key(for availability: ProtectionClass.Availability) throws(KeychainFault) -> RevocableSecret {
         do {
             return try keys.withLock { (keys) throws(CryptoError) in
                 if let key = keys[availability] { return key }
@@ -21,7 +21,7 @@ final class StagingKeys: Sendable {
     }
 
     /// Wipes the key: what is staged under it is noise from now on.
-    func revoke(_ availability: Protection.Availability) {
+    func revoke(_ availability: ProtectionClass.Availability) {
         keys.withLock { $0.removeValue(forKey: availability) }?.revoke()
     }
 }

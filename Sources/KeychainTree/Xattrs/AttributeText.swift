@@ -32,10 +32,10 @@ package enum AttributeText {
     }
 
     /// The protection class that a text names, be it by the file protection that means the same (L3).
-    static func protection(_ text: String) -> Protection? {
+    static func protection(_ text: String) -> ProtectionClass? {
         let suffix = text.dropPrefix(AttributeKey.accessible.definition.name)
         let fileProtection = text.dropPrefix("NSFileProtection")
-        return Protection.allCases.first {
+        return ProtectionClass.allCases.first {
             $0.suffix == suffix || $0.code == text || $0.fileProtectionSuffix == fileProtection
         }
     }

@@ -6,9 +6,9 @@ import SystemPackage
 struct DirectoryXattrs {
     let service: ServiceKey
     let container: ContainerKey
-    let defaultProtection: Protection
+    let defaultProtection: ProtectionClass
     /// What a new directory beside it would have.
-    let inheritedProtection: Protection
+    let inheritedProtection: ProtectionClass
 
     private var itemClass: ItemClass { container.itemClass }
 
@@ -34,7 +34,7 @@ struct DirectoryXattrs {
     ///
     /// EPERM for another value of what the name stands for: that is what rename is for. EOPNOTSUPP for all that a
     /// directory cannot have, other `user.` names among it.
-    func set(_ name: [UInt8], to bytes: [UInt8], flags: XattrFlags) throws(Errno) -> Protection? {
+    func set(_ name: [UInt8], to bytes: [UInt8], flags: XattrFlags) throws(Errno) -> ProtectionClass? {
         switch XattrName(name, in: itemClass) {
         case .unsupported, .foreign, .extra: throw .operationNotSupported
         case .itemClass: throw .notPermitted
@@ -49,7 +49,7 @@ struct DirectoryXattrs {
     }
 
     /// The default class after the removal of an attribute: that of a new directory. ENODATA for what is not set.
-    func remove(_ name: [UInt8]) throws(Errno) -> Protection {
+    func remove(_ name: [UInt8]) throws(Errno) -> ProtectionClass {
         switch XattrName(name, in: itemClass) {
         case .unsupported: throw .operationNotSupported
         case .attribute(.accessible) where isListed: return inheritedProtection
@@ -66,7 +66,7 @@ struct DirectoryXattrs {
 
 extension AttributeText {
     /// The class that an attribute's value names; EINVAL if none.
-    static func protection(_ bytes: [UInt8]) throws(Errno) -> Protection {
+    static func protection(_ bytes: [UInt8]) throws(Errno) -> ProtectionClass {
         guard let text = String(validating: bytes, as: UTF8.self), let protection = protection(text) else {
             throw .invalidArgument
         }

@@ -8,7 +8,7 @@ struct ItemXattrs {
     /// The directory it lies in.
     let service: ServiceKey
     let container: ContainerKey
-    let defaultProtection: Protection
+    let defaultProtection: ProtectionClass
 
     private var itemClass: ItemClass { container.itemClass }
 
@@ -70,7 +70,7 @@ struct ItemXattrs {
         /// The name already stands for this value.
         case nothing
         /// The item gets another place.
-        case move(ItemPlace)
+        case move(ItemPrimaryKey)
     }
 
     /// X3 and X4: EPERM for what the system keeps, EOPNOTSUPP for what the class has not, EINVAL for a bad value.
@@ -154,8 +154,8 @@ struct ItemXattrs {
     /// Where it lies, but for what is given.
     private func place(
         account: AttributeValue? = nil, service: ServiceKey? = nil, container: ContainerKey? = nil
-    ) -> ItemPlace {
-        ItemPlace(
+    ) -> ItemPrimaryKey {
+        ItemPrimaryKey(
             account: account ?? item.account, service: service ?? self.service,
             container: container ?? self.container)
     }

@@ -12,7 +12,7 @@ package struct SealedBuffer: ~Copyable, Sendable {
     private static let ids = Atomic<UInt64>(0)
 
     private struct Piece: Sendable {
-        let seal: NonceAndTag
+        let nonceAndTag: NonceAndTag
         let ciphertext: [UInt8]
         var charge: MemoryCharge?
     }
@@ -196,7 +196,7 @@ package struct SealedBuffer: ~Copyable, Sendable {
         let data = associatedData(index)
         return try (key ?? self.key).use { (key) throws(CryptoError) -> Piece in
             let sealed = try AEAD.seal(bytes, key: key, associatedData: data)
-            return Piece(seal: sealed.seal, ciphertext: sealed.ciphertext, charge: charge)
+            return Piece(nonceAndTag: sealed.nonceAndTag, ciphertext: sealed.ciphertext, charge: charge)
         }
     }
 
@@ -204,7 +204,7 @@ package struct SealedBuffer: ~Copyable, Sendable {
         let data = associatedData(index)
         try key.use { (key) throws(CryptoError) -> Void in
             try AEAD.open(
-                piece.ciphertext.rawSpan, seal: piece.seal, key: key, associatedData: data, into: &output)
+                piece.ciphertext.rawSpan, nonceAndTag: piece.nonceAndTag, key: key, associatedData: data, into: &output)
         }
     }
 

@@ -9,35 +9,35 @@ package enum AEAD {
     /// Encrypts `plaintext` and binds `associatedData` to it. A key that is not 32 bytes: `invalidParameter`.
     package static func seal(
         _ plaintext: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8]
-    ) throws(CryptoError) -> (seal: NonceAndTag, ciphertext: [UInt8]) {
+    ) throws(CryptoError) -> (nonceAndTag: NonceAndTag, ciphertext: [UInt8]) {
         guard key.count == keyCount else { throw .invalidParameter }
-        var seal = NonceAndTag(nonceAndTag: [])
+        var nonceAndTag = NonceAndTag(nonceAndTag: [])
         let ciphertext = unsafe [UInt8](writing: plaintext.byteCount) { output in
-            seal = unsafe encrypt(plaintext, key: key, associatedData: associatedData, into: output)
+            nonceAndTag = unsafe encrypt(plaintext, key: key, associatedData: associatedData, into: output)
         }
-        return (seal, ciphertext)
+        return (nonceAndTag, ciphertext)
     }
 
     /// Decrypts into locked memory. Wrong key, data or seal: `authenticationFailed`, never another plaintext.
     package static func open(
-        _ ciphertext: RawSpan, seal: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
+        _ ciphertext: RawSpan, nonceAndTag: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         in arena: SecretArena = .shared
     ) throws(CryptoError) -> SecretBytes {
         var plaintext = try SecretBytes(count: ciphertext.byteCount, in: arena)
         var output = plaintext.mutableBytes
-        try open(ciphertext, seal: seal, key: key, associatedData: associatedData, into: &output)
+        try open(ciphertext, nonceAndTag: nonceAndTag, key: key, associatedData: associatedData, into: &output)
         return plaintext
     }
 
     /// Decrypts into the first bytes of `output` without allocating; they are zero if it fails. Less room than
     /// ciphertext, or a key that is not 32 bytes: `invalidParameter`.
     package static func open(
-        _ ciphertext: RawSpan, seal: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
+        _ ciphertext: RawSpan, nonceAndTag: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: inout MutableRawSpan
     ) throws(CryptoError) {
         guard key.count == keyCount, output.byteCount >= ciphertext.byteCount else { throw .invalidParameter }
         let result = unsafe output.withPointer { output in
-            unsafe decrypt(ciphertext, seal: seal, key: key, associatedData: associatedData, into: output)
+            unsafe decrypt(ciphertext, nonceAndTag: nonceAndTag, key: key, associatedData: associatedData, into: output)
         }
         guard result == 0 else { throw .authenticationFailed }
     }
@@ -62,12 +62,12 @@ package enum AEAD {
 
     /// 0 if the tag fits; otherwise `output` is zero.
     private static func decrypt(
-        _ ciphertext: RawSpan, seal: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
+        _ ciphertext: RawSpan, nonceAndTag: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: UnsafeMutablePointer<UInt8>
     ) -> Int32 {
         unsafe ciphertext.withPointer { message in
             unsafe key.withPointer { key in
-                unsafe seal.bytes.rawSpan.withPointer { nonce in
+                unsafe nonceAndTag.bytes.rawSpan.withPointer { nonce in
                     unsafe crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
                         output, nil, message, UInt64(ciphertext.byteCount), nonce + NonceAndTag.nonceCount,
                         associatedData, UInt64(associatedData.count), nonce, key)

@@ -12,7 +12,7 @@ extension FuzzTarget {
         examples: { try clientExamples.map { Array($0.utf8) } + [status()] }
     ) { input in
         try check(StatusReport.self, input) { _ = $0.text }
-        try check(CheckAnswer.self, input) { _ = ($0.text, $0.isSound) }
+        try check(CheckAnswer.self, input) { _ = ($0.text, $0.isConsistent) }
         try check(SlotListAnswer.self, input) { _ = $0.text }
         try check(SlotChangeAnswer.self, input) { _ in }
         try check(SnapshotAnswer.self, input) { _ in }

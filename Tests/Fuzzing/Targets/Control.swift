@@ -36,7 +36,7 @@ extension FuzzTarget {
         let before = memory.store.records.slotRecords
         let commands = try DaemonCommands.commands.get()
         var request = Request(caller: Caller(userID: 0, groupID: 0, processID: 1))
-        do throws(KeychainError) {
+        do throws(KeychainFault) {
             _ = try commands.run(command.span.bytes, on: memory.tree, request: &request)
         } catch {
             try hold(
@@ -93,7 +93,7 @@ enum DaemonCommands {
         defer { try? FileManager.default.removeItem(at: directory) }
         let path = directory.appendingPathComponent("login.keychain").path
         let memory = try MemoryKeychain()
-        let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainError) in store }
+        let store = try SQLiteRecordStore.create(at: path) { store throws(KeychainFault) in store }
         let opened = OpenedKeychain(keychain: memory.keychain, store: store, hadDeviceKey: true)
         return ControlCommandLine(
             processID: 1, keychainPath: path, mountPoint: "/mnt", home: "/home",

@@ -23,7 +23,8 @@ extension FuzzTarget {
         let report = try opened.keychain.check()
         try use(opened)
         try hold(
-            isChanged != report.isSound, isChanged ? "a change that 'check' does not see" : "a fault out of nothing")
+            isChanged != report.isConsistent,
+            isChanged ? "a change that 'check' does not see" : "a fault out of nothing")
     }
 
     /// What people do with a keychain, whatever its rows are: it may fail, and loses and changes nothing by that.
@@ -32,7 +33,7 @@ extension FuzzTarget {
         try? client.mkdir("/generic-passwords/new")
         try? client.put("/generic-passwords/new/item", [1, 2, 3])
         try? client.put("/generic-passwords/s/item", [1, 2, 3])
-        _ = try? keychain.startRekey { () throws(KeychainError) in
+        _ = try? keychain.startRekey { () throws(KeychainFault) in
             try keychain.keys.userKey(with: UnlockSecret(passphrase: MemoryKeychain.typed()))
         }
         keychain.keys.lock()
@@ -112,16 +113,16 @@ private struct RowChange {
         }
     }
 
-    private func change(_ seal: inout NonceAndTag) {
-        var bytes = seal.bytes
+    private func change(_ nonceAndTag: inout NonceAndTag) {
+        var bytes = nonceAndTag.bytes
         bytes[place % bytes.count] ^= value
-        seal = NonceAndTag(bytes: bytes) ?? seal
+        nonceAndTag = NonceAndTag(bytes: bytes) ?? nonceAndTag
     }
 
     private func change(_ sealed: inout Sealed) {
-        var (seal, ciphertext) = (sealed.seal, sealed.ciphertext)
-        if value % 2 == 0 { change(&seal) } else { change(&ciphertext) }
-        sealed = Sealed(seal: seal, ciphertext: ciphertext)
+        var (nonceAndTag, ciphertext) = (sealed.nonceAndTag, sealed.ciphertext)
+        if value % 2 == 0 { change(&nonceAndTag) } else { change(&ciphertext) }
+        sealed = Sealed(nonceAndTag: nonceAndTag, ciphertext: ciphertext)
     }
 
     private func change(_ number: inout Int64) {
@@ -140,10 +141,13 @@ private struct RowChange {
         case 0: number = item.version; change(&number); item.version = number
         case 1: number = item.generation; change(&number); item.generation = number
         case 2: number = item.directory.rawValue; change(&number); item.directory = RowID(rawValue: number)
-        case 3: item.protection = Protection(rawValue: value) ?? item.protection
+        case 3: item.protection = ProtectionClass(rawValue: value) ?? item.protection
         case 4: change(&item.tag)
         case 5: change(&item.metadata)
-        case 6: if !item.secretSeals.isEmpty { change(&item.secretSeals[place % item.secretSeals.count]) }
+        case 6:
+            if !item.secretNoncesAndTags.isEmpty {
+                change(&item.secretNoncesAndTags[place % item.secretNoncesAndTags.count])
+            }
         case 7:
             number = id.rawValue
             change(&number)

@@ -105,29 +105,29 @@ extension FuzzTarget {
                 record[Int(bytes[index]) % genuine.count] ^= bytes[index + 1]
             }
         }
-        let memory = try MemoryKeychain(keeper: FixedNumber(record))
+        let memory = try MemoryKeychain(commitNumberStore: FixedNumber(record))
         let isUnlocked = (try? memory.unlock()) != nil
         try hold(isUnlocked == (record == genuine), "a commit number of somebody else's making was taken")
     }
 
     /// What is kept of the original.
     private static let keptNumber = Result { () throws -> [UInt8] in
-        let keeper = FixedNumber(nil)
-        try MemoryKeychain(keeper: keeper).unlock()
-        guard let kept = keeper.last.withLock({ $0 }) else { throw Finding("no commit number was kept") }
+        let commitNumberStore = FixedNumber(nil)
+        try MemoryKeychain(commitNumberStore: commitNumberStore).unlock()
+        guard let kept = commitNumberStore.last.withLock({ $0 }) else { throw Finding("no commit number was kept") }
         return kept
     }
 }
 
 /// Has always the same bytes, and remembers what it was to keep.
-private final class FixedNumber: CommitNumberKeeper {
+private final class FixedNumber: CommitNumberStore {
     let last = Mutex<[UInt8]?>(nil)
     private let bytes: [UInt8]?
 
     init(_ bytes: [UInt8]?) { self.bytes = bytes }
 
-    func kept(for store: [UInt8]) -> [UInt8]? { bytes }
-    func keep(_ record: [UInt8], for store: [UInt8]) throws(KeychainError) { last.withLock { $0 = record } }
+    func load(for store: [UInt8]) -> [UInt8]? { bytes }
+    func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) { last.withLock { $0 = record } }
 }
 
 /// A file with the input's bytes, as long as it is looked at.

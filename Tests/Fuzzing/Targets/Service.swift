@@ -25,7 +25,7 @@ extension FuzzTarget {
             try hold(known.contains(status), "status \(status)")
             try hold(status == 0 || memory.keychain.commitCount == before, "a change by a request that failed")
         }
-        try hold(try memory.keychain.check().isSound, "a keychain that is not sound")
+        try hold(try memory.keychain.check().isConsistent, "a keychain that is not sound")
     }
 
     /// What reference 3.14 knows, and none of these is a failure of the daemon.

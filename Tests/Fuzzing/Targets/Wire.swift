@@ -23,7 +23,7 @@ extension FuzzTarget {
         try hold(alive.error == 0, "a session that answers \(alive.error)")
         try hold(session.wire.connection.unexpectedReplies == 0, "an answer that nobody has asked for")
         try hold(session.stop(), "a session that does not end")
-        try hold(try memory.keychain.check().isSound, "a keychain that is not sound")
+        try hold(try memory.keychain.check().isConsistent, "a keychain that is not sound")
     }
 
     private static let unanswered = [FUSE_FORGET, FUSE_BATCH_FORGET, FUSE_INTERRUPT, FUSE_NOTIFY_REPLY].map(\.rawValue)

@@ -52,7 +52,7 @@ struct HostileQueryTests {
         }
         // It is no test if everything is refused.
         #expect(statuses[0, default: 0] > 50, "\(statuses)")
-        #expect(try fixture.keychain.check().isSound)
+        #expect(try fixture.keychain.check().isConsistent)
     }
 
     /// Mostly of a class, so that something comes of it.

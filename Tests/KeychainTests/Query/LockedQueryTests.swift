@@ -109,13 +109,13 @@ struct LockedQueryTests {
         fixture.keychain.lock()
         #expect(client.engine.hints.row(of: Array(reference.bytes?.dropFirst(4) ?? [])) == nil)
         #expect(client.status([kSecValuePersistentRef: reference]) == errSecInteractionNotAllowed)
-        try fixture.bench.unlock()
+        try fixture.keyRingFixture.unlock()
         #expect(client.data([kSecValuePersistentRef: reference]) == .bytes("unlocked"))
     }
 
     @Test("before the first unlock an Always item answers to its whole name, and nothing else does")
     func beforeFirstUnlock() throws {
-        let cold = try QueryFixture(Bench(copying: fixture.bench.store.records)).client
+        let cold = try QueryFixture(KeyRingFixture(copying: fixture.keyRingFixture.store.records)).client
         #expect(cold.data(.generic("s", "always")) == .bytes("always"))
         for query: [String: Plain] in [.generic("s", "first"), .generic("t", "always"), .anyInternet] {
             #expect(cold.status(query) == errSecInteractionNotAllowed)
@@ -128,9 +128,9 @@ struct LockedQueryTests {
     func foreign() throws {
         let bound = [String: Plain].generic("s", "bound").with([kSecAttrAccessible: "aku"])
         #expect(client.add(bound).status == errSecSuccess)
-        let bench = try Bench(copying: fixture.bench.store.records, device: 2)
-        try bench.unlock()
-        let other = try QueryFixture(bench).client
+        let keyRingFixture = try KeyRingFixture(copying: fixture.keyRingFixture.store.records, device: 2)
+        try keyRingFixture.unlock()
+        let other = try QueryFixture(keyRingFixture).client
         #expect(other.count(.anyGeneric) == 3)
         #expect(other.status(.generic("s", "bound")) == errSecInteractionNotAllowed)
         #expect(other.add(.generic("s", "bound")).status == errSecInteractionNotAllowed)
@@ -146,7 +146,7 @@ struct LockedQueryTests {
         let secret: [String: Plain] = [kSecAttrAccessible: "cuo", kSecValueData: .bytes("y")]
         #expect(client.add(item.with(secret).with([kSecReturnData: true])) == Answer(status: errSecSuccess))
         #expect(client.status(item) == errSecInteractionNotAllowed)
-        try fixture.bench.unlock()
+        try fixture.keyRingFixture.unlock()
         #expect(client.data(item) == .bytes("y"))
     }
 }

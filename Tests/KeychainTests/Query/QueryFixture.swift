@@ -6,37 +6,37 @@ import SecretCrypto
 
 /// An unlocked keychain on a store in memory, empty but for what a test adds, and a client of it.
 struct QueryFixture {
-    let bench: Bench
-    let keychain: Keychain
+    let keyRingFixture: KeyRingFixture
+    let keychain: KeychainStore
     let client: EngineClient
     let clock: TestClock
 
-    init() throws { try self.init(Bench()) }
+    init() throws { try self.init(KeyRingFixture()) }
 
-    init(_ bench: Bench, valueLimit: Int = 1 << 20) throws {
-        self.bench = bench
+    init(_ keyRingFixture: KeyRingFixture, valueLimit: Int = 1 << 20) throws {
+        self.keyRingFixture = keyRingFixture
         let clock = TestClock()
         self.clock = clock
-        keychain = try Keychain(store: bench.store, keys: bench.ring, clock: { clock.now() })
+        keychain = try KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { clock.now() })
         client = EngineClient(engine: QueryEngine(keychain: keychain, valueLimit: valueLimit))
     }
 
     /// Damages the metadata of an item.
     func damage(_ query: [String: Plain]) throws {
         let row = try row(query)
-        var records = bench.store.records
-        guard var record = records.itemRecords[row] else { throw KeychainError.itemNotFound }
+        var records = keyRingFixture.store.records
+        guard var record = records.itemRecords[row] else { throw KeychainFault.itemNotFound }
         record.metadata.ciphertext[0] ^= 1
         try records.put(record, secret: nil)
-        bench.store.records = records
+        keyRingFixture.store.records = records
     }
 
     /// The row of the one item that matches.
     func row(_ query: [String: Plain]) throws -> RowID {
-        guard let bytes = client.reference(query)?.bytes else { throw KeychainError.itemNotFound }
-        for id in bench.store.records.itemRecords.keys {
+        guard let bytes = client.reference(query)?.bytes else { throw KeychainFault.itemNotFound }
+        for id in keyRingFixture.store.records.itemRecords.keys {
             if try keychain.item(id: id)?.persistentReference == Array(bytes.dropFirst(4)) { return id }
         }
-        throw KeychainError.itemNotFound
+        throw KeychainFault.itemNotFound
     }
 }

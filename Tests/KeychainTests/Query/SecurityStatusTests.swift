@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Status numbers, reference 4")
 struct SecurityStatusTests {
-    private static let failures: [(KeychainError, Int32)] = [
+    private static let failures: [(KeychainFault, Int32)] = [
         (.itemNotFound, -25300), (.duplicateItem, -25299), (.interactionNotAllowed, -25308), (.authFailed, -25293),
         (.param, -50), (.noSuchAttr, -25303), (.readOnlyAttr, -25309), (.dataTooLarge, -25302),
         (.attributesTooLarge, -25302), (.decode, -26275), (.diskFull, -34), (.readOnly, -25292),
@@ -16,7 +16,7 @@ struct SecurityStatusTests {
     ]
 
     @Test("4: what goes wrong in the keychain is told by Apple's numbers", arguments: failures)
-    func numbers(_ failure: KeychainError, _ number: Int32) {
+    func numbers(_ failure: KeychainFault, _ number: Int32) {
         #expect(SecurityStatus(failure).rawValue == number)
     }
 
@@ -31,7 +31,7 @@ struct SecurityStatusTests {
     func store() throws {
         let fixture = try QueryFixture()
         #expect(fixture.client.add(.generic("s", "a")).status == 0)
-        let readOnly = try Bench(copying: fixture.bench.store.records, isReadOnly: true)
+        let readOnly = try KeyRingFixture(copying: fixture.keyRingFixture.store.records, isReadOnly: true)
         try readOnly.unlock()
         let client = try QueryFixture(readOnly).client
         #expect(client.status(.generic("s", "a")) == 0)

@@ -12,13 +12,13 @@ final class FakeService: RequestService {
         /// The pieces that answers are made in, in bytes.
         var pieceSize = 4
         /// Instead of an answer.
-        var refusal: KeychainError?
+        var refusal: KeychainFault?
         /// Whether requests take long.
         var waits = false
         /// Called while a request is carried out.
         var onAnswer: (@Sendable () -> Void)?
         /// Thrown by the n-th piece from now on, once.
-        var failures: [Int: KeychainError] = [:]
+        var failures: [Int: KeychainFault] = [:]
         var changes: [ItemChange] = []
     }
 
@@ -40,7 +40,7 @@ final class FakeService: RequestService {
 
     func answer(
         to request: borrowing SealedBuffer, from caller: Caller, willWait: () -> Void
-    ) throws(KeychainError) -> (changes: [ItemChange], answer: any RequestAnswer) {
+    ) throws(KeychainFault) -> (changes: [ItemChange], answer: any RequestAnswer) {
         let slab: SecretBytes = try request.slab(at: 0, size: request.count)
         let text = String(decoding: [UInt8](copying: slab.bytes).dropFirst(3), as: UTF8.self)
         let script = script.withLock { $0 }
@@ -52,7 +52,7 @@ final class FakeService: RequestService {
         return (script.changes, FakeAnswer(text: text + text, service: self, pieceSize: script.pieceSize))
     }
 
-    fileprivate func failure(_ piece: Int) -> KeychainError? {
+    fileprivate func failure(_ piece: Int) -> KeychainFault? {
         script.withLock { $0.failures.removeValue(forKey: piece) }
     }
 }
@@ -73,7 +73,7 @@ final class FakeAnswer: RequestAnswer {
 
     var heldBytes: Int { rest.withLock { $0.count } }
 
-    func next() throws(KeychainError) -> SecretBytes? {
+    func next() throws(KeychainFault) -> SecretBytes? {
         if let failure = service.failure(made.load(ordering: .relaxed)) { throw failure }
         let piece = rest.withLock { rest in
             defer { rest.removeFirst(min(pieceSize, rest.count)) }
@@ -81,6 +81,6 @@ final class FakeAnswer: RequestAnswer {
         }
         guard !piece.isEmpty else { return nil }
         made.add(1, ordering: .relaxed)
-        return try KeychainError.translating { () throws(CryptoError) in try SecretBytes(copying: piece.rawSpan) }
+        return try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(copying: piece.rawSpan) }
     }
 }

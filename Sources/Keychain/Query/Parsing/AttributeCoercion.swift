@@ -91,12 +91,12 @@ extension AttributeKey {
     }
 
     private static func protection(_ value: QueryValue) -> AttributeValue? {
-        guard let code = value.string, Protection(code: code) != nil else { return nil }
+        guard let code = value.string, ProtectionClass(code: code) != nil else { return nil }
         return .string(code)
     }
 }
 
-extension Protection {
+extension ProtectionClass {
     /// The class of a kSecAttrAccessible constant.
     package init?(code: String) {
         guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }

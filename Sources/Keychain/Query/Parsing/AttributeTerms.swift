@@ -23,7 +23,9 @@ struct AttributeTerms: Hashable, Sendable {
     var accessGroup: [UInt8]? { values[.accessGroup]?.bytes }
 
     /// The class that kSecAttrAccessible or kSecAttrAccessControl names.
-    var protection: Protection? { accessControl?.protection ?? values[.accessible].flatMap { Protection($0) } }
+    var protection: ProtectionClass? {
+        accessControl?.protection ?? values[.accessible].flatMap { ProtectionClass($0) }
+    }
 
     /// - Throws: `noSuchAttr` for what the class does not have, `param` for a value that it cannot hold.
     mutating func add(_ code: String, _ value: QueryValue) throws(SecurityStatus) {
@@ -54,7 +56,7 @@ struct AttributeTerms: Hashable, Sendable {
     /// - Throws: `param` if kSecAttrAccessible and kSecAttrAccessControl contain different protection classes.
     func checkProtection() throws(SecurityStatus) {
         guard let accessControl, let named = values[.accessible] else { return }
-        guard Protection(named) == accessControl.protection else { throw .param }
+        guard ProtectionClass(named) == accessControl.protection else { throw .param }
     }
 
     /// Whether a key of a dictionary is an attribute: only their codes have four characters.

@@ -7,7 +7,7 @@ struct MatchFilter: Hashable, Sendable {
         case contains = "m_SubjectContains"
         case startsWith = "m_SubjectStartsWith"
         case endsWith = "m_SubjectEndsWith"
-        case whole = "m_SubjectWholeString"
+        case entire = "m_SubjectWholeString"
     }
 
     /// kSecMatchCaseInsensitive: text attributes are compared without regard to case, the access group apart.

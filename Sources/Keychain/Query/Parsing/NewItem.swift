@@ -1,9 +1,9 @@
 /// What SecItemAdd is asked to add, checked.
 struct NewItem: Hashable, Sendable {
     let attributes: AttributeTerms
-    let place: ItemPlace
+    let primaryKey: ItemPrimaryKey
     /// Nil for the default of where it will lie.
-    let protection: Protection?
+    let protection: ProtectionClass?
     let hasData: Bool
     let returns: ReturnKeys
 
@@ -23,12 +23,12 @@ struct NewItem: Hashable, Sendable {
         returns = terms.returns
         let group = attributes.accessGroup ?? client.defaultGroup
         try client.checkWriting(group)
-        place = ItemPlace(
+        primaryKey = ItemPrimaryKey(
             account: .text([]), service: .empty(attributes.itemClass),
             container: ContainerKey(itemClass: attributes.itemClass, accessGroup: group)
         ).changed(by: attributes)
         protection = attributes.protection ?? (group == Self.pushGroup ? .alwaysThisDeviceOnly : nil)
-        guard !place.container.isSynchronizable || attributes.accessControl?.hasConstraints != true else {
+        guard !primaryKey.container.isSynchronizable || attributes.accessControl?.hasConstraints != true else {
             throw .param
         }
     }

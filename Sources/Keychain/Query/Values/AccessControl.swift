@@ -1,10 +1,10 @@
 /// A SecAccessControl (kSecAttrAccessControl): a protection class and the constraints on each use of an item.
 package struct AccessControl: Hashable, Sendable {
-    package var protection: Protection
+    package var protection: ProtectionClass
     /// SecAccessControlCreateFlags; 0 for no constraint.
     package var flags: Int64
 
-    package init(protection: Protection, flags: Int64) {
+    package init(protection: ProtectionClass, flags: Int64) {
         self.protection = protection
         self.flags = flags
     }

@@ -50,7 +50,7 @@ package struct SecurityStatus: RawRepresentable, Error, Hashable, Sendable {
 
 extension SecurityStatus {
     /// The status that a failure of the keychain is told as.
-    package init(_ error: KeychainError) {
+    package init(_ error: KeychainFault) {
         self =
             switch error {
             case .itemNotFound: .itemNotFound
@@ -74,8 +74,8 @@ extension SecurityStatus {
     }
 
     /// Runs `body`; what the keychain throws becomes a status.
-    static func translating<Result>(_ body: () throws(KeychainError) -> Result) throws(SecurityStatus) -> Result {
-        do throws(KeychainError) {
+    static func translating<Result>(_ body: () throws(KeychainFault) -> Result) throws(SecurityStatus) -> Result {
+        do throws(KeychainFault) {
             return try body()
         } catch {
             throw SecurityStatus(error)

@@ -1,0 +1,132 @@
+import Foundation
+import SecretCrypto
+package import SystemPackage
+import SystemServices
+
+/// A file that is being written beside the place where it will be: it gets its name when it is whole and durable.
+///
+/// Mode 0600 from the first moment. What has not got its name is removed at the end, with what SQLite has left beside it.
+package struct TemporaryFile: ~Copyable {
+    package let file: FileDescriptor
+    package let path: String
+    private let target: FilePath
+
+    package init(for target: String) throws(Errno) {
+        self.target = FilePath(target)
+        let temporaryFiles = TemporaryFiles(in: self.target.removingLastComponent())
+        temporaryFiles.removeLeftovers()
+        let draft = try temporaryFiles.create()
+        (file, path) = (draft.file, draft.path.string)
+    }
+
+    deinit {
+        SQLiteFileNames.removeAll(of: path)
+        try? FileManager.default.removeItem(atPath: path)
+        try? file.close()
+    }
+
+    /// In bytes, as it is now.
+    package var byteCount: Int64 { (try? file.seek(offset: 0, from: .end)) ?? 0 }
+
+    /// Appends the contents of a regular file. Throws EINVAL for a FIFO or a device, which may have no end.
+    package func copy(fileAt path: String) throws(Errno) {
+        let source = try Self.openRegular(path, [.closeOnExec, .nonBlocking])
+        defer { try? source.close() }
+        try copy(from: source)
+    }
+
+    /// Copies a log to the name of this file's log (mode 0600), which is removed with it. Throws EINVAL unless it is a regular file,
+    /// ELOOP for a symbolic link.
+    package func copyLog(at path: String) throws(Errno) {
+        let source = try Self.openRegular(path, [.closeOnExec, .nonBlocking, .noFollow])
+        defer { try? source.close() }
+        let log: FileDescriptor
+        do {
+            log = try FileDescriptor.open(
+                FilePath(SQLiteFileNames.log(of: self.path)), .writeOnly,
+                options: [.create, .exclusiveCreate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
+        } catch {
+            throw Errno(within: error)
+        }
+        defer { try? log.close() }
+        try Self.copy(from: source, to: log)
+    }
+
+    private static func openRegular(
+        _ path: String, _ options: FileDescriptor.OpenOptions
+    ) throws(Errno) -> FileDescriptor {
+        let file: FileDescriptor
+        do { file = try FileDescriptor.open(FilePath(path), .readOnly, options: options) } catch {
+            throw Errno(within: error)
+        }
+        guard (try? Stat(file).type) == .regular else {
+            try? file.close()
+            throw .invalidArgument
+        }
+        return file
+    }
+
+    /// All of another file, from where its descriptor stands.
+    package func copy(from source: FileDescriptor) throws(Errno) { try Self.copy(from: source, to: file) }
+
+    private static func copy(from source: FileDescriptor, to file: FileDescriptor) throws(Errno) {
+        let handle = FileHandle(fileDescriptor: source.rawValue, closeOnDealloc: false)
+        do {
+            while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {
+                try file.writeAll(piece)
+            }
+        } catch {
+            throw Errno(within: error)
+        }
+    }
+
+    package func write(_ bytes: [UInt8]) throws(Errno) {
+        do { try file.writeAll(bytes) } catch { throw Errno(within: error) }
+    }
+
+    /// A key that nobody has.
+    package func writeRandom(count: Int) throws(Errno) {
+        do throws(CryptoError) {
+            try SecretBytes(randomCount: count).write(to: file.rawValue)
+        } catch {
+            if case .io(let number) = error { throw Errno(rawValue: number) }
+            throw .noMemory
+        }
+    }
+
+    /// Makes the contents durable (fsync(2)).
+    package func synchronize() throws(Errno) {
+        do {
+            try FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false).synchronize()
+        } catch {
+            throw Errno(within: error)
+        }
+    }
+
+    /// Gives it its name, which nothing may have: EEXIST. Durable when it returns.
+    package consuming func publish() throws(Errno) {
+        try synchronize()
+        try FileRenaming.renameNoReplace(path, target.string)
+        try FileRenaming.synchronize(directory: target.removingLastComponent().string)
+    }
+
+    /// Gives it its name; what had it is gone. Durable when it returns.
+    package consuming func replace() throws(Errno) {
+        try synchronize()
+        try FileRenaming.replace(path, target.string)
+        try FileRenaming.synchronize(directory: target.removingLastComponent().string)
+    }
+}
+
+extension Errno {
+    /// What Foundation wraps, or a system call threw.
+    package init(within error: any Error) {
+        if let errno = error as? Errno {
+            self = errno
+        } else if let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError {
+            self = Errno(rawValue: CInt(truncatingIfNeeded: cause.code))
+        } else {
+            self = .ioError
+        }
+    }
+}

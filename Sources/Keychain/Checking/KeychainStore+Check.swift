@@ -1,0 +1,216 @@
+import SecretCrypto
+
+extension KeychainStore {
+    private static let pageSize = 128
+
+    /// Opens every row, decrypts every secret, and compares the rows with the digest. Changes nothing.
+    package func check() throws(KeychainFault) -> CheckReport {
+        var report = CheckReport()
+        report.structureFaults = try store.verifyStructure()
+        report.freeBytes = store.freeBytes
+        report.damagedKeys =
+            try readable { (reader) throws(KeychainFault) in try reader.damagedKeys() } ?? DamagedKeys()
+        try checkDirectories(in: .none, path: "", 0, &report)
+        if keys.state.isAfterFirstUnlock {
+            let findings = try verifyNow()
+            (report.rowFault, report.indexes) = (findings.rows, findings.indexes)
+            report.areRowsVerified = true
+        } else {
+            report.indexes = try compareIndexes()
+        }
+        try nameUnindexedRows(&report)
+        if report.hasUnreadablePages {
+            report.unreadableRows = try unreadableRows(report)
+        } else if report.indexes.areConsistent, try countedItems() != report.visitedItems {
+            // Or something was committed meanwhile.
+            report.structureFaults += try orphanedItems()
+        }
+        return report
+    }
+
+    /// Items that lie in no directory of the tree, counted at one moment.
+    private func orphanedItems() throws(KeychainFault) -> Int {
+        try readable { (reader) throws(KeychainFault) in
+            abs(try reader.itemCount() - Self.countItems(below: .none, 0, reader))
+        } ?? 0
+    }
+
+    private static func countItems(
+        below directory: RowID, _ depth: Int, _ reader: any RecordReader
+    ) throws(KeychainFault) -> Int {
+        guard depth < 4 else { return 0 }
+        var count = 0
+        try forEachPage { (after) throws(KeychainFault) in
+            let page = try reader.itemIDs(directory: directory, after: after, limit: pageSize)
+            count += page.count
+            return page
+        }
+        try forEachPage { (after) throws(KeychainFault) in
+            let page = try reader.directoryIDs(parent: directory, after: after, limit: pageSize)
+            for child in page { count += try countItems(below: child, depth + 1, reader) }
+            return page
+        }
+        return count
+    }
+
+    /// Calls `body` for the rows after one, from the first on, until a page is not full.
+    private static func forEachPage(_ body: (RowID) throws(KeychainFault) -> [RowID]) throws(KeychainFault) {
+        var after = RowID.none
+        while true {
+            let page = try body(after)
+            guard page.count == pageSize, let last = page.last else { return }
+            after = last
+        }
+    }
+
+    /// What a page that does not read keeps from being told is nil.
+    private func readable<Result>(
+        _ body: (any RecordReader) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result? {
+        try nilIfDamaged { () throws(KeychainFault) in try store.read(body) }
+    }
+
+    /// At most so many: rows of keys may be among them.
+    private func unreadableRows(_ report: CheckReport) throws(KeychainFault) -> Int64 {
+        guard keys.state.isAfterFirstUnlock else { return 0 }
+        let digest = try keys.ledger.digest()
+        let committed = try readable { (reader) throws(KeychainFault) in
+            try digest.header(of: reader.store()).rows.count - Int64(reader.keyRowCount())
+        }
+        return max(0, (committed ?? 0) - Int64(report.visitedRows))
+    }
+
+    /// Groups lie in nothing, containers in a group or in nothing, services in containers, nothing deeper: a row that leads
+    /// in a circle is not followed.
+    private func checkDirectories(
+        in parent: RowID, path: String, _ depth: Int, _ report: inout CheckReport
+    ) throws(KeychainFault) {
+        guard depth < 3 else { return }
+        var after = RowID.none
+        while true {
+            guard
+                let page = try nilIfDamaged({ () throws(KeychainFault) in
+                    try directories(in: parent, after: after, limit: Self.pageSize)
+                })
+            else { return report.addUnreadable(.directories, in: path) }
+            report.visitedRows += page.count
+            for entry in page { after = try checkDirectory(entry, in: path, depth, &report) }
+            guard page.count == Self.pageSize else { return }
+        }
+    }
+
+    /// Returns its row.
+    private func checkDirectory(
+        _ entry: ListingEntry<Directory>, in path: String, _ depth: Int, _ report: inout CheckReport
+    ) throws(KeychainFault) -> RowID {
+        switch entry {
+        case .damaged(let id):
+            report.addDirectory(id, path, isNamed: false)
+            try checkContents(of: id, path: path + "?/", depth + 1, &report)
+            return id
+        case .unavailable(let id):
+            report.unavailable += 1
+            try checkContents(of: id, path: path + "?/", depth + 1, &report)
+            return id
+        case .foreign(let id): return id
+        case .available(let directory):
+            report.directories += 1
+            let own = path + directory.pathComponent
+            if try !isConsistent(directory) { report.addDirectory(directory.id, own, isNamed: true) }
+            try checkContents(of: directory.id, path: own, depth + 1, &report)
+            return directory.id
+        }
+    }
+
+    private func checkContents(
+        of id: RowID, path: String, _ depth: Int, _ report: inout CheckReport
+    ) throws(KeychainFault) {
+        try checkDirectories(in: id, path: path, depth, &report)
+        try checkItems(in: id, path: path, &report)
+    }
+
+    private func checkItems(in directory: RowID, path: String, _ report: inout CheckReport) throws(KeychainFault) {
+        var after = RowID.none
+        while true {
+            guard
+                let page = try nilIfDamaged({ () throws(KeychainFault) in
+                    try items(in: directory, after: after, limit: Self.pageSize)
+                })
+            else { return report.addUnreadable(.items, in: path) }
+            report.visitedItems += page.count
+            report.visitedRows += page.count
+            for entry in page {
+                switch entry {
+                case .damaged(let id):
+                    report.addItem(id, path, isNamed: false)
+                    after = id
+                case .unavailable(let id):
+                    report.unavailable += 1
+                    after = id
+                case .foreign(let id):
+                    report.foreign += 1
+                    after = id
+                case .available(let item):
+                    after = item.id
+                    try checkItem(item, path: path, &report)
+                }
+            }
+            guard page.count == Self.pageSize else { return }
+        }
+    }
+
+    private func checkItem(_ item: Item, path: String, _ report: inout CheckReport) throws(KeychainFault) {
+        report.items += 1
+        let name = String(decoding: CanonicalName(account: item.account).bytes, as: UTF8.self)
+        if TemporaryFileName.matches(name) { report.leftovers.append(path + name) }
+        do throws(KeychainFault) {
+            guard let secret = try itemWithSecret(id: item.id)?.secret else { return }
+            try secret.verify()
+        } catch .decode {
+            report.addItem(item.id, path + name, isNamed: true)
+        }
+    }
+}
+
+extension KeychainStore {
+    /// Whether also that of a directory is what was sealed that only a mount before its first unlock opens.
+    private func isConsistent(_ directory: Directory) throws(KeychainFault) -> Bool {
+        try readable { (reader) throws(KeychainFault) in
+            guard let record = try reader.directory(id: directory.id) else { return }
+            try directoryEnvelope.verify(record)
+        } != nil
+    }
+}
+
+extension Directory {
+    /// Its part of a path, with the slash.
+    var pathComponent: String {
+        switch key {
+        case .container(let key): (key.isSynchronizable ? "synchronizable/" : "") + key.itemClass.folderName + "/"
+        case .group(let name):
+            "access-groups/" + String(decoding: CanonicalName(accessGroup: name).bytes, as: UTF8.self) + "/"
+        case .service(let key): String(decoding: CanonicalName(service: key).bytes, as: UTF8.self) + "/"
+        }
+    }
+}
+
+extension ItemClass {
+    /// The directory of the class in the tree.
+    package var folderName: String {
+        switch self {
+        case .genericPassword: "generic-passwords"
+        case .internetPassword: "internet-passwords"
+        }
+    }
+}
+
+/// Names of the temporary files of common editors and tools.
+enum TemporaryFileName {
+    static func matches(_ name: String) -> Bool {
+        let isSwap = name.hasPrefix(".") && [".swp", ".swo", ".swx"].contains { name.hasSuffix($0) }
+        let isBackup = name.hasSuffix("~") && name.count > 1
+        let isEmacs = name.hasPrefix("#") && name.hasSuffix("#") && name.count > 1
+        let isNano = name.hasPrefix(".") && name.hasSuffix(".save")
+        return isSwap || isBackup || isEmacs || isNano || name == "4913"
+    }
+}

@@ -1,0 +1,112 @@
+/// Rows and the sum of their digests modulo 2^256: what the header row says of all rows, and what a change adds.
+package struct DigestSum: Hashable, Sendable {
+    /// Rows; negative in a difference.
+    package private(set) var count: Int64 = 0
+    /// Least significant first.
+    private var limbs = SIMD4<UInt64>()
+
+    /// Of no row.
+    package init() {}
+
+    /// `digest`: 32 bytes, little endian; nil for any other number of bytes.
+    package init?(count: Int64, digest: [UInt8]) {
+        guard digest.count == StoreHeader.digestCount else { return nil }
+        self.count = count
+        for (index, byte) in digest.enumerated() { limbs[index / 8] |= UInt64(byte) << (8 * UInt64(index % 8)) }
+    }
+
+    /// The sum as 32 bytes, little endian.
+    package var digest: [UInt8] {
+        var bytes: [UInt8] = []
+        for index in 0..<4 { bytes.append(littleEndian: limbs[index]) }
+        return bytes
+    }
+
+    package static func += (sum: inout DigestSum, other: DigestSum) {
+        sum.count &+= other.count
+        var carry = false
+        for index in 0..<4 {
+            let (partial, first) = sum.limbs[index].addingReportingOverflow(other.limbs[index])
+            let (limb, second) = partial.addingReportingOverflow(carry ? 1 : 0)
+            sum.limbs[index] = limb
+            carry = first || second
+        }
+    }
+
+    package static func -= (sum: inout DigestSum, other: DigestSum) {
+        sum.count &-= other.count
+        var borrow = false
+        for index in 0..<4 {
+            let (partial, first) = sum.limbs[index].subtractingReportingOverflow(other.limbs[index])
+            let (limb, second) = partial.subtractingReportingOverflow(borrow ? 1 : 0)
+            sum.limbs[index] = limb
+            borrow = first || second
+        }
+    }
+
+    package static func - (sum: DigestSum, other: DigestSum) -> DigestSum {
+        var difference = sum
+        difference -= other
+        return difference
+    }
+}
+
+extension DigestSum {
+    /// One row of which nothing else is known.
+    static let ofUnknownRow: DigestSum = {
+        var sum = DigestSum()
+        sum.count = 1
+        return sum
+    }()
+}
+
+/// What a change, or a part of it, changes: per row, because a verification that is under way has seen some.
+struct DigestDelta: Sendable {
+    struct RowChange: Sendable {
+        let position: RowPosition
+        let sum: DigestSum
+        /// Of an item: the directories that it was in and is in; `none` for an item that is added or removed.
+        var directories = (old: RowID.none, new: RowID.none)
+    }
+
+    private(set) var changes: [RowChange] = []
+    /// The highest row that went.
+    private(set) var retired = RowID.none
+    private(set) var changedDirectories: Set<RowID> = []
+    /// Of those: which have been touched, and not been changed otherwise since.
+    private(set) var touched: Set<RowID> = []
+    /// Whether rows or directories may be missing here.
+    private(set) var isIncomplete = false
+
+    mutating func add(_ sum: DigestSum, at position: RowPosition) { add(RowChange(position: position, sum: sum)) }
+
+    mutating func add(_ change: RowChange) {
+        changes.append(change)
+        let position = change.position
+        guard position.table == .directory else { return }
+        let directory = RowID(rawValue: position.id)
+        changedDirectories.insert(directory)
+        touched.remove(directory)
+    }
+
+    /// Anything may have changed.
+    mutating func noteUnknown() { isIncomplete = true }
+
+    mutating func touch(_ directory: RowID) { touched.insert(directory) }
+    mutating func retire(_ id: RowID) { if id < .lastUsual { retired = max(retired, id) } }
+
+    mutating func add(_ other: DigestDelta) {
+        for change in other.changes { add(change) }
+        retired = max(retired, other.retired)
+        touched.formUnion(other.touched)
+        isIncomplete = isIncomplete || other.isIncomplete
+    }
+
+    /// Of the rows up to `place`.
+    func total(upTo position: RowPosition? = nil) -> DigestSum {
+        changes.reduce(into: DigestSum()) { total, change in
+            if let position, change.position > position { return }
+            total += change.sum
+        }
+    }
+}

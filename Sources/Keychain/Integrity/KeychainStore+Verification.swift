@@ -1,0 +1,126 @@
+extension KeychainStore {
+    /// The pause between two pages in milliseconds: requests that wait for the store go first.
+    private static let pause = 1
+
+    package var integrity: IntegrityState { keys.verification.integrity }
+
+    /// Called before a thread for ``verifyInBackground(available:rebuilt:report:)`` is started: new names wait for that thread, even if
+    /// it has not run yet.
+    package func expectVerification() { keys.verification.expectWorker() }
+
+    /// Verifies rows and indexes whenever ``Verification`` wants it, and rebuilds wrong indexes. Runs on a worker thread and returns
+    /// when the keychain is closed.
+    ///
+    /// - Parameters:
+    ///   - available: The free space on the disk in bytes; nil if it is unknown.
+    ///   - rebuilt: Called after a rebuild of the indexes: names may now be found that were not found before.
+    ///   - changed: Called after another program has changed the store.
+    ///   - report: Called after each complete verification.
+    package func verifyInBackground(
+        available: () -> UInt64? = { nil }, rebuilt: () -> Void = {}, changed: () -> Void = {},
+        report: (IntegrityReport) -> Void
+    ) {
+        while let task = keys.verification.begin() {
+            guard task == .verify else {
+                changed()
+                continue
+            }
+            do throws(KeychainFault) {
+                if let found = try verify(available, rebuilt) {
+                    keys.verification.finish(isConsistent: found.isConsistent)
+                    report(found)
+                }
+            } catch {
+                // The keychain was closed or the disk has failed. Requests that need the row report the error.
+            }
+            keys.verification.interrupt()
+        }
+    }
+
+    /// Compares the indexes first, because new names wait for the result. Returns nil if a lock ended the verification.
+    private func verify(
+        _ available: () -> UInt64?, _ rebuilt: () -> Void
+    ) throws(KeychainFault) -> IntegrityReport? {
+        guard let indexes = try compareIndexesInSteps() else { return nil }
+        var repair: IndexRepair.Outcome?
+        if indexes.hasDifferences {
+            repair = try rebuildIndexes(available)
+            rebuilt()
+        } else {
+            keys.verification.finishIndexes(IndexTrust(indexes))
+        }
+        guard let findings = try verifyRows(with: indexes) else { return nil }
+        return IntegrityReport(findings: findings, repair: repair)
+    }
+
+    /// Compares the indexes without pauses.
+    func compareIndexes() throws(KeychainFault) -> IndexFindings {
+        var scan = IndexScan()
+        while !scan.hasEnded {
+            try store.read { (reader) throws(KeychainFault) in try scan.step(reader) }
+        }
+        return scan.findings
+    }
+
+    /// Compares the indexes with pauses. Returns nil if a lock ended the scan.
+    private func compareIndexesInSteps() throws(KeychainFault) -> IndexFindings? {
+        var scan = IndexScan()
+        while keys.verification.pauseForIndexes(milliseconds: Self.pause) {
+            // On the connection of the writer: another one would need a thread of Dispatch, which a starved process may never get.
+            try store.readExclusively { (reader) throws(KeychainFault) in try scan.step(reader) }
+            if scan.hasEnded { return scan.findings }
+            // Threads that are about to add a name need not wait for the rest.
+            if scan.hasComparedRows, !keys.verification.indexes.value.isSettled, !scan.findings.hasDifferences {
+                keys.verification.finishIndexes(IndexTrust(scan.findings))
+            }
+        }
+        return nil
+    }
+
+    /// Verifies the rows with pauses. Returns nil if a lock ended the pass.
+    private func verifyRows(with indexes: IndexFindings) throws(KeychainFault) -> IntegrityFindings? {
+        let pass = IntegrityScan(store, ledger: keys.ledger)
+        while keys.verification.pause(milliseconds: Self.pause) {
+            if case .finished(let fault) = try pass.step() { return IntegrityFindings(rows: fault, indexes: indexes) }
+        }
+        return nil
+    }
+
+    /// Rebuilds the indexes and compares them again. In the meantime no row is considered absent. A lock leaves the indexes wrong.
+    private func rebuildIndexes(_ available: () -> UInt64?) throws(KeychainFault) -> IndexRepair.Outcome {
+        keys.verification.finishIndexes(.rebuilding)
+        var trust = IndexTrust.wrong
+        defer { keys.verification.finishIndexes(trust) }
+        var outcome = IndexRepair(keychain: self).run(available)
+        guard outcome.isComplete else { return outcome }
+        let findings = try compareIndexes()
+        trust = IndexTrust(findings)
+        if !findings.areConsistent { outcome.failure = .decode }
+        // Rows that were added while locked may have been missed.
+        keys.rewrapping.again()
+        return outcome
+    }
+
+    /// Whether rows and indexes are as they were committed. Verifies them now unless the last verification is of the store as it is.
+    package func verifiedIntegrity() throws(KeychainFault) -> IntegrityState {
+        if keys.verification.isFinished { return integrity }
+        return try verifyNow().isConsistent ? .verified : .damaged
+    }
+
+    /// Called once a minute: looks for changes by other programs, and has the store verified once a day.
+    package func watchStore(now: ContinuousClock.Instant = .now) {
+        try? store.findExternalChanges()
+        keys.verification.renew(after: Self.verificationInterval, now: now)
+    }
+
+    private static let verificationInterval = Duration.seconds(86_400)
+
+    /// Verifies rows and indexes without pauses.
+    func verifyNow() throws(KeychainFault) -> IntegrityFindings {
+        let indexes = try compareIndexes()
+        let rows = try IntegrityScan(store, ledger: keys.ledger).run()
+        let findings = IntegrityFindings(rows: rows, indexes: indexes)
+        keys.verification.note(findings)
+        return findings
+    }
+}

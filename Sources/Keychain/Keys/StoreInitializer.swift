@@ -1,0 +1,118 @@
+package import SecretCrypto
+
+extension StoreRecord {
+    /// The format that this program writes, and the only one that it reads: 0 was never released.
+    package static let currentFormat = 1
+    /// Bytes of ``StoreRecord/identifier``.
+    package static let identifierCount = 16
+}
+
+extension KeyRing {
+    /// Makes a new store's keys: its record, one passphrase slot, this device, the first generation of every class.
+    ///
+    /// The store is empty before; everything is written in one transaction.
+    /// - Throws: `unacceptableCost`, `param` for a device key of a wrong size, `allocate`, and what the store throws.
+    package static func create(
+        in store: any RecordStore, passphrase: borrowing SecretBytes, cost: Argon2id.Cost,
+        device: borrowing SecretBytes
+    ) throws(KeychainFault) {
+        guard device.count == DeviceKey.byteCount else { throw .param }
+        let creation = try StoreInitializer(cost: cost)
+        let root = try SlotUnlock.root(passphrase: passphrase, store: creation.record)
+        let userKey = try KeychainFault.translating { () throws(CryptoError) in
+            try SecretBytes(randomCount: AEAD.keyCount)
+        }
+        let ledger = DigestLedger()
+        defer { ledger.close() }
+        let record = try creation.complete(userKey: userKey, ledger: ledger)
+        let slot = try creation.firstSlot(root: root, userKey: userKey)
+        let classKeys = try creation.classKeys(userKey: userKey, device: device)
+        try store.write(by: ledger) { (writer) throws(KeychainFault) in
+            try writer.put(record)
+            try writer.put(slot)
+            try classKeys.write(writer)
+        }
+    }
+}
+
+/// The parts of a new store, in the order in which they are made.
+private struct StoreInitializer {
+    /// Without master keys and header yet: what the passphrase's derivation needs.
+    let record: StoreRecord
+
+    init(cost: Argon2id.Cost) throws(KeychainFault) {
+        guard let none = NonceAndTag(bytes: [UInt8](repeating: 0, count: NonceAndTag.byteCount)) else { throw .param }
+        let nothing = Sealed(nonceAndTag: none, ciphertext: [])
+        record = StoreRecord(
+            format: StoreRecord.currentFormat, identifier: SecureRandom.bytes(StoreRecord.identifierCount),
+            salt: SecureRandom.bytes(Argon2id.saltCount), cost: cost, userKeyGeneration: 1, masterKeys: nothing,
+            header: nothing)
+    }
+
+    /// The record with new master keys, and a header that counts no row. `ledger` gets the keys.
+    func complete(
+        userKey: borrowing SecretBytes, ledger: DigestLedger
+    ) throws(KeychainFault) -> StoreRecord {
+        do throws(CryptoError) {
+            let material = try SecretBytes(randomCount: MasterKeys.byteCount)
+            var complete = record
+            complete.masterKeys = try MasterKeys.wrap(
+                material, userKey: userKey, store: record.identifier, generation: record.userKeyGeneration)
+            let master = try MasterKeys(material: material, store: record.identifier)
+            ledger.adopt(master)
+            complete.header = try master.header.use { (key) throws(CryptoError) in
+                try StoreHeader().sealed(by: key, store: record.identifier)
+            }
+            return complete
+        } catch {
+            throw KeychainFault(error)
+        }
+    }
+
+    func firstSlot(
+        root: borrowing SecretBytes, userKey: borrowing SecretBytes
+    ) throws(KeychainFault) -> SlotRecord {
+        do throws(CryptoError) {
+            let secret = try SlotSecret(root: root, store: record.identifier, slot: 1)
+            let address = SlotAddress(
+                store: record.identifier, id: 1, kind: .passphrase, userKeyGeneration: record.userKeyGeneration)
+            return try SlotRecord(wrapping: userKey, for: secret.recipient(), at: address)
+        } catch {
+            throw KeychainFault(error)
+        }
+    }
+
+    func classKeys(
+        userKey: borrowing SecretBytes, device: borrowing SecretBytes
+    ) throws(KeychainFault) -> NewClassKeys {
+        do throws(CryptoError) {
+            let tag = try DeviceKey.tag(device, store: record.identifier)
+            let keys = try WrappingKeys(
+                user: userKey, generation: record.userKeyGeneration, device: device, store: record.identifier)
+            return try NewClassKeys(tag: tag, keys: keys)
+        } catch {
+            throw KeychainFault(error)
+        }
+    }
+}
+
+/// The first device and the first generation of every class's keys.
+private struct NewClassKeys {
+    let device: DeviceRecord
+    let records: [ClassKeyRecord]
+
+    init(tag: [UInt8], keys: borrowing WrappingKeys) throws(CryptoError) {
+        device = DeviceRecord(id: 1, tag: tag)
+        var records: [ClassKeyRecord] = []
+        for purpose in KeyPurpose.all {
+            let material = try SecretBytes(randomCount: purpose.materialCount)
+            records += try keys.records(of: material, purpose, generation: 1, device: device.id)
+        }
+        self.records = records
+    }
+
+    func write(_ writer: any RecordWriter) throws(KeychainFault) {
+        try writer.put(device)
+        for record in records { try writer.put(record) }
+    }
+}

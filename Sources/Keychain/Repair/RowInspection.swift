@@ -1,0 +1,134 @@
+/// What each row of a store is worth, looked at by itself: also of rows that no listing leads to.
+///
+/// Taken of a keychain that is unlocked. Only a row that proves not to be what was sealed counts as damaged: a disk that
+/// does not read ends the survey.
+struct RowInspection {
+    /// A directory's row that tells what it stands for.
+    struct Row {
+        let record: DirectoryRecord
+        let directory: Directory
+        /// Whether all of it is what was sealed; else one of its two names is.
+        let isComplete: Bool
+    }
+
+    /// Row numbers that the format knows.
+    static let ids = RowID(rawValue: 1)..<RowID.limit
+    private static let pageSize = 256
+
+    private(set) var directories: [RowID: Row] = [:]
+    private(set) var damagedDirectories: [RowID] = []
+    /// Items that verify, and those that cannot be looked into.
+    private(set) var items: [RowID] = []
+    private(set) var damagedItems: [RowID] = []
+    /// Of ``items``, those whose keys are another device's or wait for a passphrase slot: nobody can say now what they are.
+    private(set) var unverifiedItems = 0
+    /// How many of ``items`` lie in a directory.
+    private(set) var population: [RowID: Int] = [:]
+    /// Directories of Always items.
+    private(set) var alwaysDirectories: Set<RowID> = []
+    /// Rows of keys that are not of the form of one, or stand in the place of one.
+    private(set) var damagedKeys = 0
+    /// Rows of all tables, whatever they are worth.
+    private(set) var rowCount: Int64 = 0
+    /// Not less than any row number in the store that can have been given out.
+    private(set) var highestRow: RowID
+
+    private let keys: KeyRing
+
+    init(_ reader: any RecordReader, keys: KeyRing) throws(KeychainFault) {
+        self.keys = keys
+        let store = try reader.store()
+        highestRow = store.highestRow < .lastUsual ? max(.none, store.highestRow) : .none
+        damagedKeys = try reader.damagedKeys().total
+        rowCount += Int64(try reader.keyRowCount() + damagedKeys)
+        damagedKeys += keys.mismatchedKeys.count
+        try surveyDirectories(reader)
+        try surveyItems(reader)
+    }
+
+    // MARK: Directories
+
+    private mutating func surveyDirectories(_ reader: any RecordReader) throws(KeychainFault) {
+        let envelope = DirectoryEnvelope(ring: keys)
+        var after = RowID(rawValue: .min)
+        while true {
+            let page = try reader.directoryIDs(after: after, limit: Self.pageSize)
+            for id in page {
+                count(id)
+                if let row = try Self.row(id, reader, envelope) {
+                    directories[id] = row
+                } else {
+                    damagedDirectories.append(id)
+                }
+            }
+            guard page.count == Self.pageSize, let last = page.last else { return }
+            after = last
+        }
+    }
+
+    private static func row(
+        _ id: RowID, _ reader: any RecordReader, _ envelope: DirectoryEnvelope
+    ) throws(KeychainFault) -> Row? {
+        guard ids.contains(id) else { return nil }
+        return try nilIfDamaged { () throws(KeychainFault) in
+            guard let record = try reader.directory(id: id) else { throw .decode }
+            if let directory = try nilIfDamaged({ () throws(KeychainFault) in try envelope.open(record) }) {
+                let isWhole = try nilIfDamaged { () throws(KeychainFault) in try envelope.verify(record) } != nil
+                return Row(record: record, directory: directory, isComplete: isWhole)
+            }
+            return Row(record: record, directory: try envelope.openAlways(record), isComplete: false)
+        }
+    }
+
+    // MARK: Items
+
+    private mutating func surveyItems(_ reader: any RecordReader) throws(KeychainFault) {
+        var after = RowID(rawValue: .min)
+        while true {
+            let page = try reader.itemIDs(after: after, limit: Self.pageSize)
+            for id in page {
+                count(id)
+                try surveyItem(id, reader)
+            }
+            guard page.count == Self.pageSize, let last = page.last else { return }
+            after = last
+        }
+    }
+
+    private mutating func surveyItem(_ id: RowID, _ reader: any RecordReader) throws(KeychainFault) {
+        do throws(KeychainFault) {
+            guard Self.ids.contains(id), let (record, ciphertext) = try reader.itemWithSecret(id: id),
+                Self.ids.contains(record.directory)
+            else { throw .decode }
+            try verify(record, ciphertext)
+            items.append(id)
+            population[record.directory, default: 0] += 1
+            if record.alwaysTag != nil { alwaysDirectories.insert(record.directory) }
+        } catch {
+            guard error == .decode else { throw error }
+            damagedItems.append(id)
+        }
+    }
+
+    private mutating func verify(_ record: ItemRecord, _ ciphertext: [UInt8]) throws(KeychainFault) {
+        if keys.isForeign(record.protection, generation: record.generation) {
+            unverifiedItems += 1
+            return
+        }
+        let envelope = ItemEnvelope(ring: keys)
+        do throws(KeychainFault) {
+            let item = try envelope.open(record)
+            guard item.secretCount != nil else { return }
+            try envelope.secret(of: item, record: record, ciphertext: ciphertext).verify()
+        } catch {
+            // Its keys are withheld.
+            guard error == .interactionNotAllowed else { throw error }
+            unverifiedItems += 1
+        }
+    }
+
+    private mutating func count(_ id: RowID) {
+        rowCount += 1
+        if id < .lastUsual { highestRow = max(highestRow, id) }
+    }
+}

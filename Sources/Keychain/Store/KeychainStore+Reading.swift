@@ -1,0 +1,224 @@
+extension KeychainStore {
+    // MARK: Directories
+
+    /// The container of a class; nil if nothing has been made in it yet.
+    package func container(_ key: ContainerKey) throws(KeychainFault) -> Directory? {
+        try directory { (always) throws(KeychainFault) in try keys.containerTag(key, always: always) }
+    }
+
+    /// The service directory of that name in a container.
+    package func directory(
+        named name: CanonicalName, in container: ContainerKey
+    ) throws(KeychainFault) -> Directory? {
+        try directory { (always) throws(KeychainFault) in try keys.directoryTag(name, in: container, always: always) }
+    }
+
+    /// The directory of a tag. Before the first unlock directories are found by their Always tags; what has none may be
+    /// there all the same: `interactionNotAllowed`.
+    func directory(
+        _ tag: (_ always: Bool) throws(KeychainFault) -> [UInt8]
+    ) throws(KeychainFault) -> Directory? {
+        let always = !keys.state.isAfterFirstUnlock
+        let tag = try tag(always)
+        if !always, let directory = cache.directory(tag: tag) {
+            compareWithStore(directory)
+            return directory
+        }
+        let endings = cache.endings
+        let found = try store.read { (reader) throws(KeychainFault) in
+            try self.directory(tag: tag, always: always, reader)
+        }
+        if !always, let found { cache.keep(found, tag: tag, since: endings) { keys.state == .unlocked } }
+        guard found != nil || !always else { throw .interactionNotAllowed }
+        if found == nil { try checkAbsence() }
+        return found
+    }
+
+    /// Called after a look-up or listing found no further row.
+    ///
+    /// - Throws: `decode` if the indexes are known to miss rows.
+    func checkAbsence() throws(KeychainFault) { try keys.ledger.indexes.checkAbsence() }
+
+    /// Whether look-ups and listings are known to miss rows.
+    package var missesRows: Bool { keys.ledger.indexes.value.missesRows }
+
+    /// Waits until the indexes are known, at most a second. Called before a name is added or a directory is removed, while the caller
+    /// holds no lock that others need.
+    package func awaitIndexes() { keys.verification.awaitIndexes() }
+
+    /// Whether ``awaitIndexes()`` may have to wait.
+    package var areIndexesAwaited: Bool { keys.verification.areIndexesAwaited }
+
+    /// The directory of that row.
+    package func directory(id: RowID) throws(KeychainFault) -> Directory? {
+        if let directory = cache.directory(id) {
+            compareWithStore(directory)
+            return directory
+        }
+        let endings = cache.endings
+        let found = try store.read { (reader) throws(KeychainFault) in
+            try reader.directory(id: id).map { (record) throws(KeychainFault) in try directoryEnvelope.open(record) }
+        }
+        if let found { cache.keep(found, since: endings) { keys.state == .unlocked } }
+        return found
+    }
+
+    /// The directories of a container that follow `after`, in the order of their rows.
+    package func directories(
+        in container: RowID, after: RowID, limit: Int
+    ) throws(KeychainFault) -> [ListingEntry<Directory>] {
+        try store.read { (reader) throws(KeychainFault) in
+            do throws(KeychainFault) {
+                let records = try reader.directories(parent: container, after: after, limit: limit)
+                return try records.map { (record) throws(KeychainFault) in
+                    try Self.listed(record.id) { () throws(KeychainFault) in try directoryEnvelope.open(record) }
+                }
+            } catch .decode {
+                let ids = try reader.directoryIDs(parent: container, after: after, limit: limit)
+                return try ids.map { (id) throws(KeychainFault) in
+                    try Self.listed(id) { () throws(KeychainFault) in
+                        guard let record = try reader.directory(id: id), record.parent == container else {
+                            throw .decode
+                        }
+                        return try directoryEnvelope.open(record)
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Items
+
+    /// The item of that name in a service directory.
+    package func item(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> Item? {
+        try record(named: name, in: directory).map { (record) throws(KeychainFault) in try itemEnvelope.open(record) }
+    }
+
+    /// The row of a name, found as directories are.
+    func record(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> ItemRecord? {
+        let always = !keys.state.isAfterFirstUnlock
+        let tag = try keys.itemTag(directory: directory, name: name, always: always)
+        let found = try store.read { (reader) throws(KeychainFault) in try reader.item(tag: tag, always: always) }
+        guard found != nil || !always else { throw .interactionNotAllowed }
+        if found == nil { try checkAbsence() }
+        return found
+    }
+
+    /// The item of that row.
+    package func item(id: RowID) throws(KeychainFault) -> Item? {
+        try store.read { (reader) throws(KeychainFault) in
+            try reader.item(id: id).map { (record) throws(KeychainFault) in try itemEnvelope.open(record) }
+        }
+    }
+
+    /// The class of the item of that row, which can be told while it is locked; nil if there is none.
+    package func protection(of id: RowID) throws(KeychainFault) -> ProtectionClass? {
+        try store.read { (reader) throws(KeychainFault) in try reader.itemSummary(id: id)?.protection }
+    }
+
+    /// The items of a directory that follow `after`, in the order of their rows.
+    package func items(
+        in directory: RowID, after: RowID, limit: Int
+    ) throws(KeychainFault) -> [ListingEntry<Item>] {
+        try store.read { (reader) throws(KeychainFault) in
+            do throws(KeychainFault) {
+                let records = try reader.items(directory: directory, after: after, limit: limit)
+                return try records.map { (record) throws(KeychainFault) in
+                    try listed(record)
+                }
+            } catch .decode {
+                // One row of the page does not even decode: the others go on (S4).
+                let ids = try reader.itemIDs(directory: directory, after: after, limit: limit)
+                return try ids.map { (id) throws(KeychainFault) in
+                    do throws(KeychainFault) {
+                        guard let record = try reader.item(id: id), record.directory == directory else {
+                            return .damaged(id)
+                        }
+                        return try listed(record)
+                    } catch .decode {
+                        return .damaged(id)
+                    }
+                }
+            }
+        }
+    }
+
+    private func listed(_ record: ItemRecord) throws(KeychainFault) -> ListingEntry<Item> {
+        if record.protection.isThisDeviceOnly, keys.isForeign(record.protection, generation: record.generation) {
+            return .foreign(record.id)
+        }
+        return try Self.listed(record.id) { () throws(KeychainFault) in try itemEnvelope.open(record) }
+    }
+
+    /// The row of a name, if only another device can open it (contract, L6).
+    package func foreignRow(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> RowID? {
+        guard let record = try record(named: name, in: directory) else { return nil }
+        return keys.isForeign(record.protection, generation: record.generation) ? record.id : nil
+    }
+
+    /// The row of a name, whether or not it can be opened.
+    package func row(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> RowID? {
+        try record(named: name, in: directory)?.id
+    }
+
+    /// Whether an item that can be used now lies in a directory or in one below it.
+    ///
+    /// Looks at each of them, and opens none.
+    package func holdsAvailableItem(_ directory: RowID) throws(KeychainFault) -> Bool {
+        let found = try store.read { (reader) throws(KeychainFault) in try reader.itemClasses(below: directory) }
+        return found.contains { keys.isAvailable($0.protection, generation: $0.generation) }
+    }
+
+    /// An item with its secret, still sealed: one consistent value, whatever happens to the item later.
+    ///
+    /// The secret is nil for an item without one.
+    package func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: Item, secret: SealedSecret?)? {
+        if let value = cache.value(id, keys.isAvailable) {
+            compareWithStore(value.item)
+            return (value.item, value.secret)
+        }
+        let endings = cache.endings
+        let found = try store.read { (reader) throws(KeychainFault) -> (item: Item, secret: SealedSecret?)? in
+            guard let (record, ciphertext) = try reader.itemWithSecret(id: id) else { return nil }
+            return try self.itemWithSecret(record, ciphertext: ciphertext)
+        }
+        guard let found else { return nil }
+        cache.keep(ItemCache.Value(item: found.item, secret: found.secret), since: endings, keys.isAvailable)
+        return found
+    }
+
+    func itemWithSecret(
+        _ record: ItemRecord, _ reader: any RecordReader
+    ) throws(KeychainFault) -> (item: Item, secret: SealedSecret?) {
+        try itemWithSecret(record, ciphertext: try reader.secret(of: record.id))
+    }
+
+    private func itemWithSecret(
+        _ record: ItemRecord, ciphertext: [UInt8]
+    ) throws(KeychainFault) -> (item: Item, secret: SealedSecret?) {
+        let item = try itemEnvelope.open(record)
+        guard item.secretCount != nil else { return (item, nil) }
+        return (item, try itemEnvelope.secret(of: item, record: record, ciphertext: ciphertext))
+    }
+
+    func directory(
+        tag: [UInt8], always: Bool = false, _ reader: any RecordReader
+    ) throws(KeychainFault) -> Directory? {
+        try reader.directory(tag: tag, always: always).map { (record) throws(KeychainFault) in
+            try directoryEnvelope.open(record)
+        }
+    }
+
+    /// What a listing says of a row: its value, or why there is none.
+    private static func listed<Value>(
+        _ id: RowID, _ open: () throws(KeychainFault) -> Value
+    ) throws(KeychainFault) -> ListingEntry<Value> {
+        do {
+            return .available(try open())
+        } catch .interactionNotAllowed {
+            return .unavailable(id)
+        } catch .decode {
+            return .damaged(id)
+        }
+    }
+}

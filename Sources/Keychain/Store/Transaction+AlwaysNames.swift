@@ -1,0 +1,50 @@
+/// A directory has a tag and a name under the Always keys while it holds an Always item, and so has the container
+/// while it holds such a directory: before the first unlock they are found by them (contract, S3).
+extension Transaction {
+    /// After an item's row was added, changed, moved or removed.
+    func moveAlwaysName(from old: ItemRowSummary?, to new: ItemRowSummary?) throws(KeychainFault) {
+        let left = old?.alwaysTag == nil ? nil : old?.directory
+        let entered = new?.alwaysTag == nil ? nil : new?.directory
+        guard left != entered else { return }
+        if let entered { try addAlwaysName(entered) }
+        if let left { try dropAlwaysName(left) }
+    }
+
+    /// After a directory has been moved from one container to another.
+    func updateAlwaysNames(of containers: [RowID]) throws(KeychainFault) {
+        for container in containers {
+            if try holdsAlways(container) { try addAlwaysName(container) } else { try dropAlwaysName(container) }
+        }
+    }
+
+    /// Whether the row has to be found before the first unlock.
+    func holdsAlways(_ directory: RowID) throws(KeychainFault) -> Bool {
+        if try writer.holdsAlwaysItem(directory) { return true }
+        return try writer.holdsAlwaysDirectory(directory)
+    }
+
+    private func addAlwaysName(_ id: RowID) throws(KeychainFault) {
+        guard let record = try writer.directory(id: id), record.alwaysTag == nil else { return }
+        try reseal(record, alsoAlways: true)
+        if record.parent != .none { try addAlwaysName(record.parent) }
+    }
+
+    private func dropAlwaysName(_ id: RowID) throws(KeychainFault) {
+        do throws(KeychainFault) {
+            guard try !holdsAlways(id), let record = try writer.directory(id: id), record.alwaysTag != nil else {
+                return
+            }
+            try reseal(record, alsoAlways: false)
+            if record.parent != .none { try dropAlwaysName(record.parent) }
+        } catch .decode {
+            // A damaged directory keeps no item from being removed.
+        }
+    }
+
+    private func reseal(_ record: DirectoryRecord, alsoAlways: Bool) throws(KeychainFault) {
+        var directory = try keychain.directoryEnvelope.open(record)
+        directory.version += 1
+        let container = try keychain.containerKey(directory.parent, writer)
+        try writer.put(try keychain.directoryEnvelope.seal(directory, in: container, alsoAlways: alsoAlways))
+    }
+}

@@ -1,0 +1,81 @@
+extension Transaction {
+    package func directory(id: RowID) throws(KeychainFault) -> Directory? {
+        try writer.directory(id: id).map { (record) throws(KeychainFault) in
+            try keychain.directoryEnvelope.open(record)
+        }
+    }
+
+    package func directory(
+        named name: CanonicalName, in container: ContainerKey
+    ) throws(KeychainFault) -> Directory? {
+        try keychain.directory(tag: try keychain.keys.directoryTag(name, in: container), writer)
+    }
+
+    /// The container of a class, made now if it is not there yet, its group as well; `file` is what they get then, but for
+    /// the inode.
+    package func container(_ key: ContainerKey, file: PosixAttributes) throws(KeychainFault) -> Directory {
+        let tag = try keychain.keys.containerTag(key)
+        if let container = try keychain.directory(tag: tag, writer) { return container }
+        var parent = RowID.none
+        if key.accessGroup != ContainerKey.defaultAccessGroup { parent = try group(key.accessGroup, file: file).id }
+        return try addDirectory(.container(key), in: parent, file: file)
+    }
+
+    /// Adds a directory with a row of its own. A key that another one has: ``KeychainFault/duplicateItem``.
+    package func addDirectory(
+        _ key: Directory.Key, in parent: RowID, file: PosixAttributes
+    ) throws(KeychainFault) -> Directory {
+        let id = keychain.reserveRowID()
+        var file = file
+        file.inode = UInt64(id.rawValue)
+        var directory = Directory(id: id, parent: parent, key: key, creationDate: keychain.now(), file: file)
+        directory.defaultProtection = try inheritedProtection(key, in: parent)
+        return try save(directory)
+    }
+
+    /// Changes a directory. Returns it as it is now in the store. Costs the same however many items it holds.
+    package func save(_ directory: Directory) throws(KeychainFault) -> Directory {
+        let old = try writer.directory(id: directory.id)
+        var directory = directory
+        directory.version = (old?.version ?? directory.version) + 1
+        directory.changeDate = keychain.now().after(directory.changeDate)
+        let container = try keychain.containerKey(directory.parent, writer)
+        // Every service has a container, so a missing container row is damage.
+        if case .service = directory.key, container == nil { throw .decode }
+        let alsoAlways: Bool
+        if let old { alsoAlways = old.alwaysTag != nil } else { alsoAlways = try holdsAlways(directory.id) }
+        try writer.put(try keychain.directoryEnvelope.seal(directory, in: container, alsoAlways: alsoAlways))
+        if let old, alsoAlways, old.parent != directory.parent {
+            try updateAlwaysNames(of: [directory.parent, old.parent])
+        }
+        return directory
+    }
+
+    /// An entry was added to a directory or removed: its modification time moves on.
+    package func touchDirectory(_ id: RowID) throws(KeychainFault) {
+        guard !writer.hasTouched(id) else { return }
+        // The caller has just found an entry in the directory, so a missing row is damage.
+        guard var directory = try directory(id: id) else { throw .decode }
+        directory.file.modificationTime = keychain.now()
+        _ = try save(directory)
+        writer.noteTouched(id)
+    }
+
+    /// Removes an empty directory; one that holds items: ``KeychainFault/directoryNotEmpty``.
+    package func deleteDirectory(_ id: RowID) throws(KeychainFault) {
+        guard try writer.items(directory: id, after: .none, limit: 1).isEmpty else { throw .directoryNotEmpty }
+        try writer.deleteDirectory(id)
+    }
+
+    /// Swaps the places of two service directories. Returns them as they are now.
+    package func exchangeDirectories(_ first: RowID, _ second: RowID) throws(KeychainFault) -> (Directory, Directory) {
+        guard var a = try directory(id: first), var b = try directory(id: second) else { throw .itemNotFound }
+        (a.key, b.key) = (b.key, a.key)
+        (a.parent, b.parent) = (b.parent, a.parent)
+        // Tags are unique, so one of the two has to step aside.
+        try writer.deleteDirectory(second)
+        let saved = (try save(a), try save(b))
+        if a.parent != b.parent { try updateAlwaysNames(of: [a.parent, b.parent]) }
+        return saved
+    }
+}

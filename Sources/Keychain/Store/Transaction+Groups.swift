@@ -1,0 +1,81 @@
+import SecretCrypto
+
+extension KeychainStore {
+    /// The access group of that name, other than the default one; nil if nobody has made it.
+    package func group(named name: CanonicalName) throws(KeychainFault) -> Directory? {
+        try directory { (always) throws(KeychainFault) in try keys.groupTag(name, always: always) }
+    }
+}
+
+extension Transaction {
+    /// More containers than a group can have: one per class, and again for what is synchronizable.
+    private static let containerLimit = 64
+    private static let pageSize = 128
+
+    /// The group of that name, made now if it is not there yet; `file` is what it gets then, but for the inode.
+    package func group(_ name: [UInt8], file: PosixAttributes) throws(KeychainFault) -> Directory {
+        let tag = try keychain.keys.groupTag(CanonicalName(accessGroup: name))
+        if let group = try keychain.directory(tag: tag, writer) { return group }
+        return try addDirectory(.group(name), in: .none, file: file)
+    }
+
+    /// Removes a group without service directories; any other: ``KeychainFault/directoryNotEmpty``.
+    package func deleteGroup(_ id: RowID) throws(KeychainFault) {
+        let containers = try writer.directoryIDs(parent: id, after: .none, limit: Self.containerLimit)
+        for container in containers {
+            guard try writer.directoryIDs(parent: container, after: .none, limit: 1).isEmpty else {
+                throw .directoryNotEmpty
+            }
+            try deleteDirectory(container)
+        }
+        try writer.deleteDirectory(id)
+    }
+
+    /// Gives a group another name. Costs what its service directories cost (their tags are made of the name), whatever
+    /// they hold. A name that another group has: ``KeychainFault/duplicateItem``.
+    package func renameGroup(_ id: RowID, to name: [UInt8]) throws(KeychainFault) {
+        guard var group = try directory(id: id), case .group = group.key else { throw .itemNotFound }
+        group.key = .group(name)
+        _ = try save(group)
+        for row in try writer.directoryIDs(parent: id, after: .none, limit: Self.containerLimit) {
+            guard var container = try directory(id: row), case .container(var key) = container.key else {
+                throw .decode
+            }
+            key.accessGroup = name
+            container.key = .container(key)
+            keychain.forgetContainerKey(row)
+            _ = try save(container)
+            try moveDirectories(of: row, to: key)
+        }
+    }
+
+    /// Swaps the names of two groups.
+    package func exchangeGroups(_ first: RowID, _ second: RowID) throws(KeychainFault) {
+        guard case .group(let nameA)? = try directory(id: first)?.key,
+            case .group(let nameB)? = try directory(id: second)?.key
+        else { throw .itemNotFound }
+        // Tags are unique, so one of the two has to step aside, to a name that nobody else has.
+        let unusedKey = BLAKE2b.hash(SecureRandom.bytes(32), count: 32).flatMap { byte in
+            [NameEncoding.hex(byte >> 4), NameEncoding.hex(byte & 0xF)]
+        }
+        try renameGroup(first, to: unusedKey)
+        try renameGroup(second, to: nameA)
+        try renameGroup(first, to: nameB)
+    }
+
+    /// Seals the directories of a container for the key that it has now.
+    private func moveDirectories(of container: RowID, to key: ContainerKey) throws(KeychainFault) {
+        var after = RowID.none
+        while true {
+            let page = try writer.directories(parent: container, after: after, limit: Self.pageSize)
+            for record in page {
+                var directory = try keychain.directoryEnvelope.open(record)
+                directory.version += 1
+                try writer.put(
+                    try keychain.directoryEnvelope.seal(directory, in: key, alsoAlways: record.alwaysTag != nil))
+            }
+            guard let last = page.last else { return }
+            after = last.id
+        }
+    }
+}

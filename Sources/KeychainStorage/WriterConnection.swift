@@ -1,0 +1,344 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import Keychain
+internal import SQLiteRows
+internal import Synchronization
+internal import SystemPackage
+internal import SystemServices
+
+/// One open database: the only connection to it, used by one thread at a time.
+final class WriterConnection: Sendable {
+    private let queue: DatabaseQueue
+    private let isOpen = Atomic(true)
+    /// Who may use it. Taken before `queue`, never within.
+    let gate = Gate()
+    /// For reads beside a transaction. Closed for a store that nobody writes.
+    let snapshots: SnapshotReader
+    let eraser = LogEraser()
+    let logPreallocation: Mutex<LogPreallocation>
+    let logProgress = Mutex(LogProgress())
+    let externalChanges: Mutex<ExternalChanges>
+    /// Called after an external change, on the thread that found it, which owns the gate.
+    let onExternalChange = Mutex<(@Sendable () -> Void)?>(nil)
+    private let file: FileIdentity
+    /// Where the file was when it was opened, without symbolic links.
+    let path: String
+    /// Where its write-ahead log is. A string: every commit looks at it.
+    let logPath: String
+    /// The write-ahead log as it was first seen: SQLite goes on with it whatever becomes of its name.
+    let log: Mutex<FileIdentity?>
+    /// Of a store that was opened for reading only: carries the flock(2) that keeps writers out.
+    private let reader: FileDescriptor?
+
+    private init(queue: DatabaseQueue, file: StoreFile, reader: FileDescriptor? = nil) {
+        self.queue = queue
+        self.file = file.identity
+        path = file.path.string
+        logPath = SQLiteFileNames.log(of: path)
+        log = Mutex(FileStatus(at: logPath).map(FileIdentity.init))
+        logPreallocation = Mutex(LogPreallocation(path: logPath))
+        externalChanges = Mutex(ExternalChanges(path: path, logPath: logPath))
+        self.reader = reader
+        snapshots = SnapshotReader()
+        if reader == nil {
+            snapshots.begin { [weak self] in self?.openReader(file) }
+        }
+        eraser.begin { [weak self] () throws(KeychainFault) in try self?.erase() }
+    }
+
+    deinit { close() }
+
+    /// Another connection to the same file and log, if both can still be found by name.
+    private func openReader(_ file: StoreFile) -> DatabaseQueue? {
+        // Locked meanwhile: otherwise a commit could take what SQLite does then for another program's change.
+        externalChanges.withLock { $0.whileOpening { connectReader(file) } }
+    }
+
+    private func connectReader(_ file: StoreFile) -> DatabaseQueue? {
+        // SQLite looks for a journal at the first use of each connection.
+        guard isInPlace, (try? file.neighbors.requirePlain()) != nil,
+            let queue = try? Self.connect(file, .reader, prepare: { try Schema.verify($0) })
+        else { return nil }
+        guard isInPlace else {
+            Self.close(queue)
+            return nil
+        }
+        return queue
+    }
+
+    /// Closes a database of this process without a thread of Dispatch.
+    static func close(_ queue: DatabaseQueue) {
+        try? queue.close()
+        RetiredQueues.shared.keep(queue)
+    }
+
+    /// Whether the path still names the open file, and its log is beside it. What is written to other files, or to none, is not
+    /// found again. A disk that cannot answer has not moved them: what is wrong with it the commit finds out.
+    var isInPlace: Bool {
+        do throws(Errno) {
+            guard try isNamed() else { return false }
+            return hasLog(try FileStatus.ofExisting(logPath).map(FileIdentity.init))
+        } catch {
+            return true
+        }
+    }
+
+    /// Whether the path still names the open file. Throws what statx(2) returned.
+    func isNamed() throws(Errno) -> Bool {
+        try FileStatus.ofExisting(path).map(FileIdentity.init) == file
+    }
+
+    /// Whether `present` is the store's log. There is none before the first use.
+    private func hasLog(_ present: FileIdentity?) -> Bool {
+        log.withLock { known in
+            if known == nil { known = present }
+            return known == present
+        }
+    }
+
+    /// Runs `body` while nobody else uses the connection and no transaction is open; within a `body` of the same
+    /// thread, as a part of it.
+    func perform<Result>(
+        _ body: (Database) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        guard !gate.isHeldByCurrentThread else { return try use(body) }
+        gate.acquire()
+        defer { gate.release() }
+        return try use(body)
+    }
+
+    /// Runs `body` on what is durable, at once also while a transaction is under way: it sees nothing of that. Within a `body`
+    /// of the same thread, as a part of it.
+    func read<Result>(
+        _ body: (Database) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        if gate.isHeldByCurrentThread { return try use(body) }
+        guard !snapshots.isUsedByCurrentThread, gate.tryAcquire() else {
+            if let result = try snapshots.read(body) { return result }
+            return try perform(body)
+        }
+        defer { gate.release() }
+        return try use(body)
+    }
+
+    /// For the gate's owner.
+    ///
+    /// GRDB's `read` would open a transaction, which costs twice the look-up; nobody else can write meanwhile.
+    func use<Result>(
+        _ body: (Database) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        let result: Swift.Result<Result, KeychainFault> = queue.unsafeReentrantRead { db in
+            guard isOpen.load(ordering: .acquiring) else { return .failure(.notAvailable) }
+            return Swift.Result { () throws(KeychainFault) in try body(db) }
+        }
+        return try result.get()
+    }
+
+    /// What the medium says of itself rather than what SQLite makes of it.
+    func refined(_ error: KeychainFault) -> KeychainFault {
+        guard case .io = error else { return error }
+        return StorageMedium.writeFailure(in: FilePath(path).removingLastComponent()) ?? error
+    }
+
+    /// Interrupts the running statement, from any thread (sqlite3_interrupt).
+    func interrupt() { queue.interrupt() }
+
+    /// Closes the database after `last`, the final use of it. Later uses throw ``KeychainFault/notAvailable``. Does nothing a second
+    /// time.
+    ///
+    /// Waits for running calls. Must not be called from within the body of one.
+    func close(after last: ((Database) -> Void)? = nil) {
+        eraser.close()
+        gate.acquire()
+        // First: whoever closes the last connection moves the log into the database, and takes it away.
+        snapshots.close()
+        let wasOpen = queue.unsafeReentrantRead { db in
+            guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return false }
+            last?(db)
+            return true
+        }
+        gate.release()
+        guard wasOpen else { return }
+        Self.close(queue)
+        if let reader { Self.unlock(reader) }
+        OpenDatabases.shared.release(file)
+    }
+}
+
+extension WriterConnection {
+    /// Opens `file` for this process alone, or says who has it.
+    static func openForWriting(_ file: StoreFile) throws(StoreOpenError) -> WriterConnection {
+        try withClaim(file) { () throws(StoreOpenError) in
+            let locked = try identify(file)
+            do throws(StoreOpenError) {
+                try file.requireOneName()
+                try file.neighbors.requirePlain()
+                _ = try file.hasOwnLog()
+            } catch {
+                // While another process uses the file, its neighbors are that process's.
+                throw LockHolder.processID(of: .sqlite, on: locked).map { .inUse(processID: $0) } ?? error
+            }
+            let queue: DatabaseQueue
+            do throws(StoreOpenError) {
+                queue = try connect(file, .writer) { try Schema.verify($0) }
+            } catch .inUse {
+                throw .inUse(processID: LockHolder.processID(of: .sqlite, on: locked) ?? 0)
+            }
+            do throws(StoreOpenError) {
+                try requireUncontested(file, locked)
+            } catch {
+                close(queue)
+                throw error
+            }
+            return WriterConnection(queue: queue, file: file)
+        }
+    }
+
+    /// Refuses a file that was opened for writing while another process opened it for reading or replaced it.
+    private static func requireUncontested(_ file: StoreFile, _ locked: LockedFile) throws(StoreOpenError) {
+        // A reader locks with flock(2) first and then looks for the writer's lock; a writer does both in the other order. At least
+        // one of them finds the other.
+        if let holder = LockHolder.processID(of: .reader, on: locked, except: getpid()) {
+            throw .inUse(processID: holder)
+        }
+        // A compaction may have replaced the file since it was identified: nothing may be written to the old one.
+        if let status = FileStatus(at: file.path.string), FileIdentity(status) != file.identity {
+            throw .inUse(processID: 0)
+        }
+    }
+
+    /// Opens `file` without writing anything, anywhere; works on a read-only medium.
+    static func openForReading(_ file: StoreFile) throws(StoreOpenError) -> WriterConnection {
+        try withClaim(file) { () throws(StoreOpenError) in
+            let descriptor = try file.openChecked(.readOnly)
+            do throws(StoreOpenError) {
+                // Best effort: not every file system has flock. Refused while a writer is about to open.
+                let isFree = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK
+                let locked = LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
+                let holder = LockHolder.processID(of: .sqlite, on: locked)
+                guard isFree, holder == nil else { throw .inUse(processID: holder ?? 0) }
+                try file.neighbors.requirePlain()
+                guard try !file.hasOwnLog(descriptor) else { throw .needsRecovery }
+                // Nobody writes and there is no log: SQLite needs neither locks nor shared memory.
+                let queue = try connect(file, .readOnlyFile) { try Schema.verify($0) }
+                return WriterConnection(queue: queue, file: file, reader: descriptor)
+            } catch {
+                unlock(descriptor)
+                throw error
+            }
+        }
+    }
+
+    /// Closes a descriptor that was locked with flock(2).
+    ///
+    /// Unlocked first: a child that is being started at this moment still has the descriptor, and with it the lock.
+    private static func unlock(_ descriptor: FileDescriptor) {
+        _ = flock(descriptor.rawValue, LOCK_UN)
+        try? descriptor.close()
+    }
+
+    /// Checks the header, and finds out under which name the kernel lists locks of `file` by locking it for a moment.
+    private static func identify(_ file: StoreFile) throws(StoreOpenError) -> LockedFile {
+        let descriptor = try file.openChecked(.readWrite)
+        defer { unlock(descriptor) }
+        // Shared only beside a reader: a shared lock of ours would look like one to another writer.
+        if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 { _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) }
+        return LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
+    }
+
+    /// Makes a keychain without records of `file`, which is empty.
+    static func create(_ file: StoreFile) throws(StoreOpenError) -> WriterConnection {
+        try withClaim(file) { () throws(StoreOpenError) in
+            let queue = try connect(file, .writer) { try Schema.create(in: $0) }
+            return WriterConnection(queue: queue, file: file)
+        }
+    }
+
+    private static func withClaim(
+        _ file: StoreFile, _ open: () throws(StoreOpenError) -> WriterConnection
+    ) throws(StoreOpenError) -> WriterConnection {
+        guard OpenDatabases.shared.claim(file.identity) else { throw .inUse(processID: getpid()) }
+        do throws(StoreOpenError) {
+            return try open()
+        } catch {
+            OpenDatabases.shared.release(file.identity)
+            throw error
+        }
+    }
+
+    /// What a connection is for.
+    private enum ConnectionRole {
+        case writer
+        /// Reads while a writer of this process has the file open.
+        case reader
+        /// Reads a file that no process writes to.
+        case readOnlyFile
+
+        /// The parameters of SQLite's URI (<https://www.sqlite.org/uri.html>), so that it never creates a file.
+        ///
+        /// unix-excl (os_unix.c): the first access locks other processes out, readers too, and the log's index is in memory
+        /// instead of a `-shm` file; connections of this process share both.
+        var query: String {
+            switch self {
+            case .writer, .reader: "mode=rw&vfs=unix-excl"
+            case .readOnlyFile: "mode=ro&immutable=1"
+            }
+        }
+
+        /// <https://www.sqlite.org/pragma.html>
+        var settings: [String] {
+            let all = ["temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"]
+            return switch self {
+            case .writer:
+                ["page_size = 4096", "secure_delete = ON", "synchronous = FULL"] + all
+                    + ["wal_autocheckpoint = 0", "cache_size = -8192"]
+            case .reader: all + ["query_only = ON", "cache_size = -1024"]
+            case .readOnlyFile: all + ["cache_size = -4096"]
+            }
+        }
+    }
+
+    private static func connect(
+        _ file: StoreFile, _ role: ConnectionRole, prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) throws(StoreOpenError) -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "keychain"
+        configuration.readonly = role == .readOnlyFile
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .immediateError
+        // Otherwise GRDB traps where a rollback failed; ``WriteTransaction`` deals with that.
+        configuration.allowsUnsafeTransactions = true
+        let dispatchQueue = Mutex<DispatchQueueReference?>(nil)
+        configuration.prepareDatabase { db in
+            dispatchQueue.withLock { $0 = .current() }
+            try db.limitUntrustedFile(longestRow: Schema.longestRow)
+            for setting in role.settings { try db.execute(sql: "PRAGMA \(setting)") }
+            if role == .writer { try useLog(db) }
+            try prepare(db)
+        }
+        // An empty path would be a database of its own in a temporary file.
+        guard let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed), !path.isEmpty
+        else { throw .io(-EINVAL) }
+        // The configuration, and with it the closure above, lives as long as the queue: a reference would be a cycle.
+        defer { dispatchQueue.withLock { $0 = nil } }
+        do {
+            return try DatabaseQueue(path: "file://\(path)?\(role.query)", configuration: configuration)
+        } catch {
+            // GRDB has released its queue: this reference is the last one.
+            if let queue = dispatchQueue.withLock({ $0 }) { RetiredQueues.shared.keep(queue) }
+            throw StoreOpenError(opening: error)
+        }
+    }
+
+    /// Turns the write-ahead log on, without a rollback journal on disk. A file that was copied by SQLite, or whose log was removed,
+    /// has another journal mode: the change concerns the header alone, which lies in one sector.
+    private static func useLog(_ db: Database) throws {
+        if try String.fetchOne(db, sql: "PRAGMA journal_mode") != "wal" {
+            try db.execute(sql: "PRAGMA journal_mode = MEMORY")
+        }
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+            throw StoreOpenError.io(ResultCode.SQLITE_ERROR.rawValue)
+        }
+    }
+}

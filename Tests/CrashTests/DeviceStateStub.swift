@@ -1,0 +1,44 @@
+import Keychain
+import Synchronization
+
+/// What a device keeps beside a store: the commit number and the note of a rekey, durable when kept, and when that was, by
+/// the calls that the disk had seen.
+final class DeviceStateStub: CommitNumberStore, RekeyStateStore {
+    private struct State {
+        var numbers: [(commitIndex: Int, record: [UInt8])] = []
+        var rekeys: [(commitIndex: Int, generation: Int64?)] = []
+    }
+
+    private let state: Mutex<State>
+    private let commitIndex: @Sendable () -> Int
+
+    /// `moment`: what is written down now is as old as that.
+    init(commitIndex: @escaping @Sendable () -> Int = { 0 }) {
+        self.commitIndex = commitIndex
+        state = Mutex(State())
+    }
+
+    /// What of another one was durable at a moment.
+    init(_ other: DeviceStateStub, at commitIndex: Int) {
+        self.commitIndex = { commitIndex }
+        let all = other.state.withLock { (numbers: $0.numbers, rekeys: $0.rekeys) }
+        state = Mutex(
+            State(
+                numbers: all.numbers.filter { $0.commitIndex <= commitIndex },
+                rekeys: all.rekeys.filter { $0.commitIndex <= commitIndex }))
+    }
+
+    func load(for store: [UInt8]) -> [UInt8]? { state.withLock { $0.numbers.last?.record } }
+
+    func save(_ record: [UInt8], for store: [UInt8]) {
+        let commitIndex = commitIndex()
+        state.withLock { $0.numbers.append((commitIndex, record)) }
+    }
+
+    func rekeyGeneration(of store: [UInt8]) -> Int64? { state.withLock { $0.rekeys.last?.generation ?? nil } }
+
+    func keep(rekeyGeneration: Int64?, of store: [UInt8]) {
+        let commitIndex = commitIndex()
+        state.withLock { $0.rekeys.append((commitIndex, rekeyGeneration)) }
+    }
+}

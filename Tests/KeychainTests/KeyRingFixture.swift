@@ -1,0 +1,115 @@
+import KeychainTesting
+import SecretCrypto
+
+@testable import Keychain
+
+/// A store in memory, its key ring and envelopes, and short ways to use them.
+struct KeyRingFixture {
+    let store: InMemoryRecordStore
+    let ring: KeyRing
+
+    var items: ItemEnvelope { ItemEnvelope(ring: ring) }
+    var directories: DirectoryEnvelope { DirectoryEnvelope(ring: ring) }
+
+    static func device(_ fill: UInt8 = 1) throws -> SecretBytes {
+        try SecretBytes(copying: [UInt8](repeating: fill, count: 32).rawSpan)
+    }
+
+    /// A new store; unlocked unless told otherwise.
+    init(unlocked: Bool = true) throws {
+        store = InMemoryRecordStore()
+        let passphrase = try SecretBytes(text: "correct")
+        try KeyRing.create(in: store, passphrase: passphrase, cost: .cheap, device: KeyRingFixture.device())
+        ring = try KeyRing(store: store, device: KeyRingFixture.device())
+        if unlocked { try unlock() }
+    }
+
+    /// A copy of a store, opened on a device; still locked.
+    init(copying records: InMemoryRecords, device: UInt8 = 1, isReadOnly: Bool = false) throws {
+        store = InMemoryRecordStore(records, isReadOnly: isReadOnly)
+        ring = try KeyRing(store: store, device: KeyRingFixture.device(device))
+    }
+
+    func unlock(_ passphrase: String = "correct") throws {
+        try ring.unlock(passphrase: SecretBytes(text: passphrase))
+    }
+
+    /// Seals an item with contents, puts it in the store and gives back what was sealed.
+    @discardableResult
+    func add(_ item: Item, _ contents: [UInt8]) throws -> ItemRecord {
+        var item = item
+        item.secretCount = contents.count
+        let sealed = try items.seal(item, secret: contents.rawSpan)
+        try store.write { (writer) throws(KeychainFault) in try writer.put(sealed.record, secret: sealed.secret) }
+        return sealed.record
+    }
+
+    /// The same as ``add(_:_:)``, with its part in the digest.
+    @discardableResult
+    func addCounted(_ item: Item, _ contents: [UInt8]) throws -> ItemRecord {
+        var item = item
+        item.secretCount = contents.count
+        let sealed = try items.seal(item, secret: contents.rawSpan)
+        try store.write(by: ring.ledger) { (writer) throws(KeychainFault) in
+            try writer.put(sealed.record, secret: sealed.secret)
+        }
+        return sealed.record
+    }
+
+    /// The contents of a row of the store.
+    func contents(_ record: ItemRecord) throws -> [UInt8] {
+        let ciphertext = try store.read { (reader) throws(KeychainFault) in try reader.secret(of: record.id) }
+        return try contents(record, ciphertext: ciphertext)
+    }
+
+    func contents(_ record: ItemRecord, ciphertext: [UInt8]) throws -> [UInt8] {
+        let item = try items.open(record)
+        return try items.secret(of: item, record: record, ciphertext: ciphertext).all()
+    }
+}
+
+extension KeyRing {
+    func userKey(passphrase: consuming SecretBytes) throws(KeychainFault) -> SecretBytes {
+        try userKey(with: UnlockSecret(passphrase: passphrase))
+    }
+}
+
+extension SealedSecret {
+    /// All of it, read at once.
+    func all() throws -> [UInt8] { try bytes(at: 0, count: count) }
+
+    /// What one read gives.
+    func bytes(at offset: Int, count: Int) throws -> [UInt8] {
+        var output = [UInt8](repeating: 0xEE, count: count)
+        let read = try output.withMutableSpan { try $0.read(self, at: offset) }
+        return Array(output.prefix(read))
+    }
+
+    /// All of the room that a read was given, what follows the contents included.
+    func readChunk(at offset: Int, count: Int) throws -> [UInt8] {
+        var output = [UInt8](repeating: 0xEE, count: count)
+        _ = try output.withMutableSpan { try $0.read(self, at: offset) }
+        return output
+    }
+}
+
+extension MutableSpan<UInt8> {
+    fileprivate mutating func read(_ secret: SealedSecret, at offset: Int) throws(KeychainFault) -> Int {
+        var output = mutableBytes
+        return try secret.read(at: offset, into: &output)
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func withMutableSpan<T>(_ body: (inout MutableSpan<UInt8>) throws -> T) rethrows -> T {
+        var span = mutableSpan
+        return try body(&span)
+    }
+
+    /// With one bit changed.
+    func flipped(_ index: Int) -> [UInt8] {
+        var bytes = self
+        bytes[index] ^= 1 << UInt8(index % 8)
+        return bytes
+    }
+}
