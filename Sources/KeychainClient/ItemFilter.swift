@@ -2,12 +2,12 @@ import KeychainRPC
 
 /// Which items are meant; nil: any.
 public struct ItemFilter: Hashable, Sendable {
-    public enum Kind: String, Sendable {
+    public enum PasswordClass: String, Sendable {
         case generic = "genp"
         case internet = "inet"
     }
 
-    public var kind: Kind
+    public var kind: PasswordClass
     public var account: String?
     /// Of generic passwords.
     public var service: String?
@@ -23,7 +23,7 @@ public struct ItemFilter: Hashable, Sendable {
     /// Nil: both those that synchronize and those that do not.
     public var isSynchronizable: Bool?
 
-    public init(_ kind: Kind) {
+    public init(_ kind: PasswordClass) {
         self.kind = kind
     }
 

@@ -12,14 +12,14 @@ extension ItemKey {
 
     /// Of an item's attributes; nil if a part of the key is no text.
     init?(_ attributes: [String: PropertyList]) {
-        guard let kind = Kind(attributes), let account = attributes["acct"]?.text else { return nil }
+        guard let kind = PasswordClass(attributes), let account = attributes["acct"]?.text else { return nil }
         self.init(
             kind, account: account, accessGroup: attributes["agrp"]?.text,
             isSynchronizable: attributes["sync"]?.integer == 1)
     }
 }
 
-extension ItemKey.Kind {
+extension ItemKey.PasswordClass {
     /// All attributes that it stands for; what is not set as the default that stands for that.
     fileprivate var attributes: [String: PropertyList] {
         switch self {

@@ -1,19 +1,19 @@
 /// What tells one item from all others: what its path in a mount is made of.
 public struct ItemKey: Hashable, Sendable {
     /// The two kinds of passwords, and what is part of the key of each.
-    public enum Kind: Hashable, Sendable {
+    public enum PasswordClass: Hashable, Sendable {
         case generic(service: String)
         case internet(InternetService)
     }
 
-    public var kind: Kind
+    public var kind: PasswordClass
     public var account: String
     /// Nil: the keychain's default group.
     public var accessGroup: String?
     /// Whether it is one of the items that synchronize: another item than the same one that does not.
     public var isSynchronizable = false
 
-    public init(_ kind: Kind, account: String, accessGroup: String? = nil, isSynchronizable: Bool = false) {
+    public init(_ kind: PasswordClass, account: String, accessGroup: String? = nil, isSynchronizable: Bool = false) {
         self.kind = kind
         self.account = account
         self.accessGroup = accessGroup

@@ -6,7 +6,7 @@ extension Keychain {
     func call(
         _ operation: ItemRequest.Operation, _ query: [String: PropertyList],
         to attributes: [String: PropertyList] = [:], secret: borrowing SecretBytes,
-        receive: (PropertyList, borrowing AnswerFrame) -> Void = { _, _ in }
+        receive: (PropertyList, borrowing ResponseFrame) -> Void = { _, _ in }
     ) throws(KeychainError) {
         let request = ItemRequest(operation, query: query, attributes: attributes, accessGroups: accessGroups)
         let status = connection.perform(request, secret: secret.bytes) { frame in
@@ -19,7 +19,7 @@ extension Keychain {
     func call(
         _ operation: ItemRequest.Operation, _ query: [String: PropertyList],
         to attributes: [String: PropertyList] = [:],
-        receive: (PropertyList, borrowing AnswerFrame) -> Void = { _, _ in }
+        receive: (PropertyList, borrowing ResponseFrame) -> Void = { _, _ in }
     ) throws(KeychainError) {
         try call(operation, query, to: attributes, secret: try Secret.empty().bytes, receive: receive)
     }

@@ -6,13 +6,13 @@ package import KeychainRPC
 /// Can be used by several threads. Every function throws ``KeychainError``; nothing waits for ever, and no function asks a
 /// person for anything: what is locked is refused (``KeychainError/locked``).
 public struct Keychain: Sendable {
-    let connection: any ItemConnection
+    let connection: any KeychainTransport
     /// What this program may use, as entitlements say on other systems. The first is the group of whatever names none; `*`
     /// stands for all.
     public let accessGroups: [String]
 
     /// A keychain behind a connection.
-    package init(_ connection: any ItemConnection, accessGroups: [String]) {
+    package init(_ connection: any KeychainTransport, accessGroups: [String]) {
         self.connection = connection
         self.accessGroups = accessGroups
     }

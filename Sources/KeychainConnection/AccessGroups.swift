@@ -35,7 +35,7 @@ package struct AccessGroups: Hashable, Sendable {
     /// A relative path there is ignored, as the XDG Base Directory Specification says.
     private static func directory(_ environment: [String: String]) -> String {
         if let value = environment["XDG_CONFIG_HOME"], value.hasPrefix("/") { return value }
-        return MountPoint.home(environment) + "/.config"
+        return DefaultMountPoint.home(environment) + "/.config"
     }
 
     /// In order, each once, without the blanks around it.

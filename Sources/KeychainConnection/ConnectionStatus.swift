@@ -19,7 +19,7 @@ package enum ConnectionStatus {
     package static let param: Int32 = -50
 }
 
-extension Lane.Failed {
+extension RPCChannel.Failure {
     /// `isChange`: of a request that changes something.
     func status(isChange: Bool) -> Int32 {
         switch self {

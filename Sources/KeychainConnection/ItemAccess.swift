@@ -3,17 +3,17 @@ import Synchronization
 
 /// What the functions of Keychain Services call: a keychain, as the caller's access groups may see it.
 package struct ItemAccess: Sendable {
-    package let connection: any ItemConnection
+    package let connection: any KeychainTransport
     /// The first is that of new items; without any every call is errSecMissingEntitlement. `*`: all groups.
     package let accessGroups: [String]
 
     /// `groups`: those of this process unless somebody names others.
-    package init(_ connection: any ItemConnection, groups: AccessGroups = .ofThisProcess) {
+    package init(_ connection: any KeychainTransport, groups: AccessGroups = .ofThisProcess) {
         self.init(connection, accessGroups: groups.names)
     }
 
     /// `accessGroups`: none, too.
-    package init(_ connection: any ItemConnection, accessGroups: [String]) {
+    package init(_ connection: any KeychainTransport, accessGroups: [String]) {
         self.connection = connection
         self.accessGroups = accessGroups
     }

@@ -7,25 +7,25 @@ import SystemPackage
 ///
 /// Never waits for ever: not for a daemon that is stopped or stuck, and not for one that has died. Whatever is mounted when
 /// a request begins answers it; one that finds another mount than before goes there.
-package final class MountConnection: ItemConnection {
+package final class MountConnection: KeychainTransport {
     /// The mount that ``MountDirectory`` finds.
-    package static let shared = MountConnection { MountPoint.path() }
+    package static let shared = MountConnection { DefaultMountPoint.path() }
 
-    private let lanes: ProcessLanes
+    private let channels: ProcessLanes
 
     /// `mountPoint`: called, on any thread, whenever the mount is opened. `patience`, in milliseconds: how long the daemon may
     /// be silent, and then not even tell its status.
     package init(
-        patience: Int = MountConnection.standardPatience, mountPoint: @escaping @Sendable () -> String
+        patience: Int = MountConnection.defaultTimeout, mountPoint: @escaping @Sendable () -> String
     ) {
-        lanes = ProcessLanes(mountPoint: mountPoint, patience: patience)
+        channels = ProcessLanes(mountPoint: mountPoint, patience: patience)
     }
 
     /// In milliseconds.
-    package static let standardPatience = ProcessLanes.patience
+    package static let defaultTimeout = ProcessLanes.timeout
 
     package func perform(
-        _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
+        _ request: ItemRequest, secret: RawSpan, receive: (borrowing ResponseFrame) -> Void
     ) -> Int32 {
         let secret = request.namesSecret ? secret : RawSpan()
         let head: [UInt8]
@@ -36,7 +36,7 @@ package final class MountConnection: ItemConnection {
         }
         let isChange = request.operation != .copyMatching
         var hasReceived = false
-        do throws(Lane.Failed) {
+        do throws(RPCChannel.Failure) {
             return try ask(head, secret) { frame in
                 hasReceived = true
                 receive(frame)
@@ -51,23 +51,25 @@ package final class MountConnection: ItemConnection {
 
     /// Asks a query once more that failed for a reason which may be gone; nil for any other reason.
     private func repeated(
-        _ head: [UInt8], after failure: Lane.Failed, _ receive: (borrowing AnswerFrame) -> Void
+        _ head: [UInt8], after failure: RPCChannel.Failure, _ receive: (borrowing ResponseFrame) -> Void
     ) -> Int32? {
         guard case .lost(let errno) = failure, errno.meansAnotherMount || errno == .noMemory else { return nil }
-        do throws(Lane.Failed) {
+        do throws(RPCChannel.Failure) {
             guard errno == .noMemory else { return try ask(head, RawSpan(), receive) }
             // Large values that many callers want at the same time: one by one they fit.
-            return try lanes.current.turn.withLock { _ throws(Lane.Failed) in try ask(head, RawSpan(), receive) }
+            return try channels.current.turn.withLock { _ throws(RPCChannel.Failure) in
+                try ask(head, RawSpan(), receive)
+            }
         } catch {
             return error.status(isChange: false)
         }
     }
 
     private func ask(
-        _ head: [UInt8], _ secret: RawSpan, _ receive: (borrowing AnswerFrame) -> Void
-    ) throws(Lane.Failed) -> Int32 {
-        var call = Call(lanes.current)
-        var reader = AnswerReader()
+        _ head: [UInt8], _ secret: RawSpan, _ receive: (borrowing ResponseFrame) -> Void
+    ) throws(RPCChannel.Failure) -> Int32 {
+        var call = RPCCall(channels.current)
+        var reader = ResponseReader()
         var piece = try call.ask(head.rawSpan, secret: secret)
         while piece.count > 0 {
             do throws(FrameError) {

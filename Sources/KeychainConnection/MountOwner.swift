@@ -11,7 +11,7 @@ package struct MountOwner: Sendable {
     /// The environment variable that names the user whose mount programs of root may use.
     package static let variable = "KEYCHAINFS_MOUNT_OWNER"
 
-    package enum Failed: Error, Equatable {
+    package enum OwnerError: Error, Equatable {
         /// Only root may name another user.
         case notRoot
         /// There is no such user.
@@ -28,7 +28,7 @@ package struct MountOwner: Sendable {
     private init(userID: UInt32?) { self.userID = userID }
 
     /// - Parameter name: the user's name or number, as root has given it; nil for the user who runs this process.
-    package init(name: String?) throws(Failed) {
+    package init(name: String?) throws(OwnerError) {
         guard let name else {
             self = .caller
             return
@@ -41,7 +41,7 @@ package struct MountOwner: Sendable {
     /// What ``variable`` says, to root alone; other users have only their own mounts.
     package static func ofEnvironment(
         _ environment: @autoclosure () -> [String: String] = ProcessInfo.processInfo.environment
-    ) throws(Failed) -> MountOwner {
+    ) throws(OwnerError) -> MountOwner {
         guard geteuid() == 0, let name = environment()[variable], !name.isEmpty else { return .caller }
         return try MountOwner(name: name)
     }

@@ -5,13 +5,13 @@ import Synchronization
 /// without taking a lock that a thread of its parent may have held. So does a process when another mount takes the place of
 /// one whose daemon is silent: its threads there may wait for ever.
 final class ProcessLanes: Sendable {
-    /// In milliseconds; see ``Liveness``.
-    static let patience = 5_000
+    /// In milliseconds; see ``DaemonProbe``.
+    static let timeout = 5_000
     /// Threads and descriptors that a mount can cost a process at most, stuck ones included.
     static let limit = 16
 
-    let pool: LanePool
-    let liveness: Liveness
+    let pool: RPCChannelPool
+    let probe: DaemonProbe
     let patience: Int
     /// Of those who ask again for want of locked memory.
     let turn = Mutex<Void>(())
@@ -19,23 +19,23 @@ final class ProcessLanes: Sendable {
     let mountPoint: @Sendable () -> String
     private let successor = AtomicLazyReference<ProcessLanes>()
 
-    init(mountPoint: @escaping @Sendable () -> String, patience: Int = ProcessLanes.patience) {
+    init(mountPoint: @escaping @Sendable () -> String, patience: Int = ProcessLanes.timeout) {
         self.mountPoint = mountPoint
         self.patience = patience
-        pool = LanePool(limit: Self.limit, mountPoint: mountPoint)
-        liveness = Liveness(mountPoint: mountPoint, patience: patience)
+        pool = RPCChannelPool(limit: Self.limit, mountPoint: mountPoint)
+        probe = DaemonProbe(mountPoint: mountPoint, patience: patience)
     }
 
     /// Those of the process that asks, to the mount that is there.
     var current: ProcessLanes {
-        var lanes = self
-        while let next = lanes.next { lanes = next }
-        return lanes
+        var channels = self
+        while let next = channels.next { channels = next }
+        return channels
     }
 
     private var next: ProcessLanes? {
         if let successor = successor.load() { return successor }
-        guard process != getpid() || liveness.isOfAnotherMount else { return nil }
+        guard process != getpid() || probe.isOfAnotherMount else { return nil }
         return successor.storeIfNil(ProcessLanes(mountPoint: mountPoint, patience: patience))
     }
 }

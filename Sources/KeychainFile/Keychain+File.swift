@@ -22,7 +22,7 @@ extension Keychain {
     public static func open(
         _ path: String, accessGroups: [String]? = nil
     ) throws(KeychainFileError) -> OpenKeychain {
-        OpenKeychain(try StoredKeychain(path: path), accessGroups: accessGroups)
+        OpenKeychain(try FileKeychain(path: path), accessGroups: accessGroups)
     }
 
     /// Makes a new keychain file, which must not exist, and opens it unlocked.
@@ -30,10 +30,10 @@ extension Keychain {
     /// The directories that are missing are made. There is no way to it without the passphrase; an empty one is refused
     /// (``KeychainFileError/badSecret``).
     public static func create(
-        _ path: String, passphrase: consuming Secret, cost: GuessCost = .moderate, accessGroups: [String]? = nil
+        _ path: String, passphrase: consuming Secret, cost: KDFCost = .moderate, accessGroups: [String]? = nil
     ) throws(KeychainFileError) -> OpenKeychain {
         guard passphrase.count > 0 else { throw .badSecret }
-        try StoredKeychain.create(path: path, passphrase: passphrase.bytes, cost: cost.cost)
+        try FileKeychain.create(path: path, passphrase: passphrase.bytes, cost: cost.cost)
         return try open(path, unlockingWith: .passphrase(passphrase), accessGroups: accessGroups)
     }
 }

@@ -8,7 +8,7 @@ extension KeychainFileError {
             switch error {
             case .notFound: .notFound
             case .alreadyExists, .leftoverFile: .exists
-            case .foreignFile(let path), .mismatchedLog(let path): .strayFile(path: path)
+            case .foreignFile(let path), .mismatchedLog(let path): .foreignFile(path: path)
             case .severalNames: .severalNames
             case .othersMayWrite: .othersMayWrite
             case .notRegularFile, .notAKeychain, .unknownFormat: .notAKeychain

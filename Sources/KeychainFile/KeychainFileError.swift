@@ -6,7 +6,7 @@ public enum KeychainFileError: Error, Hashable, Sendable {
     case exists
     /// Next to the keychain file, at a name that SQLite uses, is a file that does not belong to it: a log of another keychain, a
     /// rollback journal, a pipe. Nothing was changed; move it away.
-    case strayFile(path: String)
+    case foreignFile(path: String)
     /// Another process has it open: the daemon of a mount, or another program. Nil: it cannot be told which.
     case inUse(process: Int32?)
     /// It has another name too (a hard link): what is written by one could be lost by the other.
@@ -38,7 +38,7 @@ extension KeychainFileError: CustomStringConvertible {
         switch self {
         case .notFound: "There is no such keychain file."
         case .exists: "There is a file of that name already."
-        case .strayFile(let path): "\(path) does not belong to the keychain file. Move it away."
+        case .foreignFile(let path): "\(path) does not belong to the keychain file. Move it away."
         case .inUse(let process): "The keychain is in use by \(process.map { "process \($0)" } ?? "another process")."
         case .severalNames: "The keychain file has several names (hard links): remove all but one."
         case .othersMayWrite: "The keychain file is refused: other users may write to it."

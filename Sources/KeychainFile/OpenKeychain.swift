@@ -8,13 +8,13 @@ import Synchronization
 /// No other process can have it open meanwhile. Everything that a mount does to keep secrets in memory alone, and does as a
 /// program of its own, is up to the program here: see the documentation.
 public final class OpenKeychain: Sendable {
-    private let stored: StoredKeychain
-    var connection: any ItemConnection { stored.connection }
+    private let stored: FileKeychain
+    var connection: any KeychainTransport { stored.connection }
 
     private let groups: AccessGroups
     private let closed = Atomic(false)
 
-    init(_ stored: StoredKeychain, accessGroups: [String]?) {
+    init(_ stored: FileKeychain, accessGroups: [String]?) {
         self.stored = stored
         groups = accessGroups.map { AccessGroups($0) } ?? .ofThisProcess
     }
@@ -25,7 +25,7 @@ public final class OpenKeychain: Sendable {
 
     /// Its items. It stays open as long as one of these is there; once it is closed every call throws
     /// ``KeychainClient/KeychainError/notAvailable``.
-    public var keychain: Keychain { Keychain(RetainingConnection(self), accessGroups: groups.names) }
+    public var keychain: Keychain { Keychain(RetainingTransport(self), accessGroups: groups.names) }
 
     public var isUnlocked: Bool { stored.isUnlocked }
 
@@ -48,7 +48,7 @@ public final class OpenKeychain: Sendable {
     /// Makes the functions of `import Security` (`SecItemAdd` …) use it, in the whole process, in place of the mount. It stays
     /// open as long as they do.
     public func useForKeychainServices() {
-        ItemAccess.replace(ItemAccess(RetainingConnection(self), groups: groups))
+        ItemAccess.replace(ItemAccess(RetainingTransport(self), groups: groups))
     }
 
     /// Makes these functions use the mount again.

@@ -3,7 +3,7 @@ import Keychain
 import SystemPackage
 
 /// Who asks, and of which process he is as long as that can be said.
-struct CallingProcess: Sendable {
+struct Requester: Sendable {
     let caller: Caller
     let identity: ProcessIdentity?
 }

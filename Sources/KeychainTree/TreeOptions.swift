@@ -55,13 +55,13 @@ package struct ProcessIdentity: Hashable, Sendable {
 }
 
 /// What the control files do (contract, section 9).
-package protocol ControlCommands: Sendable {
+package protocol ControlCommandHandler: Sendable {
     /// The contents of `.keychainfs/status`.
-    func status(of tree: KeychainTree) -> [UInt8]
+    func status(of tree: KeychainFileSystem) -> [UInt8]
     /// Runs one command line; what it answers is read from the same descriptor.
     ///
     /// `command` may end in a newline; what follows the first one is the command's secret input.
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8]
+    func run(_ command: RawSpan, on tree: KeychainFileSystem, request: inout Request) throws(KeychainFault) -> [UInt8]
 }
 
 /// SystemPackage has a `FileType` too.

@@ -53,7 +53,7 @@ enum BackEnd: String, CaseIterable, Sendable {
 struct Fixture: Sendable {
     let store = InMemoryRecordStore()
     let keychain: KeychainStore
-    let tree: KeychainTree
+    let tree: KeychainFileSystem
 
     static let directory = "/generic-passwords/s"
 
@@ -65,7 +65,7 @@ struct Fixture: Sendable {
         let seconds = Atomic<Int64>(1_700_000_000)
         let clock = Clock(seconds)
         keychain = try KeychainStore(store: store, keys: keys) { clock.now() }
-        tree = KeychainTree(
+        tree = KeychainFileSystem(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: Host(), commands: Commands())
     }
 
@@ -109,10 +109,10 @@ struct Host: TreeHost {
     func trimMemory() {}
 }
 
-struct Commands: ControlCommands {
-    func status(of tree: KeychainTree) -> [UInt8] { Array("{\"state\": \"unlocked\"}\n".utf8) }
+struct Commands: ControlCommandHandler {
+    func status(of tree: KeychainFileSystem) -> [UInt8] { Array("{\"state\": \"unlocked\"}\n".utf8) }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainFileSystem, request: inout Request) throws(KeychainFault) -> [UInt8] {
         guard [UInt8](copying: command) == Array("lock\n".utf8) else { throw .param }
         request.notificationsBeforeReply += tree.lock()
         return Array("locked\n".utf8)

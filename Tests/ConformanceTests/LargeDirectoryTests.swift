@@ -43,10 +43,10 @@ struct LargeFixture {
     private static let step = 200
 
     let keychain: KeychainStore
-    let tree: KeychainTree
+    let tree: KeychainFileSystem
     private let place: TemporaryDirectory
     /// How often ``check(_:_:)`` was called: each has names of its own to play with.
-    private let round = Locked(0)
+    private let round = MutexBox(0)
 
     init() throws {
         place = try TemporaryDirectory()
@@ -65,7 +65,7 @@ struct LargeFixture {
         let keys = try KeyRing(store: store, device: device)
         try keys.unlock(passphrase: try Fixture.passphrase())
         keychain = try KeychainStore(store: store, keys: keys) { KeychainDate(seconds: 1_700_000_000) }
-        tree = KeychainTree(
+        tree = KeychainFileSystem(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: Host(), commands: Commands())
         try fill()
     }
@@ -107,8 +107,8 @@ struct LargeFixture {
             round += 1
             return round
         }
-        let hasEnded = Locked(false)
-        let done = Locked([0, 0, 0])
+        let hasEnded = MutexBox(false)
+        let done = MutexBox([0, 0, 0])
         let threads = (0..<3).map { kind in
             TestThread.started {
                 for number in stride(from: 0, to: Self.count, by: Self.step).reversed() {

@@ -56,7 +56,7 @@ public func eventually(seconds: Double = 10, _ condition: () -> Bool) -> Bool {
 /// A state behind a lock, for file systems in tests: what `Mutex` is, without its rules about what may leave it.
 ///
 /// @unchecked: `state` is touched only while `lock` is held.
-public final class Locked<State>: @unchecked Sendable {
+public final class MutexBox<State>: @unchecked Sendable {
     private let lock = NSLock()
     private var state: State
 

@@ -136,7 +136,7 @@ import Testing
         let client = PathClient(session.wire)
         try client.put("/a", "x")
         let (entered, resume) = (TestSemaphore(), TestSemaphore())
-        let found = Locked<[Bool]>([])
+        let found = MutexBox<[Bool]>([])
         fileSystem.script.withLock {
             $0.onFlush = { request in
                 entered.signal()
@@ -189,7 +189,7 @@ import Testing
         try client.put("/a", "x")
         let entered = TestSemaphore()
         let resume = TestSemaphore()
-        let isFirst = Locked(true)
+        let isFirst = MutexBox(true)
         fileSystem.script.withLock {
             $0.onRead = { request in
                 let waits = isFirst.withLock { first in
@@ -219,7 +219,7 @@ import Testing
         let session = try WireSession(fileSystem)
         defer { session.stop() }
         let client = PathClient(session.wire)
-        let failures = Locked(0)
+        let failures = MutexBox(0)
         let threads = (0..<8).map { index in
             TestThread.started {
                 let own = client.fork()

@@ -253,7 +253,7 @@ import Testing
     }
 
     @Test func logsOfLibfuseComeToUs() throws {
-        let messages = Locked<[String]>([])
+        let messages = MutexBox<[String]>([])
         FuseLog.setHandler { _, message in messages.withLock { $0.append(message) } }
         defer { FuseLog.setHandler(nil) }
         let session = try WireSession(MemoryFileSystem())

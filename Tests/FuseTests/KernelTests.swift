@@ -81,7 +81,7 @@ import Testing
                     executable: "/bin/sh", arguments: ["-c", script, "sh", mount.path, "\(number)"]))
         }
         let done = TestSemaphore()
-        let failures = Locked(0)
+        let failures = MutexBox(0)
         let mover = TestThread.started {
             for round in 0..<300 {
                 let error = mount.client.errno { c throws(Errno) in

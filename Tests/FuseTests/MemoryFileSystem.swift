@@ -49,12 +49,12 @@ final class MemoryFileSystem: FileSystem {
         var overlappingOpens = 0
     }
 
-    let script = Locked(Script())
-    let state: Locked<State>
+    let script = MutexBox(Script())
+    let state: MutexBox<State>
 
     init() {
         let root = Node(attributes: Self.attributes(1, .directory, 0o700))
-        state = Locked(State(nodes: [.root: root]))
+        state = MutexBox(State(nodes: [.root: root]))
     }
 
     static func attributes(_ number: UInt64, _ type: FileSystemCore.FileType, _ permissions: UInt32) -> Attributes {

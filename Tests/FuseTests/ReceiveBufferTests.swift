@@ -43,7 +43,7 @@ import Testing
         defer { session.stop() }
         let client = PathClient(session.wire, maximumWrite: 65_536)
         let canary = Self.canary()
-        let held = Locked(false)
+        let held = MutexBox(false)
         fileSystem.script.withLock {
             $0.onWrite = { _ in
                 let found = (try? Self.buffersHold(canary)) ?? false
@@ -81,7 +81,7 @@ import Testing
         let client = PathClient(session.wire, maximumWrite: 65_536)
         for padding in [100, 5000] {
             let canary = Self.canary()
-            let held = Locked<[Bool]>([])
+            let held = MutexBox<[Bool]>([])
             fileSystem.script.withLock {
                 $0.onWrite = { request in
                     let before = (try? Self.buffersHold(canary)) ?? false

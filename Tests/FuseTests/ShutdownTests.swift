@@ -52,7 +52,7 @@ import Testing
         let name = try #require(EntryName("a"))
         let node = try #require(fileSystem.state.withLock { $0.nodes[.root]?.names[name] })
         let (entered, gate) = (TestSemaphore(), TestSemaphore())
-        let reads = Locked(0)
+        let reads = MutexBox(0)
         fileSystem.script.withLock {
             $0.onRead = { _ in
                 let number = reads.withLock { reads in
@@ -114,7 +114,7 @@ import Testing
     @Test("H2: workers wipe their stacks when asked, and those who wait are woken for it") func stacks() throws {
         let stacks = StackWipe()
         let woken = TestSemaphore()
-        let ended = Locked(false)
+        let ended = MutexBox(false)
         let done = TestThread.started {
             var member = stacks.join()
             woken.wait()
@@ -145,7 +145,7 @@ import Testing
         defer { session.stop() }
         let client = PathClient(session.wire)
         try client.put("/a", "x")
-        let left = Locked<[Range<UInt>]>([])
+        let left = MutexBox<[Range<UInt>]>([])
         let (entered, gate) = (TestSemaphore(), TestSemaphore())
         fileSystem.script.withLock {
             $0.onRead = { _ in

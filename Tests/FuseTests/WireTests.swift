@@ -53,7 +53,7 @@ import Testing
                 return false
             }
         }
-        let result = Locked<Errno?>(nil)
+        let result = MutexBox<Errno?>(nil)
         let reader = TestThread.started {
             let error = client.errno { c throws(Errno) in _ = try c.contents("/a") }
             result.withLock { $0 = error }

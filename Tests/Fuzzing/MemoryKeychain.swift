@@ -10,7 +10,7 @@ import SystemPackage
 struct MemoryKeychain {
     let store: InMemoryRecordStore
     let keychain: KeychainStore
-    let tree: KeychainTree
+    let tree: KeychainFileSystem
 
     /// What the keychain holds: paths, and what is in them.
     static let contents: [String: [UInt8]] = [
@@ -28,14 +28,14 @@ struct MemoryKeychain {
     /// A copy of the original, or of other rows; still locked.
     init(
         _ records: InMemoryRecords? = nil, commitNumberStore: (any CommitNumberStore)? = nil,
-        commands: any ControlCommands
+        commands: any ControlCommandHandler
     )
         throws
     {
         store = InMemoryRecordStore(try records ?? Self.original.get())
         let keys = try KeyRing(store: store, device: Self.device(), commitNumberStore: commitNumberStore)
         keychain = try KeychainStore(store: store, keys: keys) { .example }
-        tree = KeychainTree(
+        tree = KeychainFileSystem(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: QuietHost(), commands: commands)
     }
 
@@ -91,10 +91,10 @@ struct QuietHost: TreeHost {
     func trimMemory() {}
 }
 
-struct NoCommands: ControlCommands {
-    func status(of tree: KeychainTree) -> [UInt8] { [] }
+struct NoCommands: ControlCommandHandler {
+    func status(of tree: KeychainFileSystem) -> [UInt8] { [] }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainFileSystem, request: inout Request) throws(KeychainFault) -> [UInt8] {
         throw .param
     }
 }

@@ -93,7 +93,7 @@ final class StoreFixture: Sendable {
 
     static func client(_ keychain: KeychainStore) -> PathClient {
         PathClient(
-            KeychainTree(
+            KeychainFileSystem(
                 keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: QuietHost(),
                 commands: NoCommands()))
     }

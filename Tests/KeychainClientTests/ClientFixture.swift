@@ -2,11 +2,11 @@
 
 /// A client of a keychain in memory.
 struct ClientFixture {
-    let store: StoredKeychain
+    let store: InMemoryKeychain
     let client: Keychain
 
     init() throws {
-        store = try StoredKeychain()
+        store = try InMemoryKeychain()
         client = Keychain(store.connection, accessGroups: ["team.app", "team.shared"])
     }
 }

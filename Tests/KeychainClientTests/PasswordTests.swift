@@ -47,12 +47,12 @@ import Testing
         for (number, key) in keys.enumerated() { #expect(try keychain.secret(of: key).text() == "\(number)") }
         var cursor = try keychain.items(matching: .internet(server: "h"))
         let found = try cursor.rest().compactMap(\.key)
-        let whole = keys.map { key in
+        let uncut = keys.map { key in
             var key = key
             key.accessGroup = key.accessGroup ?? "team.app"
             return key
         }
-        #expect(found == whole)
+        #expect(found == uncut)
         #expect(try keychain.password(server: "h", account: "a", protocol: .https, port: 8443).text() == "2")
         #expect(try keychain.removePassword(server: "h", account: "a", path: "/p"))
         #expect(throws: KeychainError.itemNotFound) { _ = try keychain.secret(of: keys[3]).count }

@@ -45,8 +45,8 @@ import Testing
 
     @Test("The mount is where KEYCHAINFS_MOUNT says, else ~/Keychain")
     func mountPoint() {
-        #expect(MountPoint.path(environment: ["HOME": "/home/a"]) == "/home/a/Keychain")
-        #expect(MountPoint.path(environment: ["HOME": "/home/a", "KEYCHAINFS_MOUNT": ""]) == "/home/a/Keychain")
-        #expect(MountPoint.path(environment: ["HOME": "/home/a", "KEYCHAINFS_MOUNT": "/mnt/k"]) == "/mnt/k")
+        #expect(DefaultMountPoint.path(environment: ["HOME": "/home/a"]) == "/home/a/Keychain")
+        #expect(DefaultMountPoint.path(environment: ["HOME": "/home/a", "KEYCHAINFS_MOUNT": ""]) == "/home/a/Keychain")
+        #expect(DefaultMountPoint.path(environment: ["HOME": "/home/a", "KEYCHAINFS_MOUNT": "/mnt/k"]) == "/mnt/k")
     }
 }

@@ -51,17 +51,17 @@ import Testing
     @Test("F9: a daemon without memory for the request: errSecAllocate, not 'not available'; nothing was done")
     func noMemory() {
         for isChange in [true, false] {
-            #expect(Lane.Failed.notAsked(.noSpace).status(isChange: isChange) == ConnectionStatus.allocate)
+            #expect(RPCChannel.Failure.notAsked(.noSpace).status(isChange: isChange) == ConnectionStatus.allocate)
         }
-        #expect(Lane.Failed.lost(.noSpace).status(isChange: true) == ConnectionStatus.io)
+        #expect(RPCChannel.Failure.lost(.noSpace).status(isChange: true) == ConnectionStatus.io)
     }
 
     @Test("A lane that nobody uses ends, and another one comes when it is needed")
     func idleLanes() throws {
         let lanes = ProcessLanes(mountPoint: { "/nonexistent/keychain" })
         for _ in 0..<3 {
-            var call = Call(lanes)
-            #expect(throws: Lane.Failed.notAsked(.noSuchFileOrDirectory)) {
+            var call = RPCCall(lanes)
+            #expect(throws: RPCChannel.Failure.notAsked(.noSuchFileOrDirectory)) {
                 _ = try call.ask([UInt8](repeating: 1, count: 70_000).rawSpan, secret: [UInt8]().rawSpan).count
             }
         }
@@ -73,8 +73,8 @@ import Testing
 
     @Test("A daemon that is not there answers the question whether it is alive: with an error, at once")
     func liveness() {
-        let liveness = Liveness(mountPoint: { "/nonexistent/keychain" }, patience: 5_000)
-        #expect(liveness.daemonAnswers())
+        let liveness = DaemonProbe(mountPoint: { "/nonexistent/keychain" }, patience: 5_000)
+        #expect(liveness.daemonResponds())
         #expect(!liveness.isSilent)
     }
 }

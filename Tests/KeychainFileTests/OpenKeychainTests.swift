@@ -136,7 +136,7 @@ import Testing
         for suffix in ["-wal", "-journal"] {
             try FileManager.default.copyItem(atPath: log, toPath: path + suffix)
             #expect(
-                error { () throws(KeychainFileError) in try open("correct") } == .strayFile(path: path + suffix))
+                error { () throws(KeychainFileError) in try open("correct") } == .foreignFile(path: path + suffix))
             try FileManager.default.removeItem(atPath: path + suffix)
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test("S1: A restore that was killed in its middle is undone, and what was never finished goes", arguments: 0...4)
-    func cutOffRestore(step: Int) throws {
+    func interruptedRestore(step: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let manager = FileManager.default
         let crashed = try crash()

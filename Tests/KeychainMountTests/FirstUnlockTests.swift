@@ -13,7 +13,7 @@ import Testing
 /// A keychain file whose tree is used without a mount, from before the first unlock on.
 private struct LockedMount {
     let opened: OpenedKeychain
-    let tree: KeychainTree
+    let tree: KeychainFileSystem
     let commands: ControlCommandLine
 
     init(_ file: KeychainFile) throws {
@@ -23,7 +23,7 @@ private struct LockedMount {
             processID: getpid(), keychainPath: file.path, mountPoint: "/nowhere", home: "/", snapshots: snapshots,
             buffersLocked: { true },
             automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil, connection: nil) })
-        tree = KeychainTree(
+        tree = KeychainFileSystem(
             keychain: opened.keychain, options: TreeOptions(userID: getuid(), groupID: getgid()),
             host: StoreHost(directory: (file.path as NSString).deletingLastPathComponent, trim: {}),
             commands: commands)

@@ -86,7 +86,7 @@ struct FrameTests {
 }
 
 @Suite("An answer as it is read")
-struct AnswerReaderTests {
+struct ResponseReaderTests {
     private struct Frame: Equatable {
         let entries: [PropertyList]
         let secrets: [[UInt8]]
@@ -95,15 +95,15 @@ struct AnswerReaderTests {
         let isList: Bool
     }
 
-    private static func bytes(_ entries: [PropertyList], _ secrets: [[UInt8]], _ ending: AnswerEnding?) throws
+    private static func bytes(_ entries: [PropertyList], _ secrets: [[UInt8]], _ ending: ResponseStatus?) throws
         -> [UInt8]
     {
-        try AnswerFrame.head(entries: entries, counts: secrets.map(\.count), ending: ending) + secrets.flatMap { $0 }
+        try ResponseFrame.head(entries: entries, counts: secrets.map(\.count), ending: ending) + secrets.flatMap { $0 }
     }
 
     /// What comes of bytes that arrive `step` at a time.
     private func read(_ bytes: [UInt8], step: Int) throws -> (frames: [Frame], status: Int32?) {
-        var reader = AnswerReader()
+        var reader = ResponseReader()
         var frames: [Frame] = []
         for start in stride(from: 0, to: bytes.count, by: step) {
             let piece = Array(bytes[start..<min(bytes.count, start + step)])
@@ -122,7 +122,7 @@ struct AnswerReaderTests {
         let big = [UInt8](repeating: 7, count: 5000)
         let bytes =
             try Self.bytes([.secret(0), .dictionary(["v_Data": .secret(1)])], [[1, 2, 3], []], nil)
-            + Self.bytes([.secret(0)], [big], nil) + Self.bytes([], [], AnswerEnding(status: 0, isList: true))
+            + Self.bytes([.secret(0)], [big], nil) + Self.bytes([], [], ResponseStatus(status: 0, isList: true))
         let (frames, status) = try read(bytes, step: step)
         #expect(status == 0)
         #expect(
@@ -137,7 +137,7 @@ struct AnswerReaderTests {
 
     @Test("an answer that is not at its end has no status; bytes behind the end are refused")
     func ends() throws {
-        let last = try Self.bytes([], [], AnswerEnding(status: -25300))
+        let last = try Self.bytes([], [], ResponseStatus(status: -25300))
         #expect(try read(Array(last.dropLast()), step: 7).status == nil)
         #expect(try read(last, step: 7).status == -25300)
         #expect(throws: FrameError.malformed) { try read(last + [0x4B], step: 1 << 20) }
@@ -148,7 +148,7 @@ struct AnswerReaderTests {
     func malformed() throws {
         #expect(throws: FrameError.malformed) { try read(Array("# a file of somebody".utf8), step: 4) }
         #expect(throws: FrameError.malformed) { try read(FrameHeader(listCount: 0, secretCount: 0).bytes, step: 16) }
-        let long = try FrameHeader(listCount: AnswerReader.listLimit + 1, secretCount: 0).bytes
+        let long = try FrameHeader(listCount: ResponseReader.listLimit + 1, secretCount: 0).bytes
         #expect(throws: FrameError.tooLong) { try read(long, step: 16) }
         let lists: [PropertyList] = [
             .array([]), .dictionary(["entries": .array([])]), .dictionary(["entries": .null, "secrets": .array([])]),

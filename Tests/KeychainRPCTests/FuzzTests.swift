@@ -47,24 +47,24 @@ struct FuzzTests {
     }
 
     @Test("answers, cut at random")
-    func answers() throws {
+    func responses() throws {
         var generator = SeededGenerator(seed: 0xCAFE)
-        var whole = 0
+        var complete = 0
         for _ in 0..<Self.cases {
             let entries = (0..<Int.random(in: 0..<4, using: &generator)).map { _ in
                 PropertyList.random(&generator, depth: 3)
             }
             let secret = [UInt8](repeating: 9, count: Int.random(in: 0..<70, using: &generator))
-            var bytes = try AnswerFrame.head(entries: entries, counts: [secret.count], ending: nil) + secret
-            bytes += try AnswerFrame.head(entries: [], counts: [], ending: AnswerEnding(status: 0))
+            var bytes = try ResponseFrame.head(entries: entries, counts: [secret.count], ending: nil) + secret
+            bytes += try ResponseFrame.head(entries: [], counts: [], ending: ResponseStatus(status: 0))
             Mutation.apply(to: &bytes, &generator)
-            if try status(of: bytes, &generator) != nil { whole += 1 }
+            if try status(of: bytes, &generator) != nil { complete += 1 }
         }
-        #expect((Self.cases / 100..<Self.cases).contains(whole), "\(whole)")
+        #expect((Self.cases / 100..<Self.cases).contains(complete), "\(complete)")
     }
 
     private func status(of bytes: [UInt8], _ generator: inout SeededGenerator) throws -> Int32? {
-        var reader = AnswerReader()
+        var reader = ResponseReader()
         var start = 0
         while start < bytes.count {
             let end = min(bytes.count, start + Int.random(in: 1..<200, using: &generator))

@@ -3,7 +3,7 @@ import KeychainTesting
 import SecretCrypto
 import TestSupport
 
-extension AnswerFrame {
+extension ResponseFrame {
     /// The bytes of every secret.
     borrowing func secrets() -> [[UInt8]] {
         var found: [[UInt8]] = []

@@ -21,7 +21,7 @@ import Testing
         let request = ItemRequest(operation, query: query, accessGroups: groups)
         let hasWaited = Mutex(false)
         let secret = try SecretBytes(count: 0)
-        _ = fixture.service.answer(request, secret: secret, by: fixture.me) { hasWaited.withLock { $0 = true } }
+        _ = fixture.service.handle(request, secret: secret, by: fixture.me) { hasWaited.withLock { $0 = true } }
         return hasWaited.withLock { $0 }
     }
 
@@ -72,11 +72,11 @@ import Testing
         #expect(try waits(.copyMatching, ["svce": .string("s"), "acct": .string("a")]))
     }
 
-    @Test("F9: what finds no room is refused, before anything is done; deletions and searches are not") func room()
+    @Test("F9: what finds no room is refused, before anything is done; deletions and searches are not") func noSpace()
         throws
     {
         let asked = Mutex<[Int]>([])
-        let full = ItemService(keychain: fixture.keychain) { count in
+        let full = RequestHandler(keychain: fixture.keychain) { count in
             asked.withLock { $0.append(count) }
             return false
         }
@@ -90,13 +90,13 @@ import Testing
     }
 
     private func status(
-        _ service: ItemService, _ operation: ItemRequest.Operation, _ attributes: [String: PropertyList] = [:],
+        _ service: RequestHandler, _ operation: ItemRequest.Operation, _ attributes: [String: PropertyList] = [:],
         service name: String = "s"
     ) throws -> Int32 {
         let key: [String: PropertyList] = ["class": .string("genp"), "svce": .string(name), "acct": .string("a")]
         let request = ItemRequest(operation, query: key, attributes: attributes, accessGroups: ["default"])
         let secret = try SecretBytes(count: 5)
-        let answer = service.answer(request, secret: secret, by: fixture.me)
-        return try ReadAnswer(answer.stream).status
+        let response = service.handle(request, secret: secret, by: fixture.me)
+        return try ReadResponse(response.stream).status
     }
 }

@@ -81,7 +81,7 @@ struct HostileRequestTests {
     private func status(of frame: [UInt8]) throws -> Int32 {
         var kept = SealedBuffer(key: key, limit: max(1, frame.count))
         try kept.write(frame.rawSpan, at: 0)
-        return try ReadAnswer(fixture.service.answer(frame: kept, by: fixture.me).stream).status
+        return try ReadResponse(fixture.service.handle(frame: kept, by: fixture.me).stream).status
     }
 
     /// Mostly of a class, so that something comes of it.

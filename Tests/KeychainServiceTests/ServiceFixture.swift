@@ -9,9 +9,9 @@ import Testing
 struct ServiceFixture {
     let store = InMemoryRecordStore()
     let keychain: KeychainStore
-    let service: ItemService
+    let service: RequestHandler
     private let ring: KeyRing
-    let me = Caller(userID: 7, groupID: 8)
+    let me = FileOwner(userID: 7, groupID: 8)
 
     init() throws {
         let device = [UInt8](repeating: 1, count: 32)
@@ -20,20 +20,20 @@ struct ServiceFixture {
             device: SecretBytes(copying: device.rawSpan))
         ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan))
         keychain = try KeychainStore(store: store, keys: ring, clock: { KeychainDate(seconds: 1_700_000_000) })
-        service = ItemService(keychain: keychain)
+        service = RequestHandler(keychain: keychain)
         try unlock()
     }
 
     func unlock() throws { try ring.unlock(passphrase: SecretBytes(text: "correct")) }
 
-    func stream(_ request: ItemRequest, secret: [UInt8] = []) throws -> AnswerStream {
-        try answer(request, secret: secret).stream
+    func stream(_ request: ItemRequest, secret: [UInt8] = []) throws -> ResponseStream {
+        try handle(request, secret: secret).stream
     }
 
     /// The answer to a request that has been a frame.
-    func answer(_ request: ItemRequest, secret: [UInt8] = []) throws -> ServedAnswer {
+    func handle(_ request: ItemRequest, secret: [UInt8] = []) throws -> HandledRequest {
         let head = try RequestFrame.head(of: request, secretCount: secret.count)
-        return service.answer(
+        return service.handle(
             list: Array(head.dropFirst(FrameHeader.byteCount)), secret: try SecretBytes(copying: secret.rawSpan),
             by: me)
     }
@@ -50,11 +50,11 @@ struct ServiceFixture {
             "class": .string("genp"), "svce": .string("s"), "acct": .string(account), "v_Data": .secret(0),
         ]
         let request = ItemRequest(.add, query: item.merging(attributes) { $1 }, accessGroups: ["default"])
-        return try ReadAnswer(stream(request, secret: secret)).status
+        return try ReadResponse(stream(request, secret: secret)).status
     }
 }
 
-extension AnswerStream {
+extension ResponseStream {
     /// Bytes of the next piece; nil at the end.
     mutating func nextCount(in arena: SecretArena = .shared) throws(SecurityStatus) -> Int? {
         guard let piece = try next(in: arena) else { return nil }
@@ -62,7 +62,7 @@ extension AnswerStream {
     }
 }
 
-extension AnswerStream {
+extension ResponseStream {
     /// The next piece in ordinary memory; nil at the end.
     mutating func nextBytes() throws(SecurityStatus) -> [UInt8]? {
         guard let piece = try next() else { return nil }
@@ -71,7 +71,7 @@ extension AnswerStream {
 }
 
 /// An answer that has been read to its end.
-struct ReadAnswer {
+struct ReadResponse {
     struct Frame {
         let entries: [PropertyList]
         let secrets: [[UInt8]]
@@ -82,9 +82,9 @@ struct ReadAnswer {
     private(set) var status: Int32 = -1
     private(set) var isList = false
 
-    init(_ stream: AnswerStream) throws {
+    init(_ stream: ResponseStream) throws {
         var stream = stream
-        var reader = AnswerReader()
+        var reader = ResponseReader()
         var frames: [Frame] = []
         var isList = false
         while let piece = try stream.next() {
@@ -102,7 +102,7 @@ struct ReadAnswer {
 
     var entries: [PropertyList] { frames.flatMap(\.entries) }
 
-    private static func bytes(of index: Int, in frame: borrowing AnswerFrame) -> [UInt8] {
+    private static func bytes(of index: Int, in frame: borrowing ResponseFrame) -> [UInt8] {
         guard let secret = frame.secret(index) else { return [0xEE] }
         return [UInt8](copying: secret)
     }

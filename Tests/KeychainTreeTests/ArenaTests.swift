@@ -66,11 +66,11 @@ import Testing
                 let lock = try? process.open(".keychainfs/lock", .writeOnly)
             else { exit(1) }
             do {
-                var hogs: [Hog] = []
+                var hogs: [SlabHolder] = []
                 var size = 1 << 20
                 while size >= 32 {
                     guard SecretArena.shared.capacity - SecretArena.shared.bytesInUse >= size,
-                        let hog = try? Hog(size)
+                        let hog = try? SlabHolder(size)
                     else {
                         size /= 2
                         continue
@@ -108,17 +108,17 @@ import Testing
 }
 
 /// Locks on any command.
-private struct LockCommand: ControlCommands {
-    func status(of tree: KeychainTree) -> [UInt8] { [] }
+private struct LockCommand: ControlCommandHandler {
+    func status(of tree: KeychainFileSystem) -> [UInt8] { [] }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainFileSystem, request: inout Request) throws(KeychainFault) -> [UInt8] {
         request.notificationsBeforeReply += tree.lock()
         return []
     }
 }
 
 /// Holds a slab.
-private final class Hog {
+private final class SlabHolder {
     let bytes: SecretBytes
     init(_ count: Int) throws { bytes = try SecretBytes(count: count) }
 }

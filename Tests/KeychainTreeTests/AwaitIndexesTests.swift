@@ -9,7 +9,7 @@ import Testing
 
 /// Requests that wait until the indexes have been compared with the rows, and requests that do not.
 @Suite("S2, L1: waiting for the indexes")
-struct AwaitIndexesTests: OneService {
+struct AwaitIndexesTests: SingleServiceSuite {
     /// A request, and the file that is opened before the comparison begins.
     struct Operation: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -102,7 +102,7 @@ struct AwaitIndexesTests: OneService {
         if let duringRead {
             fixture.store.duringNextRead { [verification] in verification.finishIndexes(duringRead) }
         }
-        let (fixture, verification, error) = (fixture, verification, Locked<Errno?>(nil))
+        let (fixture, verification, error) = (fixture, verification, MutexBox<Errno?>(nil))
         let thread = TestThread.started {
             do { try operation.run(TreeProcess(fixture, 1), file) } catch let caught {
                 error.withLock { $0 = caught as? Errno ?? .ioError }
@@ -145,7 +145,7 @@ struct AwaitIndexesTests: OneService {
         #expect(waited && error == nil)
     }
 
-    @Test("L1: during a rebuild look-ups, listings and creations wait; afterwards they succeed")
+    @Test("L1: during a rebuild look-ups, listings and creations wait; notificationsAfterReply they succeed")
     func rebuild() throws {
         for operation in Self.others.prefix(4) {
             let (waited, error) = try run(operation, while: .rebuilding, until: .consistent)

@@ -43,8 +43,8 @@ import Testing
     }
 
     @Test("F9: where there is little room on the disk, what it takes to make some is not waited for")
-    func littleRoom() throws {
-        fixture.host.freeBlocks.withLock { $0 = FakeHost.enoughBlocks }
+    func littleMemory() throws {
+        fixture.host.freeBlocks.withLock { $0 = FakeHost.plentyOfBlocks }
         fixture.host.clock.withLock { $0 += .seconds(1) }
         let file = try client.open("generic-passwords/s/a", [.writeOnly, .create])
         #expect(try count { try client.write(file, "x") } == 1)

@@ -8,14 +8,14 @@ import Testing
 @testable import KeychainTree
 
 /// Commands that run until the test lets them end, on separate threads.
-private final class SlowCommands: ControlCommands, CommandThreads {
+private final class SlowCommands: ControlCommandHandler, CommandThreads {
     let started = TestSemaphore()
     let resume = TestSemaphore()
-    let sent = Locked(0)
+    let sent = MutexBox(0)
 
-    func status(of tree: KeychainTree) -> [UInt8] { [] }
+    func status(of tree: KeychainFileSystem) -> [UInt8] { [] }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainFileSystem, request: inout Request) throws(KeychainFault) -> [UInt8] {
         started.signal()
         resume.wait()
         if command.byteCount == "fail".utf8.count { throw .authFailed }
@@ -74,13 +74,13 @@ private final class SlowCommands: ControlCommands, CommandThreads {
         #expect(throws: KeychainFault.authFailed.errno) { try result(client, file) }
         #expect(try client.read(file) == [])
         try client.close(file)
-        let patient = try self.client(10_000)
+        let patientClient = try self.client(10_000)
         commands.resume.signal()
-        let other = try patient.open(".keychainfs/control", [.readWrite])
-        #expect(throws: KeychainFault.authFailed.errno) { try patient.write(other, "fail") }
+        let other = try patientClient.open(".keychainfs/control", [.readWrite])
+        #expect(throws: KeychainFault.authFailed.errno) { try patientClient.write(other, "fail") }
         commands.resume.signal()
-        try patient.write(other, "short")
-        #expect(try patient.read(other) == Array("done".utf8))
-        try patient.close(other)
+        try patientClient.write(other, "short")
+        #expect(try patientClient.read(other) == Array("done".utf8))
+        try patientClient.close(other)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import KeychainTree
 
 /// F1 and F2, sentence by sentence: when a value counts, and what is seen until then.
-@Suite struct CommitTests: OneService {
+@Suite struct CommitTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
     private let child: TreeProcess
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test("F1: a creation that is dropped is gone whole, with the attributes and the mode it was given")
-    func droppedWhole() throws {
+    func droppedEntirely() throws {
         let file = try child.open(path("new"), [.writeOnly, .create])
         try child.setxattr(path("new"), "kSecAttrLabel", "L")
         try child.setattr(path("new")) { $0.permissions = 0o640 }
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test("F1: on a committed item attributes, mode and times commit at once, without what is staged")
-    func factsAtOnce() throws {
+    func attributesWithCommit() throws {
         let file = try shell.open(path("a"), [.writeOnly, .truncate])
         try shell.write(file, "staged")
         let time = Timestamp(seconds: 981_173_106)
@@ -224,7 +224,7 @@ import Testing
         fixture.host.freeBlocks.withLock { $0 = 0 }
         #expect(throws: Errno.noSpace) { try shell.open(path("a"), [.writeOnly, .truncate]) }
         #expect(throws: Errno.noSpace) { try shell.open(path("new"), [.writeOnly, .create]) }
-        fixture.host.freeBlocks.withLock { $0 = FakeHost.enoughBlocks }
+        fixture.host.freeBlocks.withLock { $0 = FakeHost.plentyOfBlocks }
         #expect(try shell.stat(path("a")).size == 8)
         let file = try shell.open(path("a"), [.writeOnly])
         #expect(throws: Errno.fileTooLarge) { try shell.ftruncate(file, 1 << 20 + 1) }
@@ -324,7 +324,7 @@ import Testing
     }
 
     @Test("F10: of a file that is being made the kernel keeps nothing for longer than its open(2) takes")
-    func momentOfCreation() throws {
+    func creationValidity() throws {
         let (node, name) = try shell.parent(path("made"))
         let (entry, opened) = try shell.ask { (request) throws(Errno) in
             try shell.tree.create(&request, parent: node, name: name, permissions: 0o600, flags: [.writeOnly, .create])

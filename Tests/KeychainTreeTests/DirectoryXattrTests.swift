@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainTree
 
 /// X5: the attributes of service directories.
-@Suite struct DirectoryXattrTests: OneService {
+@Suite struct DirectoryXattrTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
 

@@ -8,7 +8,7 @@ import Testing
 @testable import KeychainTree
 
 /// Sections 1 to 3 of the contract on a tree without a kernel.
-@Suite struct FileTests: OneService {
+@Suite struct FileTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
 
@@ -77,7 +77,7 @@ import Testing
         #expect(throws: Errno.noSpace) { try shell.write(file, "x") }
         #expect(throws: Errno.noSpace) { try shell.close(file) }
         #expect(throws: Errno.noSpace) { try shell.open(path("new"), [.writeOnly, .create]) }
-        fixture.host.freeBlocks.withLock { $0 = FakeHost.enoughBlocks }
+        fixture.host.freeBlocks.withLock { $0 = FakeHost.plentyOfBlocks }
         #expect(try shell.cat(path("a")) == "precious")
         try shell.put(path("a"), "better")
         #expect(try shell.cat(path("a")) == "better")
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test("F9: a disk that cannot say how much room it has refuses no write")
-    func unknownRoom() throws {
+    func unknownSpace() throws {
         fixture.host.statisticsError.withLock { $0 = .init(rawValue: 122) }
         try shell.put(path("a"), "x")
         #expect(try shell.cat(path("a")) == "x")
@@ -297,9 +297,9 @@ import Testing
         #expect(try shell.fstat(reader).attributes.size == 6)
         #expect(try shell.read(reader) == Array("staged".utf8))
         let file = try fixture.tree.itemFile(reader.node)
-        #expect(file.state.withLock { $0.staging != nil })
+        #expect(file.state.withLock { $0.stagedValue != nil })
         try shell.close(reader)
-        #expect(file.state.withLock { $0.staging == nil })
+        #expect(file.state.withLock { $0.stagedValue == nil })
         #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path("a")) }
     }
 

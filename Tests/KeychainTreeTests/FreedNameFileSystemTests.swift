@@ -8,7 +8,7 @@ import Testing
 @testable import KeychainTree
 
 /// F5: what the items are when names are freed and taken again, on a tree without a kernel.
-@Suite struct FreedNameFileSystemTests: OneService {
+@Suite struct FreedNameFileSystemTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let editor: TreeProcess
     private let other: TreeProcess

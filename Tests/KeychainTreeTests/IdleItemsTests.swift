@@ -29,7 +29,7 @@ import Testing
 }
 
 /// Items that the kernel knows take a file when they are used, and give it back.
-@Suite struct IdleItemsTests: OneService {
+@Suite struct IdleItemsTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
 
@@ -39,14 +39,14 @@ import Testing
         try shell.mkdir(dir)
     }
 
-    private var tree: KeychainTree { fixture.tree }
+    private var tree: KeychainFileSystem { fixture.tree }
     private static let firstRow: Int64 = 1_000_000
 
     private func makeDirectory(row: Int64 = 7) -> ServiceDirectory {
         tree.table.withLock { table in
             ServiceDirectory(
                 node: table.makeID(), row: RowID(rawValue: row),
-                place: ClassDirectory(group: .standard, itemClass: .genericPassword, isSynchronizable: false))
+                classDirectory: ClassDirectory(group: .standard, itemClass: .genericPassword, isSynchronizable: false))
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
     func takenBack() throws {
         let before = tree.table.withLock { $0.count }
         let nodes = try use(20_000, in: makeDirectory())
-        #expect(tree.table.withLock { $0.usedCount } <= TreeTable.leastNodes + 8)
+        #expect(tree.table.withLock { $0.usedCount } <= InodeTable.leastNodes + 8)
         #expect(tree.table.withLock { $0.count } == before + nodes.count)
         #expect(Set(nodes).count == nodes.count && itemNodes() == Set(nodes))
         for (number, node) in nodes.enumerated() {
@@ -156,7 +156,7 @@ import Testing
                 table.add(ItemFile(node: table.makeID(), row: row, directory: directory, item: nil), as: row)
             }
         }
-        #expect(tree.table.withLock { $0.usedCount } <= TreeTable.leastNodes + 8)
+        #expect(tree.table.withLock { $0.usedCount } <= InodeTable.leastNodes + 8)
     }
 
     @Test("F2, F4: what somebody holds or has written stays with its file while thousands of others are used")

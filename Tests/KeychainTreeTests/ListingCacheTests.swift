@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainTree
 
 /// A listing that is remembered shows what is there, costs nothing, and outlives no lock.
-@Suite struct ListingCacheTests: OneService {
+@Suite struct ListingCacheTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
 
@@ -144,11 +144,11 @@ import Testing
         var sink = StepSink()
         repeat {
             try between(sink.total)
-            sink.room = 7
+            sink.capacity = 7
             try shell.ask { (request) throws(Errno) in
                 try fixture.tree.readdir(&request, node: node, handle: handle, offset: sink.last, into: &sink)
             }
-        } while sink.room < 7
+        } while sink.capacity < 7
         return (node, handle)
     }
 
@@ -208,7 +208,7 @@ import Testing
             cache.gather(part, isLast: false) { true }
             #expect(cache.gatheredCount <= ListingCache.limit && cache.gatheredCount > 0)
         }
-        for number in 1...9 { cache.giveUp(HandleID(rawValue: UInt64(number))) }
+        for number in 1...9 { cache.abandon(HandleID(rawValue: UInt64(number))) }
         #expect(cache.gatheredCount == 0)
     }
 
@@ -236,14 +236,14 @@ private struct EntrySink: DirectorySink {
 
 /// Takes so many names a call, and no entries.
 private struct StepSink: DirectorySink {
-    var room = 0
+    var capacity = 0
     var total = 0
     var last: UInt64 = 0
     let wantsEntries = false
 
     mutating func add(_ name: EntryName, inode: InodeNumber, type: FileSystemCore.FileType, offset: UInt64) -> Bool {
-        guard room > 0 else { return false }
-        (room, total, last) = (room - 1, total + 1, offset)
+        guard capacity > 0 else { return false }
+        (capacity, total, last) = (capacity - 1, total + 1, offset)
         return true
     }
 

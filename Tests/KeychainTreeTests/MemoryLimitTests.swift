@@ -10,7 +10,7 @@ import Testing
 @testable import KeychainTree
 
 /// Staged values, open values, requests and answers have a memory limit, in total and for each other user (contract, F9).
-@Suite struct MemoryLimitTests: OneService {
+@Suite struct MemoryLimitTests: SingleServiceSuite {
     private let service = FakeService()
     private let fixture: TreeFixture
     private let client: TreeProcess
@@ -264,7 +264,7 @@ import Testing
     }
 
     @Test("F5: attributes of a name in the making are charged until they are committed, or its item is another one's")
-    func attributesGone() throws {
+    func removedAttributes() throws {
         let note = String(repeating: "n", count: 60_000)
         for isCommitted in [true, false] {
             let name = isCommitted ? "a" : "b"

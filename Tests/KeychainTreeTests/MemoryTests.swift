@@ -14,7 +14,7 @@ import Testing
         let nodes = fixture.tree.table.withLock { table in
             let directory = ServiceDirectory(
                 node: table.makeID(), row: RowID(rawValue: 1),
-                place: ClassDirectory(group: .standard, itemClass: .genericPassword, isSynchronizable: false))
+                classDirectory: ClassDirectory(group: .standard, itemClass: .genericPassword, isSynchronizable: false))
             return (0..<20_000).map { table.rememberItem(RowID(rawValue: 1000 + $0), in: directory).id }
         }
         let known = fixture.tree.table.withLock { $0.count } - nodes.count

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainTree
 
 /// Freed names, new names and renames while the keychain is being locked.
-@Suite struct NamesAndLockTests: OneService {
+@Suite struct NamesAndLockTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let editor: TreeProcess
 

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainTree
 
 /// WhenUnlockedUnlessOpen: what is open goes on over a lock, and new items can be added while locked.
-@Suite struct OpenWhileLockedTests: OneService {
+@Suite struct OpenWhileLockedTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let editor: TreeProcess
 
@@ -280,7 +280,7 @@ import Testing
     }
 
     @Test("S3, F1: an open file goes on after its row was sealed anew behind it, and over the next lock")
-    func sealedAnewBehind() throws {
+    func resealedConcurrently() throws {
         lock()
         let file = try editor.open(path("new"), [.readWrite, .create])
         try editor.write(file, "one")

@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainTree
 
 /// F5: rename(2) of items, but for freed names.
-@Suite struct RenameTests: OneService {
+@Suite struct RenameTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
     private let other = "generic-passwords/t"

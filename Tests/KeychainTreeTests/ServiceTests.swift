@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainTree
 
 /// T4 and T5: services and groups as directories.
-@Suite struct ServiceTests: OneService {
+@Suite struct ServiceTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
 

@@ -37,7 +37,7 @@ private final class BlockedCommitNumberStore: CommitNumberStore {
 }
 
 /// What must not wait while the disk is slow.
-@Suite struct SlowDiskTests: OneService {
+@Suite struct SlowDiskTests: SingleServiceSuite {
     private let commitNumberStore = BlockedCommitNumberStore()
     private let fixture: TreeFixture
     private let client: TreeProcess
@@ -85,7 +85,7 @@ private final class BlockedCommitNumberStore: CommitNumberStore {
         let (block, committer) = try blockedCommit(of: first)
         let fixture = fixture
         let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
-        let releases = Locked(0)
+        let releases = MutexBox(0)
         let writer = TestThread.started {
             try? TreeProcess(fixture, 2, releases: releases).write(second, bytes: bytes, at: 2)
         }
@@ -103,7 +103,7 @@ private final class BlockedCommitNumberStore: CommitNumberStore {
         let file = try client.open(path("a"), [.writeOnly])
         let releases = client.releases
         releases.withLock { $0 = 0 }
-        let atCommit = Locked<[Int]>([])
+        let atCommit = MutexBox<[Int]>([])
         func noteAtCommit() {
             fixture.store.beforeNextCommit { atCommit.withLock { $0.append(releases.withLock { $0 }) } }
         }
@@ -134,7 +134,7 @@ private final class BlockedCommitNumberStore: CommitNumberStore {
         let (first, second) = (try client.open(path("a"), [.readWrite]), try client.open(path("a"), [.writeOnly]))
         let (block, committer) = try blockedCommit(of: first)
         let fixture = fixture
-        let (releases, error) = (Locked(0), Locked<Errno?>(nil))
+        let (releases, error) = (MutexBox(0), MutexBox<Errno?>(nil))
         let writer = TestThread.started {
             do throws(Errno) {
                 try TreeProcess(fixture, 2, releases: releases).write(second, bytes: [UInt8](repeating: 1, count: 8192))

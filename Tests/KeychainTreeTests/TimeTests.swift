@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainTree
 
 /// F8: mode, owner and times of an item.
-@Suite struct TimeTests: OneService {
+@Suite struct TimeTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
 

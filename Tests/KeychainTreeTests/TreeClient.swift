@@ -7,22 +7,22 @@ import SystemPackage
 
 /// The calls of one process on a tree: paths are walked as the kernel does, lookups are given back.
 final class TreeProcess {
-    let tree: KeychainTree
+    let tree: KeychainFileSystem
     let owner: LockOwner
     let processID: Int32
     var userID: UInt32 = 1000
     /// Whether a signal has come, for the requests that follow.
     var isInterrupted = false
     /// How often a request has let others be served.
-    let blockingCalls = Locked(0)
+    let blockingCalls = MutexBox(0)
     /// The number of messages that a request has released.
-    let releases: Locked<Int>
+    let releases: MutexBox<Int>
     /// What the tree wanted the kernel to be told, in order.
     private(set) var notifications: [Notification] = []
     /// The same, after the answers.
-    private(set) var afterwards: [Notification] = []
+    private(set) var notificationsAfterReply: [Notification] = []
 
-    init(_ fixture: TreeFixture, _ number: Int32 = 1, releases: Locked<Int> = Locked(0)) {
+    init(_ fixture: TreeFixture, _ number: Int32 = 1, releases: MutexBox<Int> = MutexBox(0)) {
         self.releases = releases
         tree = fixture.tree
         owner = LockOwner(rawValue: UInt64(number))
@@ -43,7 +43,7 @@ final class TreeProcess {
             willBlock: { blockingCalls.withLock { $0 += 1 } }, releasing: { releases.withLock { $0 += 1 } })
         defer {
             notifications += request.notificationsBeforeReply
-            afterwards += request.notificationsAfterReply
+            notificationsAfterReply += request.notificationsAfterReply
         }
         return try body(&request)
     }

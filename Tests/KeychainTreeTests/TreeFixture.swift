@@ -11,15 +11,15 @@ import SystemPackage
 struct TreeFixture: Sendable {
     let store: InMemoryRecordStore
     let keychain: KeychainStore
-    let tree: KeychainTree
+    let tree: KeychainFileSystem
     let host = FakeHost()
     let clock: FakeClock
 
     static let passphrase = Array("correct horse".utf8)
 
     init(
-        valueLimit: Int = 1 << 20, stagedLimit: Int = 64 << 20, requests: (any RequestService)? = nil,
-        commitNumberStore: (any CommitNumberStore)? = nil, commands: any ControlCommands = NoCommands(),
+        valueLimit: Int = 1 << 20, stagedLimit: Int = 64 << 20, requests: (any RPCBackend)? = nil,
+        commitNumberStore: (any CommitNumberStore)? = nil, commands: any ControlCommandHandler = NoCommands(),
         commandLimit: CommandLimit? = nil
     ) throws {
         store = InMemoryRecordStore()
@@ -27,7 +27,7 @@ struct TreeFixture: Sendable {
         (keychain, clock) = try Self.keychain(in: store, device: 1, commitNumberStore: commitNumberStore)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         (options.valueLimit, options.stagedLimit, options.commandLimit) = (valueLimit, stagedLimit, commandLimit)
-        tree = KeychainTree(
+        tree = KeychainFileSystem(
             keychain: keychain, options: options, host: host, commands: commands, requests: requests)
     }
 
@@ -37,7 +37,7 @@ struct TreeFixture: Sendable {
         (keychain, clock) = try Self.keychain(in: store, device: device, isUnlocked: isUnlocked)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         options.isShared = isShared
-        tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
+        tree = KeychainFileSystem(keychain: keychain, options: options, host: host, commands: NoCommands())
     }
 
     private static func device(_ number: UInt8) throws -> SecretBytes {
@@ -60,7 +60,7 @@ struct TreeFixture: Sendable {
         (store, keychain, clock) = (other.store, other.keychain, other.clock)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         options.isReadOnly = isReadOnly
-        tree = KeychainTree(keychain: keychain, options: options, host: host, commands: NoCommands())
+        tree = KeychainFileSystem(keychain: keychain, options: options, host: host, commands: NoCommands())
     }
 
     static func secret() throws -> SecretBytes {
@@ -89,9 +89,9 @@ final class FakeClock: Sendable {
 /// A system whose disk and callers do as a test says.
 final class FakeHost: TreeHost {
     let dying = Mutex<Set<Int32>>([])
-    /// Little enough to be asked about each time (``DiskRoom``).
-    static let enoughBlocks: UInt64 = 1 << 16
-    let freeBlocks = Mutex(FakeHost.enoughBlocks)
+    /// Little enough to be asked about each time (``FreeSpaceEstimate``).
+    static let plentyOfBlocks: UInt64 = 1 << 16
+    let freeBlocks = Mutex(FakeHost.plentyOfBlocks)
     /// What the disk answers instead of its numbers.
     let statisticsError = Mutex<Errno?>(nil)
     /// How often memory was to be given back.
@@ -125,10 +125,10 @@ final class FakeHost: TreeHost {
     func trimMemory() { givenBack.add(1, ordering: .relaxed) }
 }
 
-struct NoCommands: ControlCommands {
-    func status(of tree: KeychainTree) -> [UInt8] { Array("{}\n".utf8) }
+struct NoCommands: ControlCommandHandler {
+    func status(of tree: KeychainFileSystem) -> [UInt8] { Array("{}\n".utf8) }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainFileSystem, request: inout Request) throws(KeychainFault) -> [UInt8] {
         guard [UInt8](copying: command) == Array("lock\n".utf8) else { throw .param }
         request.notificationsBeforeReply += tree.lock()
         return Array("locked\n".utf8)

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainTree
 
 /// Directories, attributes and locking on a tree without a kernel.
-@Suite struct TreeTests: OneService {
+@Suite struct TreeTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
 
@@ -116,10 +116,10 @@ import Testing
         guard case .allEntries = shell.notifications.last else {
             Issue.record("nothing told before the answer"); return
         }
-        let told = shell.afterwards.flatMap { notification -> [EntryName?] in
+        let notified = shell.notificationsAfterReply.flatMap { notification -> [EntryName?] in
             if case .allEntries(let fallback) = notification { fallback().map(\.name) } else { [] }
         }
-        #expect(told == [EntryName("a"), EntryName("b")])
+        #expect(notified == [EntryName("a"), EntryName("b")])
         try shell.put(path("a"), "y")
         #expect(throws: Errno.fileExists) { try shell.setxattr(path("a"), "kSecAttrAccount", "b") }
         try shell.setxattr(path("b"), "kSecAttrService", "elsewhere")
@@ -198,13 +198,13 @@ import Testing
     }
 
     @Test("L2, F10: a lock has the kernel ask again for every name, and drop what it has of every item that it knows")
-    func toldByLock() throws {
+    func notifiedByLock() throws {
         for name in ["a", "b", "c"] { try shell.put(path(name), "x") }
         let node = try shell.entry(path("a")).node
         let reader = try shell.open(path("b"))
-        let told = fixture.tree.lock()
-        guard case .allEntries(let fallback)? = told.first else { Issue.record("names are kept"); return }
-        guard case .inodes(let nodes, true) = told[1] else { Issue.record("attributes are kept"); return }
+        let notified = fixture.tree.lock()
+        guard case .allEntries(let fallback)? = notified.first else { Issue.record("names are kept"); return }
+        guard case .inodes(let nodes, true) = notified[1] else { Issue.record("attributes are kept"); return }
         #expect(nodes.contains(node) && nodes.contains(reader.node))
         // To an older kernel: the directories at the top, and with them what is in them; and what is open.
         let names = fallback().map { String(decoding: $0.name.bytes, as: UTF8.self) }
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test("F10: no operation has the kernel told of what it changes itself")
-    func nothingToTell() throws {
+    func noNotifications() throws {
         try shell.mkdir("generic-passwords/t")
         try shell.mkdir("access-groups/g")
         for name in ["a", "b", "c"] { try shell.put(path(name), "x") }
@@ -246,7 +246,7 @@ import Testing
         try shell.unlink("access-groups/h/generic-passwords/s/c")
         try shell.rmdir("access-groups/h/generic-passwords/s")
         try shell.rmdir("access-groups/h")
-        #expect(shell.notifications.isEmpty && shell.afterwards.isEmpty)
+        #expect(shell.notifications.isEmpty && shell.notificationsAfterReply.isEmpty)
     }
 
     @Test("T1: a name that is not the canonical spelling is refused, whatever is asked of it")

@@ -8,7 +8,7 @@ import Testing
 
 /// The kernel opens what it has looked up a moment before: the name may have been taken away meanwhile. It tries again after
 /// ESTALE, once: programs would see the second.
-@Suite struct UnlinkedFileTests: OneService {
+@Suite struct UnlinkedFileTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
     private let api: API

@@ -69,7 +69,7 @@ public struct Model: Sendable {
         var references = 1
         /// F3: what a descriptor for reading shows.
         var snapshot: Snapshot?
-        /// ``File/losses`` at the open.
+        /// ``File/discards`` at the open.
         let losses: Int
 
         /// For writing or truncating, however it is used: it takes part in F1.

@@ -27,7 +27,7 @@ struct ServiceClient {
     }
 
     private static func outcome(of answer: [UInt8]) throws(Errno) -> Outcome {
-        var reader = AnswerReader()
+        var reader = ResponseReader()
         var found: [UInt8]?
         do throws(FrameError) {
             try reader.append(answer.rawSpan) { frame in

@@ -24,7 +24,7 @@ final class StoredTree: ModelledSystem {
     private let host = ModelHost()
     private let clock = ModelClock()
     private var keychain: KeychainStore
-    private var tree: KeychainTree
+    private var tree: KeychainFileSystem
     private var processes: [Int: Performer] = [:]
     private var lastProcessID: Int32 = 0
 
@@ -62,7 +62,7 @@ final class StoredTree: ModelledSystem {
 
     private static func open(
         _ store: SQLiteRecordStore, _ host: ModelHost, _ clock: ModelClock, isUnlocked: Bool = true
-    ) throws -> (KeychainStore, KeychainTree) {
+    ) throws -> (KeychainStore, KeychainFileSystem) {
         let keys = try KeyRing(store: store, device: try secret(device))
         if isUnlocked { try keys.unlock(passphrase: try secret("correct horse")) }
         let keychain = try KeychainStore(store: store, keys: keys) { clock.now() }
@@ -70,7 +70,7 @@ final class StoredTree: ModelledSystem {
         var options = TreeOptions(userID: 0, groupID: 0)
         options.valueLimit = valueLimit
         let requests = ItemRequests(keychain, valueLimit: valueLimit, host: host)
-        let tree = KeychainTree(
+        let tree = KeychainFileSystem(
             keychain: keychain, options: options, host: host, commands: NoCommands(), requests: requests)
         return (keychain, tree)
     }
@@ -204,10 +204,10 @@ private final class ModelClock: Sendable {
     func now() -> KeychainDate { KeychainDate(seconds: seconds.add(1, ordering: .relaxed).newValue) }
 }
 
-private struct NoCommands: ControlCommands {
-    func status(of tree: KeychainTree) -> [UInt8] { [] }
+private struct NoCommands: ControlCommandHandler {
+    func status(of tree: KeychainFileSystem) -> [UInt8] { [] }
 
-    func run(_ command: RawSpan, on tree: KeychainTree, request: inout Request) throws(KeychainFault) -> [UInt8] {
+    func run(_ command: RawSpan, on tree: KeychainFileSystem, request: inout Request) throws(KeychainFault) -> [UInt8] {
         throw .param
     }
 }

@@ -12,7 +12,7 @@ package final class CaseFixture: Sendable {
     package let clock = TestClock()
     private let valueLimit: Int
     private let lastChanges = LastChanges()
-    private let route: Mutex<(route: Route, client: any SecItemClient)>
+    private let transport: Mutex<(transport: Transport, client: any SecItemClient)>
 
     /// The engine itself answers until ``use(_:)``.
     package init(valueLimit: Int = 1 << 20) throws {
@@ -26,33 +26,33 @@ package final class CaseFixture: Sendable {
         let clock = clock
         keychain = try KeychainStore(store: store, keys: ring, clock: { clock.now() })
         self.valueLimit = valueLimit
-        let engine = Route.engine.makeClient(keychain, valueLimit, lastChanges)
-        route = Mutex((.engine, engine))
+        let engine = Transport.engine.makeClient(keychain, valueLimit, lastChanges)
+        transport = Mutex((.engine, engine))
     }
 
     /// Whom the client asks from now on.
-    package func use(_ route: Route) {
-        let client = route.makeClient(keychain, valueLimit, lastChanges)
-        self.route.withLock { $0 = (route, client) }
+    package func use(_ transport: Transport) {
+        let client = transport.makeClient(keychain, valueLimit, lastChanges)
+        self.transport.withLock { $0 = (transport, client) }
     }
 
-    package var client: any SecItemClient { route.withLock { $0.client } }
+    package var client: any SecItemClient { transport.withLock { $0.client } }
 
     /// Another client of the same keychain, that knows nothing of what was handed out before.
     package func newClient() -> any SecItemClient {
-        route.withLock { $0.route }.makeClient(keychain, valueLimit, lastChanges)
+        transport.withLock { $0.transport }.makeClient(keychain, valueLimit, lastChanges)
     }
 
     /// Whether what the last call has told of its changes is right; true where the route tells nothing.
     package func changed(_ isRight: ([ItemChange]) -> Bool) -> Bool {
-        guard route.withLock({ $0.route.tellsChanges }) else { return true }
+        guard transport.withLock({ $0.transport.reportsChanges }) else { return true }
         return isRight(lastChanges.all)
     }
 
     package func unlock() throws { try ring.unlock(passphrase: SecretBytes(text: "correct")) }
 
     /// Damages the metadata of an item.
-    package func damage(_ query: [String: Plain]) throws {
+    package func damage(_ query: [String: PlainValue]) throws {
         let row = try row(query)
         var records = store.records
         guard var record = records.itemRecords[row] else { throw KeychainFault.itemNotFound }
@@ -62,7 +62,7 @@ package final class CaseFixture: Sendable {
     }
 
     /// The row of the one item that matches.
-    package func row(_ query: [String: Plain]) throws -> RowID {
+    package func row(_ query: [String: PlainValue]) throws -> RowID {
         guard let bytes = client.reference(query)?.bytes else { throw KeychainFault.itemNotFound }
         for id in store.records.itemRecords.keys {
             if try keychain.item(id: id)?.persistentReference == Array(bytes.dropFirst(4)) { return id }

@@ -4,10 +4,10 @@ internal import SecretCrypto
 
 /// The four functions answered by whoever is at the other end of a connection.
 package struct ConnectionClient: SecItemClient {
-    private let connection: any ItemConnection
+    private let connection: any KeychainTransport
     private let groups: [String]
 
-    package init(connection: any ItemConnection, groups: [String] = ["default"]) {
+    package init(connection: any KeychainTransport, groups: [String] = ["default"]) {
         self.connection = connection
         self.groups = groups
     }
@@ -16,31 +16,31 @@ package struct ConnectionClient: SecItemClient {
         ConnectionClient(connection: connection, groups: groups)
     }
 
-    package func add(_ attributes: [String: Plain]) -> Answer {
+    package func add(_ attributes: [String: PlainValue]) -> Answer {
         let (values, secret) = Self.split(attributes)
         return perform(ItemRequest(.add, query: values, accessGroups: groups), secret)
     }
 
-    package func copyMatching(_ query: [String: Plain]) -> Answer {
+    package func copyMatching(_ query: [String: PlainValue]) -> Answer {
         perform(ItemRequest(.copyMatching, query: Self.split(query).values, accessGroups: groups), [])
     }
 
-    package func update(_ query: [String: Plain], _ attributes: [String: Plain]) -> Int32 {
+    package func update(_ query: [String: PlainValue], _ attributes: [String: PlainValue]) -> Int32 {
         let (values, secret) = Self.split(attributes)
         let request = ItemRequest(
             .update, query: Self.split(query).values, attributes: values, accessGroups: groups)
         return perform(request, secret).status
     }
 
-    package func delete(_ query: [String: Plain]) -> Int32 {
+    package func delete(_ query: [String: PlainValue]) -> Int32 {
         perform(ItemRequest(.delete, query: Self.split(query).values, accessGroups: groups), []).status
     }
 
     private func perform(_ request: ItemRequest, _ secret: [UInt8]) -> Answer {
-        var entries: [Plain] = []
+        var entries: [PlainValue] = []
         var isList = false
         let status = connection.perform(request, secret: secret.rawSpan) { frame in
-            for entry in frame.entries { entries.append(Plain(entry, frame)) }
+            for entry in frame.entries { entries.append(PlainValue(entry, frame)) }
             isList = frame.isList
         }
         guard status == 0, let first = entries.first else { return Answer(status: status, result: nil) }
@@ -48,7 +48,7 @@ package struct ConnectionClient: SecItemClient {
     }
 
     /// Secrets go beside the dictionary.
-    private static func split(_ plain: [String: Plain]) -> (values: [String: PropertyList], secret: [UInt8]) {
+    private static func split(_ plain: [String: PlainValue]) -> (values: [String: PropertyList], secret: [UInt8]) {
         var values = plain.mapValues { PropertyList($0) }
         guard case .data(let secret)? = plain[kSecValueData] else { return (values, []) }
         values[kSecValueData] = .secret(0)
@@ -57,7 +57,7 @@ package struct ConnectionClient: SecItemClient {
 }
 
 extension PropertyList {
-    fileprivate init(_ plain: Plain) {
+    fileprivate init(_ plain: PlainValue) {
         self =
             switch plain {
             case .text(let text): .string(text)
@@ -76,8 +76,8 @@ extension PropertyList {
     }
 }
 
-extension Plain {
-    fileprivate init(_ value: PropertyList, _ frame: borrowing AnswerFrame) {
+extension PlainValue {
+    fileprivate init(_ value: PropertyList, _ frame: borrowing ResponseFrame) {
         if let terms = value.accessControl, let protection = ProtectionClass(code: terms.protection) {
             self = .accessControl(AccessControl(protection: protection, flags: terms.flags))
             return
@@ -90,12 +90,12 @@ extension Plain {
         case .boolean(let flag): self = .boolean(flag)
         case .date(let interval): self = .date(KeychainDate(interval: interval))
         case .array(let values):
-            var list: [Plain] = []
-            for value in values { list.append(Plain(value, frame)) }
+            var list: [PlainValue] = []
+            for value in values { list.append(PlainValue(value, frame)) }
             self = .list(list)
         case .dictionary(let values):
-            var dictionary: [String: Plain] = [:]
-            for (key, value) in values { dictionary[key] = Plain(value, frame) }
+            var dictionary: [String: PlainValue] = [:]
+            for (key, value) in values { dictionary[key] = PlainValue(value, frame) }
             self = .dictionary(dictionary)
         case .null: self = .null
         case .object: self = .object

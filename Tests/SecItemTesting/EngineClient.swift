@@ -26,8 +26,8 @@ package struct EngineClient: SecItemClient {
         return other
     }
 
-    package func add(_ attributes: [String: Plain]) -> Answer {
-        answer { () throws(SecurityStatus) in
+    package func add(_ attributes: [String: PlainValue]) -> Answer {
+        response { () throws(SecurityStatus) in
             let (values, secret) = Self.split(attributes)
             let added = try engine.add(values, secret: Self.secret(secret), by: client)
             changes.set(added.changes)
@@ -35,12 +35,12 @@ package struct EngineClient: SecItemClient {
         }
     }
 
-    package func copyMatching(_ query: [String: Plain]) -> Answer {
-        answer { () throws(SecurityStatus) in try engine.copyMatching(Self.split(query).values, by: client) }
+    package func copyMatching(_ query: [String: PlainValue]) -> Answer {
+        response { () throws(SecurityStatus) in try engine.copyMatching(Self.split(query).values, by: client) }
     }
 
-    package func update(_ query: [String: Plain], _ attributes: [String: Plain]) -> Int32 {
-        answer { () throws(SecurityStatus) in
+    package func update(_ query: [String: PlainValue], _ attributes: [String: PlainValue]) -> Int32 {
+        response { () throws(SecurityStatus) in
             let (values, secret) = Self.split(attributes)
             let found = try engine.update(
                 Self.split(query).values, to: values, secret: Self.secret(secret), by: client)
@@ -49,17 +49,17 @@ package struct EngineClient: SecItemClient {
         }.status
     }
 
-    package func delete(_ query: [String: Plain]) -> Int32 {
-        answer { () throws(SecurityStatus) in
+    package func delete(_ query: [String: PlainValue]) -> Int32 {
+        response { () throws(SecurityStatus) in
             changes.set(try engine.delete(Self.split(query).values, by: client))
             return .none
         }.status
     }
 
-    private func answer(_ body: () throws(SecurityStatus) -> QueryResult) -> Answer {
+    private func response(_ body: () throws(SecurityStatus) -> QueryResult) -> Answer {
         do throws(SecurityStatus) {
             let result = try body()
-            return Answer(status: 0, result: try Plain(result))
+            return Answer(status: 0, result: try PlainValue(result))
         } catch {
             return Answer(status: error.rawValue, result: nil)
         }
@@ -70,7 +70,7 @@ package struct EngineClient: SecItemClient {
     }
 
     /// Secrets go beside the dictionary.
-    private static func split(_ plain: [String: Plain]) -> (values: QueryDictionary, secret: [UInt8]) {
+    private static func split(_ plain: [String: PlainValue]) -> (values: QueryDictionary, secret: [UInt8]) {
         var values = plain.mapValues { QueryValue($0) }
         guard case .data(let secret)? = plain[kSecValueData] else { return (values, []) }
         values[kSecValueData] = .secret
@@ -89,7 +89,7 @@ package final class LastChanges: Sendable {
 }
 
 extension QueryValue {
-    fileprivate init(_ plain: Plain) {
+    fileprivate init(_ plain: PlainValue) {
         self =
             switch plain {
             case .text(let text): .string(text)
@@ -107,25 +107,25 @@ extension QueryValue {
     }
 }
 
-extension Plain {
+extension PlainValue {
     fileprivate init?(_ result: QueryResult) throws(SecurityStatus) {
         switch result {
         case .none: return nil
-        case .one(let entry): self = try Plain(entry)
+        case .one(let entry): self = try PlainValue(entry)
         case .list(let entries):
-            var values: [Plain] = []
-            for entry in entries { values.append(try Plain(entry)) }
+            var values: [PlainValue] = []
+            for entry in entries { values.append(try PlainValue(entry)) }
             self = .list(values)
         }
     }
 
     private init(_ entry: QueryEntry) throws(SecurityStatus) {
         switch entry {
-        case .data(let secret): self = try Plain(secret)
+        case .data(let secret): self = try PlainValue(secret)
         case .persistentReference(let bytes): self = .data(bytes)
         case .dictionary(let values, let secret):
-            var plain = values.mapValues { Plain($0) }
-            if let secret { plain[kSecValueData] = try Plain(secret) }
+            var plain = values.mapValues { PlainValue($0) }
+            if let secret { plain[kSecValueData] = try PlainValue(secret) }
             self = .dictionary(plain)
         }
     }
@@ -152,8 +152,8 @@ extension Plain {
             case .real(let number): .real(number)
             case .boolean(let flag): .boolean(flag)
             case .date(let date): .date(date)
-            case .list(let values): .list(values.map { Plain($0) })
-            case .dictionary(let values): .dictionary(values.mapValues { Plain($0) })
+            case .list(let values): .list(values.map { PlainValue($0) })
+            case .dictionary(let values): .dictionary(values.mapValues { PlainValue($0) })
             case .accessControl(let control): .accessControl(control)
             case .null: .null
             case .secret, .object: .object

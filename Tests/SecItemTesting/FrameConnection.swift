@@ -4,23 +4,23 @@ package import KeychainService
 internal import SecretCrypto
 
 /// A connection to a service in this process that makes bytes of everything, kept sealed as a mount keeps them.
-package struct FrameConnection: ItemConnection {
-    private let service: ItemService
+package struct FrameConnection: KeychainTransport {
+    private let service: RequestHandler
     private let changes: LastChanges
     private let key: RevocableSecret?
 
-    package init(service: ItemService, changes: LastChanges) {
+    package init(service: RequestHandler, changes: LastChanges) {
         self.service = service
         self.changes = changes
         key = try? RevocableSecret(SecretBytes(randomCount: 32))
     }
 
     package func perform(
-        _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
+        _ request: ItemRequest, secret: RawSpan, receive: (borrowing ResponseFrame) -> Void
     ) -> Int32 {
         do {
-            var stream = try answer(to: RequestFrame.bytes(of: request, secret: SecretBytes(copying: secret))).stream
-            var reader = AnswerReader()
+            var stream = try respond(to: RequestFrame.bytes(of: request, secret: SecretBytes(copying: secret))).stream
+            var reader = ResponseReader()
             while let piece = try stream.next() {
                 // Cut where no frame ends.
                 let middle = piece.count / 2
@@ -37,12 +37,12 @@ package struct FrameConnection: ItemConnection {
         }
     }
 
-    private func answer(to frame: borrowing SecretBytes) throws -> ServedAnswer {
+    private func respond(to frame: borrowing SecretBytes) throws -> HandledRequest {
         guard let key else { throw SecurityStatus.allocate }
         var kept = SealedBuffer(key: key, limit: frame.count)
         try kept.write(frame.bytes, at: 0)
-        let answer = try service.answer(frame: kept, by: Route.caller)
-        if !answer.changes.isEmpty { changes.set(answer.changes) }
-        return answer
+        let response = try service.handle(frame: kept, by: Transport.defaultOwner)
+        if !response.changes.isEmpty { changes.set(response.changes) }
+        return response
     }
 }

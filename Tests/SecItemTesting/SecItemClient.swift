@@ -1,10 +1,10 @@
 /// Who calls the four functions with dictionaries: the cases of reference section 8 know nothing else, so that they can run
 /// wherever the functions are served.
 package protocol SecItemClient: Sendable {
-    func add(_ attributes: [String: Plain]) -> Answer
-    func copyMatching(_ query: [String: Plain]) -> Answer
-    func update(_ query: [String: Plain], _ attributes: [String: Plain]) -> Int32
-    func delete(_ query: [String: Plain]) -> Int32
+    func add(_ attributes: [String: PlainValue]) -> Answer
+    func copyMatching(_ query: [String: PlainValue]) -> Answer
+    func update(_ query: [String: PlainValue], _ attributes: [String: PlainValue]) -> Int32
+    func delete(_ query: [String: PlainValue]) -> Int32
     /// The same with other access groups.
     func entitled(_ groups: [String]) -> any SecItemClient
 }
@@ -12,9 +12,9 @@ package protocol SecItemClient: Sendable {
 /// A status, and what the result pointer holds.
 package struct Answer: Equatable {
     package var status: Int32
-    package var result: Plain?
+    package var result: PlainValue?
 
-    package init(status: Int32, result: Plain? = nil) {
+    package init(status: Int32, result: PlainValue? = nil) {
         self.status = status
         self.result = result
     }
@@ -22,27 +22,29 @@ package struct Answer: Equatable {
 
 extension SecItemClient {
     /// One attribute of the one item that matches.
-    package func attribute(_ key: String, _ query: [String: Plain]) -> Plain? {
+    package func attribute(_ key: String, _ query: [String: PlainValue]) -> PlainValue? {
         copyMatching(query.with([kSecReturnAttributes: true])).result?[key]
     }
 
     /// The secret of the one item that matches.
-    package func data(_ query: [String: Plain]) -> Plain? { copyMatching(query.with([kSecReturnData: true])).result }
+    package func data(_ query: [String: PlainValue]) -> PlainValue? {
+        copyMatching(query.with([kSecReturnData: true])).result
+    }
 
-    package func reference(_ query: [String: Plain]) -> Plain? {
+    package func reference(_ query: [String: PlainValue]) -> PlainValue? {
         copyMatching(query.with([kSecReturnPersistentRef: true])).result
     }
 
     /// How many items match.
-    package func count(_ query: [String: Plain]) -> Int {
+    package func count(_ query: [String: PlainValue]) -> Int {
         copyMatching(query.with([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll])).result?.count ?? 0
     }
 
-    package func status(_ query: [String: Plain]) -> Int32 { copyMatching(query).status }
+    package func status(_ query: [String: PlainValue]) -> Int32 { copyMatching(query).status }
 }
 
-extension [String: Plain] {
-    package func with(_ other: [String: Plain]) -> [String: Plain] { merging(other) { $1 } }
+extension [String: PlainValue] {
+    package func with(_ other: [String: PlainValue]) -> [String: PlainValue] { merging(other) { $1 } }
 
-    package func without(_ keys: String...) -> [String: Plain] { filter { !keys.contains($0.key) } }
+    package func without(_ keys: String...) -> [String: PlainValue] { filter { !keys.contains($0.key) } }
 }

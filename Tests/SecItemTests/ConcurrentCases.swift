@@ -6,10 +6,10 @@ import Testing
 struct ConcurrentCases {
     @Test(
         "8.5/66: each thread adds, finds, reads, updates, reads and deletes its own item, and finds it no more",
-        arguments: Route.all)
-    func lives(_ route: Route) async throws {
+        arguments: Transport.all)
+    func lives(_ transport: Transport) async throws {
         let fixture = try CaseFixture()
-        fixture.use(route)
+        fixture.use(transport)
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<8 {
                 group.addTask { [client = fixture.client] in
@@ -23,7 +23,7 @@ struct ConcurrentCases {
         #expect(try fixture.keychain.check().isConsistent)
     }
 
-    private static func live(_ item: [String: Plain], _ client: any SecItemClient) {
+    private static func live(_ item: [String: PlainValue], _ client: any SecItemClient) {
         #expect(client.add(item.with([kSecValueData: .bytes("one")])).status == errSecSuccess)
         #expect(client.status(item) == errSecSuccess)
         #expect(client.data(item) == .bytes("one"))
@@ -33,10 +33,11 @@ struct ConcurrentCases {
         #expect(client.status(item) == errSecItemNotFound)
     }
 
-    @Test("8.2/35: 10 threads, 20 queries each, while it is locked; afterwards the real answer", arguments: Route.all)
-    func locked(_ route: Route) async throws {
+    @Test(
+        "8.2/35: 10 threads, 20 queries each, while it is locked; afterwards the real answer", arguments: Transport.all)
+    func locked(_ transport: Transport) async throws {
         let fixture = try CaseFixture()
-        fixture.use(route)
+        fixture.use(transport)
         #expect(fixture.client.add(.generic("s", "a")).status == errSecSuccess)
         fixture.keychain.lock()
         await withTaskGroup(of: Void.self) { group in
@@ -52,16 +53,19 @@ struct ConcurrentCases {
     }
 
     @Test(
-        "items that move between two services while they are looked for are all found, each once", arguments: Route.all)
-    func moving(_ route: Route) async throws {
+        "items that move between two services while they are looked for are all found, each once",
+        arguments: Transport.all)
+    func moving(_ transport: Transport) async throws {
         let fixture = try CaseFixture()
-        fixture.use(route)
+        fixture.use(transport)
         for index in 0..<20 { #expect(fixture.client.add(.generic("a", .text("\(index)"))).status == errSecSuccess) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [client = fixture.client] in
                 for round in 0..<10 {
                     let (from, to) = round % 2 == 0 ? ("a", "b") : ("b", "a")
-                    let service: [String: Plain] = [kSecClass: kSecClassGenericPassword, kSecAttrService: .text(from)]
+                    let service: [String: PlainValue] = [
+                        kSecClass: kSecClassGenericPassword, kSecAttrService: .text(from),
+                    ]
                     #expect(client.update(service, [kSecAttrService: .text(to)]) == errSecSuccess)
                 }
             }

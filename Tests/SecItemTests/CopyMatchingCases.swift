@@ -10,25 +10,25 @@ struct CopyMatchingCases {
 
     init() throws { fixture = try CaseFixture() }
 
-    private func add(_ item: [String: Plain], _ secret: String? = nil) {
+    private func add(_ item: [String: PlainValue], _ secret: String? = nil) {
         var item = item
         if let secret { item[kSecValueData] = .bytes(secret) }
         #expect(client.add(item).status == errSecSuccess)
     }
 
-    @Test("8.2/18: nothing in a class, whatever is asked for", arguments: Route.all)
-    func empty(_ route: Route) {
-        fixture.use(route)
+    @Test("8.2/18: nothing in a class, whatever is asked for", arguments: Transport.all)
+    func empty(_ transport: Transport) {
+        fixture.use(transport)
         for limit in [kSecMatchLimitOne, kSecMatchLimitAll, 1, 5, 0] {
-            let query = [String: Plain].anyGeneric.with([kSecMatchLimit: limit, kSecReturnData: true])
+            let query = [String: PlainValue].anyGeneric.with([kSecMatchLimit: limit, kSecReturnData: true])
             #expect(client.copyMatching(query) == Answer(status: errSecItemNotFound, result: nil))
         }
     }
 
-    @Test("8.2/19: by class and all attributes, without the data", arguments: Route.all)
-    func allAttributes(_ route: Route) {
-        fixture.use(route)
-        let item = [String: Plain].internet("server", "account").with([
+    @Test("8.2/19: by class and all attributes, without the data", arguments: Transport.all)
+    func allAttributes(_ transport: Transport) {
+        fixture.use(transport)
+        let item = [String: PlainValue].internet("server", "account").with([
             kSecAttrPort: 80, kSecAttrProtocol: "http", kSecAttrAuthenticationType: "dflt", kSecAttrPath: "/p",
             kSecAttrSecurityDomain: "d", kSecAttrLabel: "l", kSecAttrComment: "c", kSecAttrDescription: "x",
             kSecAttrCreator: 12, kSecAttrType: 13, kSecAttrIsInvisible: true,
@@ -36,37 +36,38 @@ struct CopyMatchingCases {
         add(item, "x")
         #expect(client.copyMatching(item) == Answer(status: errSecSuccess, result: nil))
         for (key, value) in item where key != kSecClass {
-            let other: Plain = value == true ? false : value == 12 || value == 13 || value == 80 ? 7 : "other"
+            let other: PlainValue = value == true ? false : value == 12 || value == 13 || value == 80 ? 7 : "other"
             #expect(client.status(item.with([key: other])) != errSecSuccess, "\(key)")
         }
     }
 
-    @Test("8.2/20: the attributes that were returned are a query for the same item", arguments: Route.all)
-    func attributesAsQuery(_ route: Route) throws {
-        fixture.use(route)
-        let item = [String: Plain].generic("s", "a").with([
+    @Test("8.2/20: the attributes that were returned are a query for the same item", arguments: Transport.all)
+    func attributesAsQuery(_ transport: Transport) throws {
+        fixture.use(transport)
+        let item = [String: PlainValue].generic("s", "a").with([
             kSecAttrLabel: "l", kSecAttrGeneric: .data([0, 255]), kSecAttrIsInvisible: 1, kSecAttrCreator: 5,
         ])
         add(item, "one")
         add(.generic("s", "b"), "two")
-        let returned: [String: Plain] = [kSecReturnAttributes: true, kSecReturnData: true]
+        let returned: [String: PlainValue] = [kSecReturnAttributes: true, kSecReturnData: true]
         let found = try #require(client.copyMatching(item.with(returned)).result).values
         #expect(found[kSecValueData] == .bytes("one"))
         let query = found.without("sha1", kSecValueData).with([kSecClass: kSecClassGenericPassword])
         #expect(client.data(query) == .bytes("one"))
-        add([String: Plain].internet("h", "a").with([kSecAttrPort: 22]), "three")
+        add([String: PlainValue].internet("h", "a").with([kSecAttrPort: 22]), "three")
         let inet = try #require(client.copyMatching(.anyInternet.with([kSecReturnAttributes: true])).result).values
         #expect(inet[kSecAttrPath] == "" && inet[kSecAttrProtocol] == 0 && inet[kSecAttrPort] == 22)
         #expect(client.data(inet.with([kSecClass: kSecClassInternetPassword])) == .bytes("three"))
     }
 
     @Test(
-        "8.2/21: LimitAll gives arrays: of data, of references, of dictionaries with exactly both", arguments: Route.all
+        "8.2/21: LimitAll gives arrays: of data, of references, of dictionaries with exactly both",
+        arguments: Transport.all
     )
-    func limitAll(_ route: Route) throws {
-        fixture.use(route)
+    func limitAll(_ transport: Transport) throws {
+        fixture.use(transport)
         for name in ["a", "b", "c"] { add(.generic("s", .text(name)), name) }
-        let all = [String: Plain].anyGeneric.with([kSecMatchLimit: kSecMatchLimitAll])
+        let all = [String: PlainValue].anyGeneric.with([kSecMatchLimit: kSecMatchLimitAll])
         #expect(
             client.copyMatching(all.with([kSecReturnData: true])).result == [.bytes("a"), .bytes("b"), .bytes("c")])
         let references = try #require(client.copyMatching(all.with([kSecReturnPersistentRef: true])).result)
@@ -78,12 +79,12 @@ struct CopyMatchingCases {
 
     @Test(
         "3.2: an array wherever the limit is not one, never more than the limit, in the order of creation",
-        arguments: Route.all)
-    func limits(_ route: Route) {
-        fixture.use(route)
+        arguments: Transport.all)
+    func limits(_ transport: Transport) {
+        fixture.use(transport)
         for name in ["z", "a", "m"] { add(.generic(.text(name), "x"), name) }
-        func found(_ limit: Plain?) -> Plain? {
-            var query = [String: Plain].anyGeneric.with([kSecReturnData: true])
+        func found(_ limit: PlainValue?) -> PlainValue? {
+            var query = [String: PlainValue].anyGeneric.with([kSecReturnData: true])
             query[kSecMatchLimit] = limit
             return client.copyMatching(query).result
         }
@@ -95,36 +96,39 @@ struct CopyMatchingCases {
         #expect(found(2) == [.bytes("m")])
     }
 
-    @Test("3.2: the order of creation holds across services, groups and containers", arguments: Route.all, [3, 100])
-    func order(_ route: Route, services: Int) {
-        fixture.use(route)
+    @Test(
+        "3.2: the order of creation holds across services, groups and containers", arguments: Transport.all, [3, 100])
+    func order(_ transport: Transport, services: Int) {
+        fixture.use(transport)
         let client = client.entitled(["one", "two"])
         let names = (0..<3 * services).map { "\(($0 * 7) % (3 * services))" }
         for (index, name) in names.enumerated() {
-            let item = [String: Plain].generic(.text("s\(index % services)"), .text(name)).with([
+            let item = [String: PlainValue].generic(.text("s\(index % services)"), .text(name)).with([
                 kSecAttrSynchronizable: .boolean(index % 5 == 0), kSecAttrAccessGroup: index % 2 == 0 ? "two" : "one",
                 kSecValueData: .bytes(name), kSecAttrLabel: "l",
             ])
             #expect(client.add(item).status == errSecSuccess)
         }
-        let all: [String: Plain] = [
+        let all: [String: PlainValue] = [
             kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true, kSecAttrSynchronizable: kSecAttrSynchronizableAny,
         ]
         #expect(client.copyMatching(.anyGeneric.with(all)).result == .list(names.map { .bytes($0) }))
         let labelled = client.copyMatching(.anyGeneric.with(all).with([kSecAttrLabel: "l"])).result
         #expect(labelled == .list(names.map { .bytes($0) }))
-        let insensitive: [String: Plain] = [kSecAttrLabel: "L", kSecMatchCaseInsensitive: true, kSecAttrService: "S1"]
-        let expected = names.enumerated().filter { $0.offset % services == 1 }.map { Plain.bytes($0.element) }
+        let insensitive: [String: PlainValue] = [
+            kSecAttrLabel: "L", kSecMatchCaseInsensitive: true, kSecAttrService: "S1",
+        ]
+        let expected = names.enumerated().filter { $0.offset % services == 1 }.map { PlainValue.bytes($0.element) }
         #expect(client.copyMatching(.anyGeneric.with(all).with(insensitive)).result == .list(expected))
         let service = client.copyMatching(.anyGeneric.with(all).with([kSecAttrService: "s1"])).result
         #expect(service == .list(expected))
     }
 
-    @Test("8.2/22: data and attributes of an item without data: no v_Data", arguments: Route.all)
-    func noData(_ route: Route) {
-        fixture.use(route)
+    @Test("8.2/22: data and attributes of an item without data: no v_Data", arguments: Transport.all)
+    func noData(_ transport: Transport) {
+        fixture.use(transport)
         add(.generic("s", "a"))
-        let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
+        let all: [String: PlainValue] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
         let both = client.copyMatching(.anyGeneric.with(all).with([kSecReturnAttributes: true])).result
         #expect(both?.count == 1 && both?[0]?[kSecValueData] == nil)
         #expect(both?[0]?[kSecAttrService] == "s" && both?[0]?[kSecAttrAccount] == "a")
@@ -132,10 +136,11 @@ struct CopyMatchingCases {
         #expect(client.copyMatching(.anyGeneric.with(all)) == Answer(status: 0, result: nil))
     }
 
-    @Test("8.2/23: attributes and reference, synchronizable or not: an array of one dictionary", arguments: Route.all)
-    func anySynchronizable(_ route: Route) {
-        fixture.use(route)
-        add([String: Plain].generic("s", "a").with([kSecAttrSynchronizable: true]))
+    @Test(
+        "8.2/23: attributes and reference, synchronizable or not: an array of one dictionary", arguments: Transport.all)
+    func anySynchronizable(_ transport: Transport) {
+        fixture.use(transport)
+        add([String: PlainValue].generic("s", "a").with([kSecAttrSynchronizable: true]))
         let found = client.copyMatching(
             .anyGeneric.with([
                 kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true, kSecReturnPersistentRef: true,
@@ -147,9 +152,10 @@ struct CopyMatchingCases {
     }
 
     @Test(
-        "8.2/24: ReturnRef alone is success without a result; with others the class comes along", arguments: Route.all)
-    func references(_ route: Route) {
-        fixture.use(route)
+        "8.2/24: ReturnRef alone is success without a result; with others the class comes along",
+        arguments: Transport.all)
+    func references(_ transport: Transport) {
+        fixture.use(transport)
         add(.generic("s", "a"), "x")
         #expect(client.copyMatching(.anyGeneric.with([kSecReturnRef: true])) == Answer(status: 0, result: nil))
         let found = client.copyMatching(.anyGeneric.with([kSecReturnRef: true, kSecReturnData: true])).result
@@ -160,18 +166,18 @@ struct CopyMatchingCases {
 
     @Test(
         "8.2/25: by persistent reference the same attributes as by attributes, with and without a hint",
-        arguments: Route.all)
-    func byReference(_ route: Route) throws {
-        fixture.use(route)
-        add([String: Plain].generic("s", "a").with([kSecAttrSynchronizable: true]), "x")
+        arguments: Transport.all)
+    func byReference(_ transport: Transport) throws {
+        fixture.use(transport)
+        add([String: PlainValue].generic("s", "a").with([kSecAttrSynchronizable: true]), "x")
         add(.generic("s", "b"))
-        let query = [String: Plain].generic("s", "a").with([kSecAttrSynchronizable: true])
+        let query = [String: PlainValue].generic("s", "a").with([kSecAttrSynchronizable: true])
         let reference = try #require(client.reference(query))
         #expect(reference.bytes?.count == 20)
-        let asked: [String: Plain] = [kSecReturnAttributes: true]
+        let asked: [String: PlainValue] = [kSecReturnAttributes: true]
         let byAttributes = client.copyMatching(query.with(asked)).result
         #expect(byAttributes?["persistref"] == nil && byAttributes?[kSecValuePersistentRef] == nil)
-        let byReference: [String: Plain] = [kSecValuePersistentRef: reference]
+        let byReference: [String: PlainValue] = [kSecValuePersistentRef: reference]
         #expect(client.copyMatching(byReference.with(asked)).result == byAttributes)
         let fresh = fixture.newClient()
         #expect(fresh.copyMatching(byReference.with(asked)).result == byAttributes)
@@ -184,9 +190,9 @@ struct CopyMatchingCases {
 
     @Test(
         "8.2/26: a deleted item is not found by its reference; the next of its name has another one",
-        arguments: Route.all)
-    func staleReference(_ route: Route) throws {
-        fixture.use(route)
+        arguments: Transport.all)
+    func staleReference(_ transport: Transport) throws {
+        fixture.use(transport)
         add(.generic("s", "a"))
         let reference = try #require(client.reference(.generic("s", "a")))
         #expect(client.delete(.generic("s", "a")) == errSecSuccess)
@@ -196,19 +202,20 @@ struct CopyMatchingCases {
         #expect(client.reference(.generic("s", "a")) != reference)
     }
 
-    @Test("8.2/27: what was added as data comes back as data, and is the same key as the text", arguments: Route.all)
-    func types(_ route: Route) {
-        fixture.use(route)
-        let item: [String: Plain] = [kSecClass: kSecClassInternetPassword, kSecAttrServer: .bytes("host")]
+    @Test(
+        "8.2/27: what was added as data comes back as data, and is the same key as the text", arguments: Transport.all)
+    func types(_ transport: Transport) {
+        fixture.use(transport)
+        let item: [String: PlainValue] = [kSecClass: kSecClassInternetPassword, kSecAttrServer: .bytes("host")]
         add(item.with([kSecAttrAccount: .bytes("me"), kSecAttrLabel: .bytes("l"), kSecAttrProtocol: "htps"]))
         let found = client.copyMatching(item.with([kSecReturnAttributes: true])).result
         #expect(found?[kSecAttrServer] == .bytes("host") && found?[kSecAttrAccount] == .bytes("me"))
         #expect(found?[kSecAttrLabel] == .bytes("l") && found?[kSecAttrProtocol] == "htps")
-        let text = [String: Plain].internet("host", "me").with([kSecAttrProtocol: "htps"])
+        let text = [String: PlainValue].internet("host", "me").with([kSecAttrProtocol: "htps"])
         #expect(client.status(text.with([kSecAttrLabel: "l"])) == errSecSuccess)
         #expect(client.add(text).status == errSecDuplicateItem)
         add(
-            [String: Plain].generic("s", "a").with([
+            [String: PlainValue].generic("s", "a").with([
                 kSecAttrGeneric: "text", kSecAttrCreator: "42", kSecAttrType: "abcd", kSecAttrIsInvisible: true,
                 kSecAttrComment: 7,
             ]))
@@ -218,25 +225,25 @@ struct CopyMatchingCases {
         #expect(generic?[kSecAttrComment] == 7)
     }
 
-    @Test("8.2/29: what is not asked for is not decrypted", arguments: Route.all)
-    func metadataOnly(_ route: Route) {
-        fixture.use(route)
+    @Test("8.2/29: what is not asked for is not decrypted", arguments: Transport.all)
+    func metadataOnly(_ transport: Transport) {
+        fixture.use(transport)
         for name in ["a", "b"] { add(.generic("s", .text(name)), name) }
         let before = fixture.store.secretReads
         #expect(client.count(.anyGeneric) == 2)
         #expect(client.status(.generic("s", "a")) == errSecSuccess && client.reference(.generic("s", "a")) != nil)
         #expect(client.update(.generic("s", "a"), [kSecAttrLabel: "x"]) == errSecSuccess)
         #expect(fixture.store.secretReads == before)
-        #expect(client.data([String: Plain].anyGeneric.with([kSecAttrLabel: "x"])) == .bytes("a"))
+        #expect(client.data([String: PlainValue].anyGeneric.with([kSecAttrLabel: "x"])) == .bytes("a"))
         #expect(fixture.store.secretReads == before + 1)
     }
 
-    @Test("8.2/30: HostOrSubdomainOfHost, which filters before the limit does", arguments: Route.all)
-    func hosts(_ route: Route) {
-        fixture.use(route)
+    @Test("8.2/30: HostOrSubdomainOfHost, which filters before the limit does", arguments: Transport.all)
+    func hosts(_ transport: Transport) {
+        fixture.use(transport)
         for host in ["notexample.com", "sub.example.com", "example.com"] { add(.internet(.text(host), "a"), host) }
         add([kSecClass: kSecClassInternetPassword, kSecAttrServer: .bytes("data.example.com")])
-        func found(_ host: Plain) -> Plain? {
+        func found(_ host: PlainValue) -> PlainValue? {
             client.copyMatching(
                 .anyInternet.with([
                     kSecMatchHostOrSubdomainOfHost: host, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll,
@@ -252,12 +259,12 @@ struct CopyMatchingCases {
         #expect(client.status(.anyInternet.with([kSecMatchHostOrSubdomainOfHost: 1])) == errSecParam)
     }
 
-    @Test("8.2/34: a client without groups; an item in a group that the client has lost", arguments: Route.all)
-    func entitlements(_ route: Route) {
-        fixture.use(route)
-        let item = [String: Plain].generic("s", "a")
-        let mine = client.entitled(["mine"]), other = client.entitled(["other"]), none = client.entitled([])
-        #expect(mine.add(item).status == errSecSuccess)
+    @Test("8.2/34: a client without groups; an item in a group that the client has lost", arguments: Transport.all)
+    func entitlements(_ transport: Transport) {
+        fixture.use(transport)
+        let item = [String: PlainValue].generic("s", "a")
+        let own = client.entitled(["mine"]), other = client.entitled(["other"]), none = client.entitled([])
+        #expect(own.add(item).status == errSecSuccess)
         #expect(none.status(item) == errSecMissingEntitlement)
         #expect(none.update(item, [kSecAttrLabel: "x"]) == errSecMissingEntitlement)
         #expect(other.status(item) == errSecItemNotFound && other.delete(item) == errSecItemNotFound)
@@ -268,28 +275,28 @@ struct CopyMatchingCases {
         #expect(other.update(explicit, [kSecAttrLabel: "x"]) == errSecMissingEntitlement)
         #expect(other.add(explicit).status == errSecMissingEntitlement)
         #expect(client.entitled(["*"]).status(item) == errSecSuccess, "all groups")
-        #expect(mine.status(explicit) == errSecSuccess && mine.attribute(kSecAttrLabel, item) == nil)
+        #expect(own.status(explicit) == errSecSuccess && own.attribute(kSecAttrLabel, item) == nil)
     }
 
-    @Test("8.2/37: a damaged item is as if it were not there, and the others are", arguments: Route.all)
-    func damaged(_ route: Route) throws {
-        fixture.use(route)
+    @Test("8.2/37: a damaged item is as if it were not there, and the others are", arguments: Transport.all)
+    func damaged(_ transport: Transport) throws {
+        fixture.use(transport)
         for name in ["a", "b"] { add(.generic("s", .text(name)), name) }
         try fixture.damage(.generic("s", "a"))
         #expect(client.status(.generic("s", "a")) == errSecItemNotFound)
-        let all = [String: Plain].anyGeneric.with([kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true])
+        let all = [String: PlainValue].anyGeneric.with([kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true])
         #expect(client.copyMatching(all).result == [.bytes("b")])
         #expect(client.copyMatching(all.with([kSecAttrService: "s"])).result == [.bytes("b")])
     }
 
-    @Test("3.4: part of an internet key; parts that are not set are 0 and empty", arguments: Route.all)
-    func parts(_ route: Route) {
-        fixture.use(route)
-        add([String: Plain].internet("h", "a").with([kSecAttrPort: 22]), "ssh")
-        add([String: Plain].internet("h", "a").with([kSecAttrProtocol: "htps"]), "https")
-        add([String: Plain].internet("h", "b"), "plain")
-        let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
-        func found(_ terms: [String: Plain]) -> Plain? {
+    @Test("3.4: part of an internet key; parts that are not set are 0 and empty", arguments: Transport.all)
+    func parts(_ transport: Transport) {
+        fixture.use(transport)
+        add([String: PlainValue].internet("h", "a").with([kSecAttrPort: 22]), "ssh")
+        add([String: PlainValue].internet("h", "a").with([kSecAttrProtocol: "htps"]), "https")
+        add([String: PlainValue].internet("h", "b"), "plain")
+        let all: [String: PlainValue] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
+        func found(_ terms: [String: PlainValue]) -> PlainValue? {
             client.copyMatching(.anyInternet.with(all).with(terms)).result
         }
         #expect(found([kSecAttrServer: "h"]) == [.bytes("ssh"), .bytes("https"), .bytes("plain")])
@@ -300,7 +307,7 @@ struct CopyMatchingCases {
         #expect(found([kSecAttrProtocol: ""]) == [.bytes("ssh"), .bytes("plain")])
         #expect(found([kSecAttrPath: ""]) == [.bytes("ssh"), .bytes("https"), .bytes("plain")])
         #expect(found([kSecAttrLabel: ""]) == nil, "what is not set is not empty")
-        let whole: [String: Plain] = [
+        let whole: [String: PlainValue] = [
             kSecAttrServer: "h", kSecAttrPort: 0, kSecAttrProtocol: "htps", kSecAttrPath: "",
             kSecAttrSecurityDomain: "", kSecAttrAuthenticationType: "",
         ]
@@ -309,13 +316,13 @@ struct CopyMatchingCases {
         #expect(client.data(.generic("", "")) == .bytes("bare"))
     }
 
-    @Test("3.6: without regard to case, subjects are labels", arguments: Route.all)
-    func matches(_ route: Route) {
-        fixture.use(route)
-        add([String: Plain].generic("Mail", "Ann").with([kSecAttrLabel: "Groß"]), "one")
-        add([String: Plain].generic("mail", "bob").with([kSecAttrLabel: "klein und groß"]), "two")
-        let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
-        func found(_ terms: [String: Plain], _ anyCase: Bool = false) -> Plain? {
+    @Test("3.6: without regard to case, subjects are labels", arguments: Transport.all)
+    func matches(_ transport: Transport) {
+        fixture.use(transport)
+        add([String: PlainValue].generic("Mail", "Ann").with([kSecAttrLabel: "Groß"]), "one")
+        add([String: PlainValue].generic("mail", "bob").with([kSecAttrLabel: "klein und groß"]), "two")
+        let all: [String: PlainValue] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
+        func found(_ terms: [String: PlainValue], _ anyCase: Bool = false) -> PlainValue? {
             client.copyMatching(.anyGeneric.with(all).with(terms).with([kSecMatchCaseInsensitive: .boolean(anyCase)]))
                 .result
         }
@@ -333,15 +340,15 @@ struct CopyMatchingCases {
         #expect(client.status(.anyGeneric.with(["m_DiacriticInsensitive": true])) == errSecUnimplemented)
     }
 
-    @Test("2.3: the class of an item is one of its attributes", arguments: Route.all)
-    func accessible(_ route: Route) {
-        fixture.use(route)
-        add([String: Plain].generic("s", "a").with([kSecAttrAccessible: "ck"]), "x")
-        add([String: Plain].generic("s", "b"), "y")
+    @Test("2.3: the class of an item is one of its attributes", arguments: Transport.all)
+    func accessible(_ transport: Transport) {
+        fixture.use(transport)
+        add([String: PlainValue].generic("s", "a").with([kSecAttrAccessible: "ck"]), "x")
+        add([String: PlainValue].generic("s", "b"), "y")
         #expect(client.data(.anyGeneric.with([kSecAttrAccessible: "ck"])) == .bytes("x"))
         #expect(client.status(.anyGeneric.with([kSecAttrAccessible: "dk"])) == errSecItemNotFound)
         #expect(client.status(.anyGeneric.with([kSecAttrAccessible: "unknown"])) == errSecParam)
         #expect(client.status(.anyGeneric.with(["tomb": 1])) == errSecItemNotFound)
-        #expect(client.data([String: Plain].generic("s", "a").with(["tomb": 0])) == .bytes("x"))
+        #expect(client.data([String: PlainValue].generic("s", "a").with(["tomb": 0])) == .bytes("x"))
     }
 }

@@ -7,17 +7,17 @@ import Testing
 struct DeleteCases {
     private let fixture: CaseFixture
     private var client: any SecItemClient { fixture.client }
-    private let item = [String: Plain].generic("s", "a")
+    private let item = [String: PlainValue].generic("s", "a")
 
     init() throws { fixture = try CaseFixture() }
 
-    private func add(_ item: [String: Plain]) {
+    private func add(_ item: [String: PlainValue]) {
         #expect(client.add(item.with([kSecValueData: .bytes("x")])).status == errSecSuccess)
     }
 
-    @Test("8.4/53: once, and not again", arguments: Route.all)
-    func twice(_ route: Route) throws {
-        fixture.use(route)
+    @Test("8.4/53: once, and not again", arguments: Transport.all)
+    func twice(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         let row = try fixture.row(item)
         #expect(client.delete(item) == errSecSuccess)
@@ -26,9 +26,9 @@ struct DeleteCases {
         #expect(fixture.store.records.itemRecords.isEmpty)
     }
 
-    @Test("8.4/54: through a persistent reference", arguments: Route.all)
-    func reference(_ route: Route) throws {
-        fixture.use(route)
+    @Test("8.4/54: through a persistent reference", arguments: Transport.all)
+    func reference(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         add(.generic("s", "b"))
         let reference = try #require(client.reference(item))
@@ -37,9 +37,9 @@ struct DeleteCases {
         #expect(client.delete([kSecValuePersistentRef: reference]) == errSecItemNotFound)
     }
 
-    @Test("8.4/56: return keys are tolerated, match keys are not, but for LimitAll", arguments: Route.all)
-    func keys(_ route: Route) {
-        fixture.use(route)
+    @Test("8.4/56: return keys are tolerated, match keys are not, but for LimitAll", arguments: Transport.all)
+    func keys(_ transport: Transport) {
+        fixture.use(transport)
         add(item)
         #expect(client.delete(item.with([kSecMatchLimit: kSecMatchLimitOne])) == errSecParam)
         #expect(client.delete(item.with([kSecMatchLimit: 2])) == errSecParam)
@@ -47,9 +47,9 @@ struct DeleteCases {
         #expect(client.delete(item.with([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll])) == errSecSuccess)
     }
 
-    @Test("8.4/57: clients without groups and foreign groups", arguments: Route.all)
-    func entitlements(_ route: Route) {
-        fixture.use(route)
+    @Test("8.4/57: clients without groups and foreign groups", arguments: Transport.all)
+    func entitlements(_ transport: Transport) {
+        fixture.use(transport)
         add(item)
         #expect(client.entitled([]).delete(item) == errSecMissingEntitlement)
         #expect(client.delete(item.with([kSecAttrAccessGroup: "foreign"])) == errSecMissingEntitlement)
@@ -58,9 +58,9 @@ struct DeleteCases {
 
     @Test(
         "8.4/58, 3.12: a class alone is all that the client sees and that is not synchronizable, at once",
-        arguments: Route.all)
-    func all(_ route: Route) {
-        fixture.use(route)
+        arguments: Transport.all)
+    func all(_ transport: Transport) {
+        fixture.use(transport)
         let client = client.entitled(["one", "two"])
         let foreign = self.client.entitled(["three"])
         for group in ["one", "two"] {
@@ -78,9 +78,9 @@ struct DeleteCases {
 
     @Test(
         "8.4/59: a deleted item leaves nothing: it can be added again, and nobody sees a tombstone",
-        arguments: Route.all)
-    func noTombstone(_ route: Route) {
-        fixture.use(route)
+        arguments: Transport.all)
+    func noTombstone(_ transport: Transport) {
+        fixture.use(transport)
         let sync = item.with([kSecAttrSynchronizable: true])
         add(sync)
         #expect(client.delete(sync.with(["u_Tomb": true])) == errSecSuccess)
@@ -90,9 +90,9 @@ struct DeleteCases {
 
     @Test(
         "3.12: damage does not prevent deletion of what is meant; where that cannot be told it stays",
-        arguments: Route.all)
-    func damaged(_ route: Route) throws {
-        fixture.use(route)
+        arguments: Transport.all)
+    func damaged(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         add(.generic("s", "b"))
         try fixture.damage(item)
@@ -103,9 +103,9 @@ struct DeleteCases {
         #expect(fixture.store.records.itemRecords.isEmpty)
     }
 
-    @Test("the service directory stays, as after unlink", arguments: Route.all)
-    func directory(_ route: Route) throws {
-        fixture.use(route)
+    @Test("the service directory stays, as after unlink", arguments: Transport.all)
+    func directory(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         #expect(client.delete(item) == errSecSuccess)
         let name = CanonicalName(service: .generic(service: .string("s")))

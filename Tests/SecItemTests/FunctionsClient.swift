@@ -8,24 +8,24 @@ import SecItemTesting
 
 /// The SecItem functions, called as an application calls them: the dictionaries are objects of its own, and so are the results.
 struct FunctionsClient: SecItemClient {
-    let connection: any ItemConnection
+    let connection: any KeychainTransport
     var groups = ["default"]
 
     func entitled(_ groups: [String]) -> any SecItemClient { FunctionsClient(connection: connection, groups: groups) }
 
-    func add(_ attributes: [String: Plain]) -> Answer {
+    func add(_ attributes: [String: PlainValue]) -> Answer {
         answer { SecItemAdd(attributes.object, &$0) }
     }
 
-    func copyMatching(_ query: [String: Plain]) -> Answer {
+    func copyMatching(_ query: [String: PlainValue]) -> Answer {
         answer { SecItemCopyMatching(query.object, &$0) }
     }
 
-    func update(_ query: [String: Plain], _ attributes: [String: Plain]) -> Int32 {
+    func update(_ query: [String: PlainValue], _ attributes: [String: PlainValue]) -> Int32 {
         answer { _ in SecItemUpdate(query.object, attributes.object) }.status
     }
 
-    func delete(_ query: [String: Plain]) -> Int32 {
+    func delete(_ query: [String: PlainValue]) -> Int32 {
         answer { _ in SecItemDelete(query.object) }.status
     }
 
@@ -33,16 +33,16 @@ struct FunctionsClient: SecItemClient {
         ItemAccess.$scoped.withValue(ItemAccess(connection, accessGroups: groups)) {
             var result: CFTypeRef?
             let status = call(&result)
-            return Answer(status: status, result: result.map { Plain($0) })
+            return Answer(status: status, result: result.map { PlainValue($0) })
         }
     }
 }
 
-extension [String: Plain] {
+extension [String: PlainValue] {
     fileprivate var object: CFDictionary { mapValues(\.object) as CFDictionary }
 }
 
-extension Plain {
+extension PlainValue {
     fileprivate var object: AnyObject {
         switch self {
         case .text(let text): NSString(string: text)
@@ -69,11 +69,11 @@ extension Plain {
         switch object {
         case let text as NSString: self = .text(text as String)
         case let data as NSData: self = .data([UInt8](data as Data))
-        case let number as NSNumber: self = Plain(number)
+        case let number as NSNumber: self = PlainValue(number)
         case let date as NSDate: self = .date(KeychainDate(date))
-        case let list as NSArray: self = .list(list.map { Plain($0 as AnyObject) })
+        case let list as NSArray: self = .list(list.map { PlainValue($0 as AnyObject) })
         case let dictionary as NSDictionary: self = .dictionary(Self.values(dictionary))
-        case let control as SecAccessControl: self = Plain(control)
+        case let control as SecAccessControl: self = PlainValue(control)
         default: self = .object
         }
     }
@@ -96,9 +96,9 @@ extension Plain {
             AccessControl(protection: protection, flags: Int64(truncatingIfNeeded: control.flags.rawValue)))
     }
 
-    private static func values(_ dictionary: NSDictionary) -> [String: Plain] {
-        var values: [String: Plain] = [:]
-        for (key, value) in dictionary { values["\(key)"] = Plain(value as AnyObject) }
+    private static func values(_ dictionary: NSDictionary) -> [String: PlainValue] {
+        var values: [String: PlainValue] = [:]
+        for (key, value) in dictionary { values["\(key)"] = PlainValue(value as AnyObject) }
         return values
     }
 }

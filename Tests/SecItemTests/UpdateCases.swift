@@ -7,18 +7,18 @@ import Testing
 struct UpdateCases {
     private let fixture: CaseFixture
     private var client: any SecItemClient { fixture.client }
-    private let item = [String: Plain].generic("s", "a")
+    private let item = [String: PlainValue].generic("s", "a")
 
     init() throws { fixture = try CaseFixture() }
 
-    private func add(_ item: [String: Plain], _ secret: String = "x") {
+    private func add(_ item: [String: PlainValue], _ secret: String = "x") {
         #expect(client.add(item.with([kSecValueData: .bytes(secret)])).status == errSecSuccess)
     }
 
-    @Test("8.3/39: another server moves the item: the old query finds nothing any more", arguments: Route.all)
-    func server(_ route: Route) throws {
-        fixture.use(route)
-        let old = [String: Plain].internet("old.com", "a"), new = [String: Plain].internet("new.com", "a")
+    @Test("8.3/39: another server moves the item: the old query finds nothing any more", arguments: Transport.all)
+    func server(_ transport: Transport) throws {
+        fixture.use(transport)
+        let old = [String: PlainValue].internet("old.com", "a"), new = [String: PlainValue].internet("new.com", "a")
         add(old)
         #expect(client.update(old, [kSecAttrServer: "new.com"]) == errSecSuccess)
         let (before, after) = (InternetService(server: .string("old.com")), InternetService(server: .string("new.com")))
@@ -33,10 +33,10 @@ struct UpdateCases {
         #expect(try fixture.keychain.check().isConsistent)
     }
 
-    @Test("8.3/40: to the key of another item: a duplicate, and nothing has changed", arguments: Route.all)
-    func collision(_ route: Route) {
-        fixture.use(route)
-        let old = [String: Plain].internet("old.com", "a"), new = [String: Plain].internet("new.com", "a")
+    @Test("8.3/40: to the key of another item: a duplicate, and nothing has changed", arguments: Transport.all)
+    func collision(_ transport: Transport) {
+        fixture.use(transport)
+        let old = [String: PlainValue].internet("old.com", "a"), new = [String: PlainValue].internet("new.com", "a")
         add(old)
         #expect(client.update(old, [kSecAttrServer: "new.com"]) == errSecSuccess)
         add(old, "again")
@@ -44,9 +44,9 @@ struct UpdateCases {
         #expect(client.data(new) == .bytes("x") && client.data(old) == .bytes("again"))
     }
 
-    @Test("8.3/41: the data; NULL and text are none", arguments: Route.all)
-    func data(_ route: Route) {
-        fixture.use(route)
+    @Test("8.3/41: the data; NULL and text are none", arguments: Transport.all)
+    func data(_ transport: Transport) {
+        fixture.use(transport)
         add(item)
         #expect(client.update(item, [kSecValueData: .bytes("new")]) == errSecSuccess)
         #expect(client.data(item) == .bytes("new"))
@@ -58,14 +58,14 @@ struct UpdateCases {
 
     @Test(
         "8.3/42, 43: through a persistent reference only that item changes, and the reference stays",
-        arguments: Route.all)
-    func reference(_ route: Route) throws {
-        fixture.use(route)
+        arguments: Transport.all)
+    func reference(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         add(.generic("s", "b"))
         let reference = try #require(client.reference(item))
-        let byReference: [String: Plain] = [kSecValuePersistentRef: reference]
-        let moved: [String: Plain] = [kSecAttrAccount: "c", kSecAttrService: "t", kSecAttrLabel: "l"]
+        let byReference: [String: PlainValue] = [kSecValuePersistentRef: reference]
+        let moved: [String: PlainValue] = [kSecAttrAccount: "c", kSecAttrService: "t", kSecAttrLabel: "l"]
         #expect(client.update(byReference, moved) == errSecSuccess)
         #expect(fixture.changed { $0.count == 1 })
         #expect(client.reference(.generic("t", "c")) == reference)
@@ -75,9 +75,9 @@ struct UpdateCases {
         #expect(client.update(byReference.with([kSecAttrLabel: "l"]), [kSecAttrComment: "c"]) == errSecSuccess)
     }
 
-    @Test("8.3/44: return and match keys in the query; LimitAll says what is done anyway", arguments: Route.all)
-    func keys(_ route: Route) {
-        fixture.use(route)
+    @Test("8.3/44: return and match keys in the query; LimitAll says what is done anyway", arguments: Transport.all)
+    func keys(_ transport: Transport) {
+        fixture.use(transport)
         add(item)
         #expect(client.update(item.with([kSecReturnData: true]), [kSecAttrLabel: "l"]) == errSecParam)
         #expect(client.update(item.with([kSecReturnAttributes: false]), [kSecAttrLabel: "l"]) == errSecParam)
@@ -86,9 +86,9 @@ struct UpdateCases {
         #expect(client.update(item.with([kSecMatchLimit: kSecMatchLimitAll]), [kSecAttrLabel: "l"]) == errSecSuccess)
     }
 
-    @Test("8.3/45, 46: to another group of the client's, but not to a foreign one", arguments: Route.all)
-    func groups(_ route: Route) {
-        fixture.use(route)
+    @Test("8.3/45, 46: to another group of the client's, but not to a foreign one", arguments: Transport.all)
+    func groups(_ transport: Transport) {
+        fixture.use(transport)
         let client = client.entitled(["one", "two"])
         #expect(client.add(item).status == errSecSuccess)
         #expect(client.update(item, [kSecAttrAccessGroup: "two"]) == errSecSuccess)
@@ -98,9 +98,9 @@ struct UpdateCases {
         #expect(client.entitled(["two"]).status(item) == errSecSuccess)
     }
 
-    @Test("8.3/49: a damaged item is not there", arguments: Route.all)
-    func damaged(_ route: Route) throws {
-        fixture.use(route)
+    @Test("8.3/49: a damaged item is not there", arguments: Transport.all)
+    func damaged(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         try fixture.damage(item)
         #expect(client.update(item, [kSecAttrLabel: "l"]) == errSecItemNotFound)
@@ -109,18 +109,18 @@ struct UpdateCases {
         #expect(client.data(item) == .bytes("x") && client.count(.anyGeneric) == 1)
     }
 
-    @Test("8.3/51: moved, and not found by the old key", arguments: Route.all)
-    func moved(_ route: Route) {
-        fixture.use(route)
+    @Test("8.3/51: moved, and not found by the old key", arguments: Transport.all)
+    func moved(_ transport: Transport) {
+        fixture.use(transport)
         add(item)
         #expect(client.update(item, [kSecAttrAccount: "b"]) == errSecSuccess)
         #expect(client.status(item) == errSecItemNotFound && client.data(.generic("s", "b")) == .bytes("x"))
         #expect(client.add(item).status == errSecSuccess)
     }
 
-    @Test("8.3/52: synchronizable items, and from one kind to the other", arguments: Route.all)
-    func synchronizable(_ route: Route) {
-        fixture.use(route)
+    @Test("8.3/52: synchronizable items, and from one kind to the other", arguments: Transport.all)
+    func synchronizable(_ transport: Transport) {
+        fixture.use(transport)
         let sync = item.with([kSecAttrSynchronizable: true])
         add(sync)
         #expect(client.update(item, [kSecAttrLabel: "l"]) == errSecItemNotFound)
@@ -132,16 +132,16 @@ struct UpdateCases {
         #expect(client.delete(item) == errSecSuccess)
     }
 
-    @Test("3.11: every match, in one transaction, all or none", arguments: Route.all)
-    func allOrNone(_ route: Route) {
-        fixture.use(route)
+    @Test("3.11: every match, in one transaction, all or none", arguments: Transport.all)
+    func allOrNone(_ transport: Transport) {
+        fixture.use(transport)
         for name in ["a", "b", "c"] { add(.generic("s", .text(name))) }
         let writes = fixture.store.writeCount
         #expect(client.update([kSecClass: "genp", kSecAttrService: "s"], [kSecAttrLabel: "l"]) == errSecSuccess)
         #expect(fixture.store.writeCount == writes + 1 && fixture.changed { $0.count == 3 })
         #expect(client.count(.anyGeneric.with([kSecAttrLabel: "l"])) == 3)
         // The second one collides with the first.
-        let merge: [String: Plain] = [kSecAttrAccount: "z", kSecAttrLabel: "m"]
+        let merge: [String: PlainValue] = [kSecAttrAccount: "z", kSecAttrLabel: "m"]
         #expect(client.update([kSecClass: "genp", kSecAttrService: "s"], merge) == errSecDuplicateItem)
         #expect(client.count(.anyGeneric.with([kSecAttrLabel: "l"])) == 3 && client.status(.generic("s", "a")) == 0)
         fixture.store.failNextWrite(with: .diskFull)
@@ -151,9 +151,9 @@ struct UpdateCases {
 
     @Test(
         "3.11: only attributes and the data can be changed; none can be removed; what the system keeps is its own",
-        arguments: Route.all)
-    func refused(_ route: Route) {
-        fixture.use(route)
+        arguments: Transport.all)
+    func refused(_ transport: Transport) {
+        fixture.use(transport)
         add(item)
         for key in [kSecClass, kSecReturnData, kSecMatchLimit, kSecValueRef, "unknown"] {
             #expect(client.update(item, [key: "x"]) == errSecNoSuchAttr, "\(key)")
@@ -172,25 +172,25 @@ struct UpdateCases {
 
     @Test(
         "3.11: the modification date moves on with every change, the creation date only if it is set",
-        arguments: Route.all)
-    func dates(_ route: Route) throws {
-        fixture.use(route)
+        arguments: Transport.all)
+    func dates(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         let created = try #require(client.attribute(kSecAttrCreationDate, item))
         let modified = try #require(client.attribute(kSecAttrModificationDate, item))
         #expect(client.update(item, [:]) == errSecSuccess)
         #expect(client.attribute(kSecAttrModificationDate, item) != modified)
         #expect(client.attribute(kSecAttrCreationDate, item) == created)
-        let date = Plain.date(KeychainDate(seconds: 1_600_000_000, nanoseconds: 500_000_000))
-        let given: [String: Plain] = [kSecAttrModificationDate: date, kSecAttrCreationDate: date]
+        let date = PlainValue.date(KeychainDate(seconds: 1_600_000_000, nanoseconds: 500_000_000))
+        let given: [String: PlainValue] = [kSecAttrModificationDate: date, kSecAttrCreationDate: date]
         #expect(client.update(item, given) == errSecSuccess)
         #expect(client.attribute(kSecAttrModificationDate, item) != date)
         #expect(client.attribute(kSecAttrCreationDate, item) == date)
     }
 
-    @Test("3.4: a date that has been through a CFDate still finds its item", arguments: Route.all)
-    func roundedDate(_ route: Route) throws {
-        fixture.use(route)
+    @Test("3.4: a date that has been through a CFDate still finds its item", arguments: Transport.all)
+    func roundedDate(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         let sample = KeychainDate(seconds: 1_600_000_000, nanoseconds: 123_456_789)
         #expect(client.update(item, [kSecAttrCreationDate: .date(sample)]) == errSecSuccess)
@@ -201,9 +201,9 @@ struct UpdateCases {
         #expect(client.status(item.with([kSecAttrCreationDate: .date(rounded)])) == errSecItemNotFound)
     }
 
-    @Test("L3: another class seals the item anew", arguments: Route.all)
-    func accessible(_ route: Route) throws {
-        fixture.use(route)
+    @Test("L3: another class seals the item anew", arguments: Transport.all)
+    func accessible(_ transport: Transport) throws {
+        fixture.use(transport)
         add(item)
         #expect(client.update(item, [kSecAttrAccessible: "ck"]) == errSecSuccess)
         fixture.keychain.lock()

@@ -10,7 +10,7 @@ import Testing
 /// An empty, unlocked keychain in memory.
 package struct MemoryKeychain {
     package let ring: KeyRing
-    package let connection: any ItemConnection
+    package let connection: any KeychainTransport
 
     private static func now() -> KeychainDate {
         let now = Date().timeIntervalSince1970
@@ -24,9 +24,9 @@ package struct MemoryKeychain {
         let copy = try SecretBytes(copying: [UInt8](repeating: 1, count: 32).span.bytes)
         ring = try KeyRing(store: store, device: copy)
         try ring.unlock(passphrase: SecretBytes(text: "correct"))
-        connection = LocalConnection(
-            ItemService(keychain: try KeychainStore(store: store, keys: ring, clock: Self.now)),
-            caller: Caller(userID: 7, groupID: 8))
+        connection = InProcessTransport(
+            RequestHandler(keychain: try KeychainStore(store: store, keys: ring, clock: Self.now)),
+            owner: FileOwner(userID: 7, groupID: 8))
     }
 }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite("what is asked, and what becomes of the answer")
 struct RequestTests {
     /// Keeps what it is asked, and answers one entry.
-    private final class Recorder: ItemConnection {
+    private final class Recorder: KeychainTransport {
         let entry: PropertyList
         private let state = Mutex<(request: ItemRequest?, secret: [UInt8])>((nil, []))
 
@@ -20,11 +20,11 @@ struct RequestTests {
         var secret: [UInt8] { state.withLock { $0.secret } }
 
         func perform(
-            _ request: ItemRequest, secret: RawSpan, receive: (borrowing AnswerFrame) -> Void
+            _ request: ItemRequest, secret: RawSpan, receive: (borrowing ResponseFrame) -> Void
         ) -> Int32 {
             let bytes = secret.withUnsafeBytes { Array($0) }
             state.withLock { $0 = (request, bytes) }
-            guard let frame = try? AnswerFrame(entries: [entry], isLast: true) else { return errSecInternalComponent }
+            guard let frame = try? ResponseFrame(entries: [entry], isLast: true) else { return errSecInternalComponent }
             receive(frame)
             return errSecSuccess
         }

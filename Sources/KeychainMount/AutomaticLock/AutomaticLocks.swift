@@ -22,7 +22,7 @@ final class AutomaticLocks: Sendable {
     }
 
     /// From now on `lock` is called when the policy says so, on a thread that serves no request.
-    func start(_ tree: KeychainTree, lock: @escaping @Sendable () -> Void) throws(Errno) {
+    func start(_ tree: KeychainFileSystem, lock: @escaping @Sendable () -> Void) throws(Errno) {
         let lockFor: @Sendable (LockPolicy.Reason) -> Void = { [log] reason in
             lock()
             log.notice("locked by itself", metadata: ["reason": "\(reason.rawValue)"])

@@ -5,7 +5,7 @@ package typealias MountOwner = KeychainConnection.MountOwner
 extension MountOwner {
     /// The owner that an option names, or else the environment; by default the user who runs the command.
     package static func named(_ name: String?) throws(Failure) -> MountOwner {
-        do throws(Failed) {
+        do throws(OwnerError) {
             guard let name else { return try .ofEnvironment() }
             return try MountOwner(name: name)
         } catch .notRoot {

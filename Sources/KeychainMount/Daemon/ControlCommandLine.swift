@@ -5,7 +5,7 @@ import KeychainTree
 import SecretCrypto
 
 /// The commands of `.keychainfs/control`, and what `.keychainfs/status` shows.
-struct ControlCommandLine: ControlCommands {
+struct ControlCommandLine: ControlCommandHandler {
     private let processID: Int32
     private let keychainPath: String
     private let mountPoint: String
@@ -31,7 +31,7 @@ struct ControlCommandLine: ControlCommands {
         self.automaticLock = automaticLock
     }
 
-    func status(of tree: KeychainTree) -> [UInt8] {
+    func status(of tree: KeychainFileSystem) -> [UInt8] {
         let items = (try? tree.keychain.itemCount()) ?? 0
         let automaticLock = automaticLock()
         return StatusReport(
@@ -63,7 +63,7 @@ struct ControlCommandLine: ControlCommands {
     }
 
     func run(
-        _ command: RawSpan, on tree: KeychainTree, request: inout Request
+        _ command: RawSpan, on tree: KeychainFileSystem, request: inout Request
     ) throws(KeychainFault) -> [UInt8] {
         let (verb, end) = Self.firstLine(of: command)
         switch verb {

@@ -8,14 +8,14 @@ import Synchronization
 import SystemPackage
 
 /// The requests of `.keychainfs/rpc`, carried out on the mounted keychain.
-struct ItemRequests: RequestService {
-    private let service: ItemService
+struct ItemRequests: RPCBackend {
+    private let service: RequestHandler
     /// The longest request, in bytes.
     private let limit: Int
 
     /// `valueLimit` is that of the tree, `host` its system.
     init(_ keychain: KeychainStore, valueLimit: Int, host: any TreeHost) {
-        service = ItemService(keychain: keychain, valueLimit: valueLimit) { count in
+        service = RequestHandler(keychain: keychain, valueLimit: valueLimit) { count in
             let hasRoom = try? keychain.hasSpace(for: count, longest: valueLimit) { () throws(Errno) in
                 try host.statistics().availableBytes
             }
@@ -34,21 +34,21 @@ struct ItemRequests: RequestService {
         }
     }
 
-    func answer(
-        to request: borrowing SealedBuffer, from caller: FileSystemCore.Caller, willWait: () -> Void
-    ) throws(KeychainFault) -> (changes: [ItemChange], answer: any RequestAnswer) {
-        let served = try service.answer(
-            frame: request, by: KeychainService.Caller(userID: caller.userID, groupID: caller.groupID),
+    func respond(
+        to request: borrowing SealedBuffer, from caller: Caller, willWait: () -> Void
+    ) throws(KeychainFault) -> (changes: [ItemChange], response: any RPCResponse) {
+        let served = try service.handle(
+            frame: request, by: FileOwner(userID: caller.userID, groupID: caller.groupID),
             willWait: willWait)
         return (served.changes, StreamedAnswer(served.stream))
     }
 }
 
 /// An answer that is made as it is read.
-private final class StreamedAnswer: RequestAnswer {
-    private let stream: Mutex<AnswerStream>
+private final class StreamedAnswer: RPCResponse {
+    private let stream: Mutex<ResponseStream>
 
-    init(_ stream: AnswerStream) { self.stream = Mutex(stream) }
+    init(_ stream: ResponseStream) { self.stream = Mutex(stream) }
 
     var hasEnded: Bool { stream.withLock { $0.hasEnded } }
 

@@ -105,7 +105,7 @@ struct MountDaemon {
 
     /// Each has a thread, which ends with the keychain.
     private func startWorkers(
-        _ keychain: KeychainStore, _ tree: KeychainTree, _ host: StoreHost, _ served: ServedSession
+        _ keychain: KeychainStore, _ tree: KeychainFileSystem, _ host: StoreHost, _ served: ServedSession
     ) throws(Failure) {
         do throws(Errno) {
             try IntegrityWorker(keychain: keychain, host: host, log: log) {
@@ -198,7 +198,7 @@ struct MountDaemon {
     private func makeTree(
         _ keychain: KeychainStore, _ host: StoreHost, _ snapshots: SnapshotMaker, _ served: ServedSession,
         _ locks: AutomaticLocks
-    ) -> KeychainTree {
+    ) -> KeychainFileSystem {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
         options.isReadOnly = plan.options.isReadOnly
         options.stagedLimit = plan.options.stagedLimit
@@ -211,7 +211,7 @@ struct MountDaemon {
             processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: DefaultPaths().home,
             snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, automaticLock: { locks.status },
             requestTimeout: requestTimeout)
-        return KeychainTree(
+        return KeychainFileSystem(
             keychain: keychain, options: options, host: host, commands: commands,
             requests: ItemRequests(keychain, valueLimit: options.valueLimit, host: host))
     }
@@ -246,7 +246,7 @@ struct MountDaemon {
     }
 
     private func startLocks(
-        _ locks: AutomaticLocks, _ tree: KeychainTree, _ session: Session
+        _ locks: AutomaticLocks, _ tree: KeychainFileSystem, _ session: Session
     ) throws(FuseError) {
         do throws(Errno) {
             try locks.start(tree) { session.notifier.send(tree.lock()) }

@@ -41,7 +41,7 @@ package struct FoundItem: JSONText, Hashable, Sendable {
     /// As the extended attribute has it (contract, X2).
     private static func text(_ value: AttributeValue, of key: AttributeKey) -> String {
         let protection = key == .accessible ? ProtectionClass.allCases.first { .string($0.code) == value } : nil
-        return protection?.suffix ?? text(AttributeText.encode(value, for: key))
+        return protection?.suffix ?? text(AttributeTextCodec.encode(value, for: key))
     }
 
     private static func text(_ bytes: [UInt8]) -> String {

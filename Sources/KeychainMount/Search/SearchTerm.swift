@@ -43,7 +43,7 @@ package struct SearchTerm: Sendable {
 
     /// The value as a query has it.
     func value() throws(Mistake) -> PropertyList {
-        guard let value = AttributeText.decode(bytes, for: key, current: nil) else { throw .badValue(name) }
+        guard let value = AttributeTextCodec.decode(bytes, for: key, current: nil) else { throw .badValue(name) }
         return key == .synchronizable ? .boolean(value == .number(1)) : PropertyList(value)
     }
 

@@ -62,7 +62,7 @@ enum ControlCommand: Sendable {
     }
 
     func run(
-        by commands: any ControlCommands, on tree: KeychainTree, _ request: inout Request
+        by commands: any ControlCommandHandler, on tree: KeychainFileSystem, _ request: inout Request
     ) throws(KeychainFault) -> [UInt8] {
         switch self {
         case .lock: try commands.run(Array("lock".utf8).rawSpan, on: tree, request: &request)
@@ -78,13 +78,13 @@ final class CommandText: Sendable {
     fileprivate init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
     fileprivate func run(
-        by commands: any ControlCommands, on tree: KeychainTree, _ request: inout Request
+        by commands: any ControlCommandHandler, on tree: KeychainFileSystem, _ request: inout Request
     ) throws(KeychainFault) -> [UInt8] {
         try Self.run(bytes, by: commands, on: tree, &request)
     }
 
     private static func run(
-        _ bytes: borrowing SecretBytes, by commands: any ControlCommands, on tree: KeychainTree,
+        _ bytes: borrowing SecretBytes, by commands: any ControlCommandHandler, on tree: KeychainFileSystem,
         _ request: inout Request
     ) throws(KeychainFault) -> [UInt8] {
         try commands.run(bytes.bytes, on: tree, request: &request)

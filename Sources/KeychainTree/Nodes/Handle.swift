@@ -10,11 +10,11 @@ enum Handle: Sendable {
     case reader(ItemFile, SealedSecret?, FilePast)
     /// Read-only, of a name that was not committed yet at its open.
     case snapshotReader(ItemFile, StagedSnapshot, FilePast)
-    case writer(Writer)
+    case writer(FileWriter)
     case control(ControlHandle)
     /// The control file `rpc`.
-    case exchange(Exchange)
-    case directory(ListingHandle)
+    case exchange(RPCHandle)
+    case directory(DirectoryHandle)
 
     /// The file of an item, if it is one.
     var itemFile: ItemFile? {
@@ -29,7 +29,7 @@ enum Handle: Sendable {
     var isClosedByLock: Bool {
         switch self {
         case .reader(let file, _, let past), .snapshotReader(let file, _, let past):
-            file.closings.load(ordering: .acquiring) != past.closings
+            file.closings.load(ordering: .acquiring) != past.lockClosures
         case .writer, .control, .exchange, .directory: false
         }
     }
@@ -47,7 +47,7 @@ enum Handle: Sendable {
         switch self {
         case .reader(_, let secret, _): secret?.count ?? 0
         case .snapshotReader(_, let snapshot, _): snapshot.contents.count
-        case .writer(let writer): writer.file.state.withLock { $0.staging?.count ?? 0 }
+        case .writer(let writer): writer.file.state.withLock { $0.stagedValue?.count ?? 0 }
         case .exchange(let exchange): exchange.weight
         case .control, .directory: 0
         }
@@ -57,19 +57,19 @@ enum Handle: Sendable {
 /// What a file had been through when a descriptor was opened.
 struct FilePast: Sendable {
     /// ``ItemFile/State/cuts``
-    let cuts: Int
-    /// ``ItemFile/closings``
-    let closings: Int
+    let truncations: Int
+    /// ``ItemFile/lockClosures``
+    let lockClosures: Int
 }
 
 /// An open descriptor that can write.
-struct Writer: Sendable {
+struct FileWriter: Sendable {
     let file: ItemFile
     let flags: OpenFlags
     /// The user who opened it. Written data is charged to this user: not to root, if a set-user-ID program writes to it.
     let user: UInt32
     /// How often the file had lost what was staged when it was opened: since then it has none if that is no longer so.
-    let losses: Int
+    let discards: Int
     /// The availability of the item when it was opened.
     let availability: ProtectionClass.Availability
 }
@@ -78,7 +78,7 @@ struct Writer: Sendable {
 ///
 /// A listing from which anything is left out ends with an error, never cleanly (L1); it is made in many calls, and the
 /// one that ends it is seldom the one that left something out.
-final class ListingHandle: Sendable {
+final class DirectoryHandle: Sendable {
     private let error = Mutex<Errno?>(nil)
 
     /// A listing begins, or begins again.
@@ -87,7 +87,7 @@ final class ListingHandle: Sendable {
     }
 
     /// A locked item counts for more than a damaged one: unlocking may be all it takes.
-    func leaveOut(_ isDamaged: Bool) {
+    func recordOmission(_ isDamaged: Bool) {
         error.withLock { $0 = isDamaged ? $0 ?? .corrupt : .noKey }
     }
 
@@ -99,20 +99,20 @@ final class ListingHandle: Sendable {
 
 /// An open control file.
 final class ControlHandle: Sendable {
-    let file: ControlFile
+    let file: ControlFileKind
     /// What reads have not given yet: of the status at the open, or of the answer of the last command.
     private let rest: Mutex<ArraySlice<UInt8>>
     /// A command whose write has returned before its end.
     private let running = Mutex<RunningCommand?>(nil)
 
-    init(_ file: ControlFile, answer: [UInt8]) {
+    init(_ file: ControlFileKind, response: [UInt8]) {
         self.file = file
-        rest = Mutex(answer[...])
+        rest = Mutex(response[...])
     }
 
     /// A new answer takes the place of the last one.
-    func set(_ answer: [UInt8]) {
-        rest.withLock { $0 = answer[...] }
+    func set(_ response: [UInt8]) {
+        rest.withLock { $0 = response[...] }
     }
 
     /// Runs a command on another thread, unless one runs already: EBUSY. Returns after its end, or after the limit; then

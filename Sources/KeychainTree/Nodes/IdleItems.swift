@@ -15,7 +15,7 @@ struct IdleItems: ~Copyable {
 
     /// By node number.
     private var entries = SparseArray<Entry>()
-    private var directories = DirectoryNumbers()
+    private var directories = DirectoryIndex()
 
     var count: Int { entries.count }
 
@@ -71,7 +71,7 @@ struct IdleItems: ~Copyable {
 }
 
 /// Short numbers for directories that are referred to very often.
-private struct DirectoryNumbers {
+private struct DirectoryIndex {
     private struct Slot {
         var directory: ServiceDirectory?
         var count = 0

@@ -48,8 +48,8 @@ final class ItemFile: Sendable {
         /// What was set on a name that nothing had been committed of when an item came to it: goes over to that item with the
         /// next commit, as if the file had been renamed over it.
         var adopted: Item?
-        var staging: Staging? {
-            didSet { if staging == nil, oldValue?.state.isUncommitted == true { cuts += 1 } }
+        var stagedValue: StagedValue? {
+            didSet { if stagedValue == nil, oldValue?.state.isUncommitted == true { cuts += 1 } }
         }
         /// How often its size may have become smaller: truncated, or what was staged dropped. What the kernel caps to the
         /// size that it knows is whole only where that has not happened.
@@ -86,26 +86,26 @@ final class ItemFile: Sendable {
         /// Whether an open for reading gets what is staged: there is no committed value, or, where there is nothing to commit
         /// to any more, its writers have closed it (F2, F6).
         var readsStaged: Bool {
-            guard let staging else { return false }
-            return isPending || isDetached && (isNeverCommitted || !staging.state.isUncommitted)
+            guard let stagedValue else { return false }
+            return isPending || isDetached && (isNeverCommitted || !stagedValue.state.isUncommitted)
         }
 
         /// Whether nothing is known of it but what the store can tell. Something may still be known of its descriptors.
         var isIdle: Bool {
-            openCount == 0 && writerCount == 0 && !isPending && !isDetached && staging == nil && openValue == nil
+            openCount == 0 && writerCount == 0 && !isPending && !isDetached && stagedValue == nil && openValue == nil
                 && adopted == nil && keptValue == nil && freed == nil && !mayHavePages
         }
 
         /// Of a file that nobody has open an item with long attributes is not kept: there may be thousands, of 64 KiB each.
         mutating func forgetLongAttributes() {
-            guard let kept, kept.attributeBytes > Self.longAttributes, openCount == 0, staging == nil, !isPending,
+            guard let kept, kept.attributeBytes > Self.longAttributes, openCount == 0, stagedValue == nil, !isPending,
                 !isDetached
             else { return }
             self.kept = nil
         }
 
         /// Whether there is staged content that differs from what is committed.
-        var hasUncommitted: Bool { staging?.state.isUncommitted == true }
+        var hasUncommitted: Bool { stagedValue?.state.isUncommitted == true }
 
         /// The classes whose keys its contents need: its own, and until its first commit that of what it goes on with.
         func protections(_ item: Item) -> [ProtectionClass] {

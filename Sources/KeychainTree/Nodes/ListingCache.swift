@@ -127,7 +127,7 @@ final class ListingCache: Sendable {
     var gatheredCount: Int { state.withLock { $0.gatheredCount } }
 
     /// Does not keep a listing in progress.
-    func giveUp(_ handle: HandleID) {
+    func abandon(_ handle: HandleID) {
         state.withLock { _ = $0.removeGathering(handle) }
     }
 

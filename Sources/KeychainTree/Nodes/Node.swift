@@ -6,11 +6,11 @@ import Synchronization
 final class Node: Sendable {
     enum Content: Sendable {
         /// A directory above the services, the root among them.
-        case folder(Folder)
+        case folder(ScopeDirectory)
         case service(ServiceDirectory)
         case item(ItemFile)
         case controlDirectory
-        case controlFile(ControlFile)
+        case controlFile(ControlFileKind)
     }
 
     let id: NodeID
@@ -53,7 +53,7 @@ final class Node: Sendable {
 }
 
 /// The control files of a mount (contract, section 9).
-enum ControlFile: String, CaseIterable, Sendable {
+enum ControlFileKind: String, CaseIterable, Sendable {
     /// Read: what `keychainfs status` shows, as JSON.
     case status
     /// Write: a command; then read: its answer.
@@ -80,22 +80,22 @@ final class ServiceDirectory: Sendable {
     /// The directory that it lies in; another one once it has been moved there.
     private let parent: Mutex<ClassDirectory>
     let pending = Mutex(Pending())
-    let remains = Remains()
+    let removedAttributes = Remains()
     /// How many names are pending; to be asked where ``pending`` may not be locked.
     private let pendingCount = Atomic<Int>(0)
 
-    init(node: NodeID, row: RowID, place: ClassDirectory) {
+    init(node: NodeID, row: RowID, classDirectory: ClassDirectory) {
         self.node = node
         self.row = row
-        parent = Mutex(place)
+        parent = Mutex(classDirectory)
     }
 
-    var place: ClassDirectory { parent.withLock { $0 } }
+    var classDirectory: ClassDirectory { parent.withLock { $0 } }
 
-    var container: ContainerKey { place.key }
+    var container: ContainerKey { classDirectory.key }
 
-    func move(to place: ClassDirectory) {
-        parent.withLock { $0 = place }
+    func move(to classDirectory: ClassDirectory) {
+        parent.withLock { $0 = classDirectory }
     }
 
     /// Whether it holds a name that is nowhere else.

@@ -6,13 +6,13 @@ import Synchronization
 /// large as it was then.
 final class ReleasedMemory: Sendable {
     /// In bytes. Giving back costs about a millisecond.
-    private static let enough = 32 << 20
+    private static let threshold = 32 << 20
     private let bytes = Atomic(0)
 
     /// Whether it is time to give memory back.
     func add(_ count: Int) -> Bool {
-        guard count > 0, bytes.wrappingAdd(count, ordering: .relaxed).newValue >= Self.enough else { return false }
+        guard count > 0, bytes.wrappingAdd(count, ordering: .relaxed).newValue >= Self.threshold else { return false }
         // Of those who find it so, one does it.
-        return bytes.exchange(0, ordering: .relaxed) >= Self.enough
+        return bytes.exchange(0, ordering: .relaxed) >= Self.threshold
     }
 }

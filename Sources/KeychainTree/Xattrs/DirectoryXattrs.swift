@@ -26,7 +26,7 @@ struct DirectoryXattrs {
         case .attribute(.accessible): return Array(defaultProtection.suffix.utf8)
         case .attribute(let key):
             guard let value = value(of: key) else { throw .noAttribute }
-            return AttributeText.encode(value, for: key)
+            return AttributeTextCodec.encode(value, for: key)
         }
     }
 
@@ -40,10 +40,10 @@ struct DirectoryXattrs {
         case .itemClass: throw .notPermitted
         case .attribute(.accessible):
             if flags.contains(.create) { throw .fileExists }
-            return try AttributeText.protection(bytes)
+            return try AttributeTextCodec.protection(bytes)
         case .attribute(let key):
             guard let current = value(of: key) else { throw .operationNotSupported }
-            guard AttributeText.decode(bytes, for: key, current: current) == current else { throw .notPermitted }
+            guard AttributeTextCodec.decode(bytes, for: key, current: current) == current else { throw .notPermitted }
             return nil
         }
     }
@@ -64,7 +64,7 @@ struct DirectoryXattrs {
     }
 }
 
-extension AttributeText {
+extension AttributeTextCodec {
     /// The class that an attribute's value names; EINVAL if none.
     static func protection(_ bytes: [UInt8]) throws(Errno) -> ProtectionClass {
         guard let text = String(validating: bytes, as: UTF8.self), let protection = protection(text) else {

@@ -44,7 +44,7 @@ struct ItemXattrs {
         case .attribute(.accessible): return Array(item.protection.suffix.utf8)
         case .attribute(let key):
             guard let value = value(of: key) else { throw .noAttribute }
-            return AttributeText.encode(value, for: key)
+            return AttributeTextCodec.encode(value, for: key)
         }
     }
 
@@ -111,13 +111,13 @@ struct ItemXattrs {
         if key.definition.role == .refused { throw .invalidArgument }
         if key.definition.role == .system && key != .creationDate { throw .notPermitted }
         try check(flags, exists: current != nil)
-        guard let value = AttributeText.decode(bytes, for: key, current: current) else { throw .invalidArgument }
+        guard let value = AttributeTextCodec.decode(bytes, for: key, current: current) else { throw .invalidArgument }
         var edited = item
         switch (key, value) {
         case (.creationDate, .date(let date)): edited.creationDate = date
         case (.accessible, .text(let code)):
             let text = String(decoding: code, as: UTF8.self)
-            guard let protection = AttributeText.protection(text) else { throw .invalidArgument }
+            guard let protection = AttributeTextCodec.protection(text) else { throw .invalidArgument }
             guard protection != item.protection else { return .nothing }
             edited.protection = protection
         case (_, _) where key.definition.role == .primaryKey: return try move(key, to: value)
@@ -129,7 +129,7 @@ struct ItemXattrs {
     /// F9: names with their namespace and NUL, as listxattr gives them, and values together at most 64 KiB.
     private func withinLimit(_ edited: Item) throws(Errno) -> Item {
         let known = edited.attributes.map { key, value in
-            XattrName.name(of: key).count + 1 + AttributeText.encode(value, for: key).count
+            XattrName.name(of: key).count + 1 + AttributeTextCodec.encode(value, for: key).count
         }
         let extra = edited.extraAttributes.map { name, value in XattrName.name(ofExtra: name).count + 1 + value.count }
         guard known.reduce(0, +) + extra.reduce(0, +) <= 65_536 else { throw .listTooLong }
@@ -140,19 +140,19 @@ struct ItemXattrs {
     private func move(_ key: AttributeKey, to value: AttributeValue) throws(Errno) -> Edit {
         if key == .account {
             let same = CanonicalName(account: value) == CanonicalName(account: item.account)
-            return same ? .nothing : .move(place(account: value))
+            return same ? .nothing : .move(primaryKey(account: value))
         }
         if key == .accessGroup || key == .synchronizable {
             let moved = container.setting(key, to: value)
-            return moved == container ? .nothing : .move(place(container: moved))
+            return moved == container ? .nothing : .move(primaryKey(container: moved))
         }
         let moved = service.setting(key, to: value)
         let same = CanonicalName(service: moved) == CanonicalName(service: service)
-        return same ? .nothing : .move(place(service: moved))
+        return same ? .nothing : .move(primaryKey(service: moved))
     }
 
     /// Where it lies, but for what is given.
-    private func place(
+    private func primaryKey(
         account: AttributeValue? = nil, service: ServiceKey? = nil, container: ContainerKey? = nil
     ) -> ItemPrimaryKey {
         ItemPrimaryKey(

@@ -17,7 +17,7 @@ public final class SecAccessControl: NSObject, Sendable {
     ///   exclude each other.
     convenience init(
         protection: CFTypeRef, checking flags: SecAccessControlCreateFlags
-    ) throws(SecAccessControlRefusal) {
+    ) throws(SecAccessControlError) {
         guard let protection = protection as? String, Self.protections.contains(protection) else {
             throw .unknownProtection
         }

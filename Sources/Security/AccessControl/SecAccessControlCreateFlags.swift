@@ -28,12 +28,12 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
 
 extension SecAccessControlCreateFlags {
     /// - Throws: `contradiction` for combinations that Apple's implementation refuses too (SecAccessControl.m).
-    func check() throws(SecAccessControlRefusal) {
+    func check() throws(SecAccessControlError) {
         let biometry: Self = [.biometryAny, .biometryCurrentSet]
-        let besidePresence: Self = [.userPresence, .applicationPassword, .privateKeyUsage]
+        let withPresence: Self = [.userPresence, .applicationPassword, .privateKeyUsage]
         let isContradictory =
             isSuperset(of: [.or, .and]) || isSuperset(of: biometry)
-            || contains(.userPresence) && !besidePresence.isSuperset(of: self)
+            || contains(.userPresence) && !withPresence.isSuperset(of: self)
         if isContradictory { throw .contradiction }
     }
 }

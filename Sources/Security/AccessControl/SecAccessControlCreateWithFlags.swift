@@ -14,7 +14,7 @@ public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?, _ protection: CFTypeRef, _ flags: SecAccessControlCreateFlags,
     _ failure: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecAccessControl? {
-    do throws(SecAccessControlRefusal) {
+    do throws(SecAccessControlError) {
         return try SecAccessControl(protection: protection, checking: flags)
     } catch {
         unsafe failure?.pointee = Unmanaged.passRetained(error.object)

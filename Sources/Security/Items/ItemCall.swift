@@ -11,49 +11,49 @@ struct ItemCall {
     init(_ access: ItemAccess = .current()) { self.access = access }
 
     func add(_ attributes: CFDictionary, _ result: Result?) -> OSStatus {
-        unsafe answering(result) { answer throws(ItemDictionary.Failure) in
+        unsafe responding(result) { response throws(ItemDictionary.Failure) in
             var item = try ItemDictionary(attributes)
             // A result that nobody can take is not made.
             if unsafe result == nil { item.askForNoResult() }
-            return perform(.add, item, secret: item.data, into: &answer)
+            return perform(.add, item, secret: item.data, into: &response)
         }
     }
 
     func copyMatching(_ query: CFDictionary, _ result: Result?) -> OSStatus {
-        unsafe answering(result) { answer throws(ItemDictionary.Failure) in
+        unsafe responding(result) { response throws(ItemDictionary.Failure) in
             var item = try ItemDictionary(query)
             item.dropData()
             if unsafe result == nil, item.asksForResult { return errSecParam }
-            return perform(.copyMatching, item, into: &answer)
+            return perform(.copyMatching, item, into: &response)
         }
     }
 
     func update(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
-        unsafe answering(nil) { answer throws(ItemDictionary.Failure) in
+        unsafe responding(nil) { response throws(ItemDictionary.Failure) in
             var item = try ItemDictionary(query)
             item.dropData()
             let change = try ItemDictionary(attributesToUpdate)
-            return perform(.update, item, change.terms, secret: change.data, into: &answer)
+            return perform(.update, item, change.terms, secret: change.data, into: &response)
         }
     }
 
     func delete(_ query: CFDictionary) -> OSStatus {
-        unsafe answering(nil) { answer throws(ItemDictionary.Failure) in
+        unsafe responding(nil) { response throws(ItemDictionary.Failure) in
             var item = try ItemDictionary(query)
             item.dropData()
-            return perform(.delete, item, into: &answer)
+            return perform(.delete, item, into: &response)
         }
     }
 
     /// What the pointer held is never left there: after a failure it holds nil.
-    private func answering(
+    private func responding(
         _ result: Result?, _ body: (inout ItemResult) throws(ItemDictionary.Failure) -> OSStatus
     ) -> OSStatus {
         unsafe result?.pointee = nil
-        var answer = ItemResult()
+        var response = ItemResult()
         do throws(ItemDictionary.Failure) {
-            let status = try body(&answer)
-            if status == errSecSuccess { unsafe result?.pointee = answer.object }
+            let status = try body(&response)
+            if status == errSecSuccess { unsafe result?.pointee = response.object }
             return status
         } catch {
             return error.status
@@ -62,12 +62,12 @@ struct ItemCall {
 
     private func perform(
         _ operation: ItemRequest.Operation, _ item: ItemDictionary, _ attributes: [String: PropertyList] = [:],
-        secret: Data? = nil, into answer: inout ItemResult
+        secret: Data? = nil, into response: inout ItemResult
     ) -> OSStatus {
         let request = ItemRequest(
             operation, query: item.terms, attributes: attributes, accessGroups: access.accessGroups)
         // The caller's own bytes, which nobody wipes: a copy in locked memory would protect nothing.
         let secret = secret ?? Data()
-        return access.connection.perform(request, secret: secret.bytes) { answer.receive($0) }
+        return access.connection.perform(request, secret: secret.bytes) { response.receive($0) }
     }
 }

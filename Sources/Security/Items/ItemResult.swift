@@ -6,7 +6,7 @@ struct ItemResult {
     private var entries: [AnyObject] = []
     private var isList = false
 
-    mutating func receive(_ frame: borrowing AnswerFrame) {
+    mutating func receive(_ frame: borrowing ResponseFrame) {
         for entry in frame.entries { entries.append(Self.object(of: entry, in: frame)) }
         if frame.isLast { isList = frame.isList }
     }
@@ -14,7 +14,7 @@ struct ItemResult {
     /// What a result pointer gets. Never an empty array: matches of which nothing can be given are success, and nil.
     var object: CFTypeRef? { isList && !entries.isEmpty ? NSArray(array: entries) : entries.first }
 
-    private static func object(of value: PropertyList, in frame: borrowing AnswerFrame) -> AnyObject {
+    private static func object(of value: PropertyList, in frame: borrowing ResponseFrame) -> AnyObject {
         switch value {
         case .string(let string): return NSString(string: string)
         case .data(let bytes): return NSData(data: Data(bytes))
@@ -35,7 +35,7 @@ struct ItemResult {
     }
 
     private static func dictionary(
-        _ values: [String: PropertyList], in frame: borrowing AnswerFrame
+        _ values: [String: PropertyList], in frame: borrowing ResponseFrame
     ) -> NSDictionary {
         let dictionary = NSMutableDictionary()
         for (key, value) in values { dictionary[NSString(string: key)] = object(of: value, in: frame) }
@@ -48,7 +48,7 @@ struct ItemResult {
             protection: protection, flags: SecAccessControlCreateFlags(rawValue: CFOptionFlags(flags)))
     }
 
-    private static func secret(_ index: Int, in frame: borrowing AnswerFrame) -> NSData {
+    private static func secret(_ index: Int, in frame: borrowing ResponseFrame) -> NSData {
         guard let bytes = frame.secret(index) else { return NSData() }
         return unsafe bytes.withUnsafeBytes { unsafe NSData(bytes: $0.baseAddress, length: $0.count) }
     }

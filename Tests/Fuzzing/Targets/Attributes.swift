@@ -15,12 +15,12 @@ extension FuzzTarget {
         let key = reader.pick(AttributeKey.allCases) ?? .account
         let current: AttributeValue? = reader.byte() % 2 == 1 ? .data([]) : nil
         let bytes = reader.remaining()
-        guard let value = AttributeText.decode(bytes, for: key, current: current) else { return }
+        guard let value = AttributeTextCodec.decode(bytes, for: key, current: current) else { return }
         try check(value, of: key, read: bytes)
-        let text = AttributeText.encode(value, for: key)
-        let again = AttributeText.decode(text, for: key, current: current)
+        let text = AttributeTextCodec.encode(value, for: key)
+        let again = AttributeTextCodec.decode(text, for: key, current: current)
         try hold(again == value, "\(key): what is shown is not what is read")
-        try hold(AttributeText.encode(value, for: key) == text, "\(key): shown in two ways")
+        try hold(AttributeTextCodec.encode(value, for: key) == text, "\(key): shown in two ways")
     }
 
     private static let attributeExamples: [[UInt8]] = {

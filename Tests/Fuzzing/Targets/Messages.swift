@@ -49,9 +49,9 @@ extension FuzzTarget {
     }
 
     private static func answerExamples() throws -> [[UInt8]] {
-        let first = try AnswerFrame.head(entries: [.secret(0), values[12]], counts: [3], ending: nil) + [1, 2, 3]
-        let last = try AnswerFrame.head(entries: [], counts: [], ending: AnswerEnding(status: 0, isList: true))
-        let failure = try AnswerFrame.head(entries: [], counts: [], ending: AnswerEnding(status: -25300))
+        let first = try ResponseFrame.head(entries: [.secret(0), values[12]], counts: [3], ending: nil) + [1, 2, 3]
+        let last = try ResponseFrame.head(entries: [], counts: [], ending: ResponseStatus(status: 0, isList: true))
+        let failure = try ResponseFrame.head(entries: [], counts: [], ending: ResponseStatus(status: -25300))
         return [[255] + first + last, [0] + first + last, [0] + failure, [20] + first]
     }
 }
@@ -69,7 +69,7 @@ private struct ReadAnswer {
     private(set) var failure: FrameError?
 
     init(_ bytes: [UInt8], pieceCount: Int) {
-        var reader = AnswerReader()
+        var reader = ResponseReader()
         var frames: [Frame] = []
         var start = 0
         do throws(FrameError) {
@@ -84,7 +84,7 @@ private struct ReadAnswer {
         (self.frames, status) = (frames, reader.status)
     }
 
-    private static func frame(_ frame: borrowing AnswerFrame) -> Frame {
+    private static func frame(_ frame: borrowing ResponseFrame) -> Frame {
         var secrets: [[UInt8]] = []
         for index in 0..<frame.secretCount {
             if let secret = frame.secret(index) { secrets.append([UInt8](copying: secret)) }

@@ -15,7 +15,7 @@ extension FuzzTarget {
     ) { input in
         let memory = try MemoryKeychain()
         try memory.unlock()
-        let service = ItemService(keychain: memory.keychain)
+        let service = RequestHandler(keychain: memory.keychain)
         let key = RevocableSecret(try SecretBytes(randomCount: 32))
         var reader = InputReader(input)
         while !reader.isAtEnd {
@@ -32,11 +32,12 @@ extension FuzzTarget {
     private static let known: Set<Int32> = [0, -4, -50, -34018, -25299, -25300, -25302, -25303, -25306, -25308]
 
     /// How the answer to a frame ends; it is read as a client does.
-    private static func status(of frame: [UInt8], from service: ItemService, _ key: RevocableSecret) throws -> Int32 {
+    private static func status(of frame: [UInt8], from service: RequestHandler, _ key: RevocableSecret) throws -> Int32
+    {
         var kept = SealedBuffer(key: key, limit: max(1, frame.count))
         try kept.write(frame.span.bytes, at: 0)
-        var stream = try service.answer(frame: kept, by: Caller(userID: 0, groupID: 0)).stream
-        var reader = AnswerReader()
+        var stream = try service.handle(frame: kept, by: FileOwner(userID: 0, groupID: 0)).stream
+        var reader = ResponseReader()
         while let piece = try stream.next() {
             try reader.append(piece.bytes) { _ in }
         }

@@ -12,7 +12,7 @@ struct LockedQueryTests {
     init() throws {
         fixture = try QueryFixture()
         for (account, protection) in [("unlocked", "ak"), ("first", "ck"), ("always", "dk")] {
-            let item = [String: Plain].generic("s", .text(account)).with([
+            let item = [String: PlainValue].generic("s", .text(account)).with([
                 kSecAttrAccessible: .text(protection), kSecValueData: .bytes(account),
             ])
             #expect(fixture.client.add(item).status == errSecSuccess)
@@ -25,7 +25,7 @@ struct LockedQueryTests {
         #expect(client.data(.generic("s", "first")) == .bytes("first"))
         #expect(client.status(.generic("s", "unlocked")) == errSecInteractionNotAllowed)
         #expect(client.status(.generic("s", "none")) == errSecItemNotFound)
-        let all = [String: Plain].anyGeneric.with([kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true])
+        let all = [String: PlainValue].anyGeneric.with([kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true])
         #expect(client.copyMatching(all) == Answer(status: errSecInteractionNotAllowed, result: nil))
         #expect(client.copyMatching(all.with([kSecAttrAccessible: "ck"])).result == [.bytes("first")])
         #expect(client.update(.generic("s", "unlocked"), [kSecAttrLabel: "l"]) == errSecInteractionNotAllowed)
@@ -33,27 +33,28 @@ struct LockedQueryTests {
         #expect(client.delete(.anyGeneric) == errSecInteractionNotAllowed)
         #expect(client.add(.generic("s", "new")).status == errSecInteractionNotAllowed)
         #expect(
-            client.add([String: Plain].generic("s", "new").with([kSecAttrAccessible: "ck"])).status == errSecSuccess)
-        let taken = [String: Plain].generic("s", "unlocked").with([kSecAttrAccessible: "ck"])
+            client.add([String: PlainValue].generic("s", "new").with([kSecAttrAccessible: "ck"])).status
+                == errSecSuccess)
+        let taken = [String: PlainValue].generic("s", "unlocked").with([kSecAttrAccessible: "ck"])
         #expect(client.add(taken).status == errSecInteractionNotAllowed)
     }
 
     @Test("S5: what the query names is looked up: locked items that lie elsewhere are not met")
     func plans() {
-        let first: [String: Plain] = [kSecAttrAccessible: "ck", kSecValueData: .bytes("x")]
-        #expect(client.add([String: Plain].generic("t", "a").with(first)).status == errSecSuccess)
-        let ssh = [String: Plain].internet("h", "a").with([kSecAttrPort: 22])
+        let first: [String: PlainValue] = [kSecAttrAccessible: "ck", kSecValueData: .bytes("x")]
+        #expect(client.add([String: PlainValue].generic("t", "a").with(first)).status == errSecSuccess)
+        let ssh = [String: PlainValue].internet("h", "a").with([kSecAttrPort: 22])
         #expect(client.add(ssh.with(first)).status == errSecSuccess)
         #expect(client.add(.internet("other", "a")).status == errSecSuccess)
         fixture.keychain.lock()
-        let all: [String: Plain] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
+        let all: [String: PlainValue] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true]
         #expect(client.copyMatching(.anyGeneric.with(all).with([kSecAttrService: "t"])).result == [.bytes("x")])
         #expect(client.copyMatching(.anyGeneric.with(all).with([kSecAttrAccount: "a"])).result == [.bytes("x")])
         #expect(client.copyMatching(.anyInternet.with(all).with([kSecAttrServer: "h"])).result == [.bytes("x")])
         let port = client.copyMatching(.anyInternet.with(all).with([kSecAttrServer: "h", kSecAttrAccount: "a"]))
         #expect(port.result == [.bytes("x")])
         #expect(client.status(.anyInternet.with(all).with([kSecAttrAccount: "a"])) == errSecInteractionNotAllowed)
-        let anyCase: [String: Plain] = [kSecAttrAccount: "A", kSecMatchCaseInsensitive: true]
+        let anyCase: [String: PlainValue] = [kSecAttrAccount: "A", kSecMatchCaseInsensitive: true]
         #expect(client.status(.anyGeneric.with(anyCase)) == errSecInteractionNotAllowed)
     }
 
@@ -117,7 +118,7 @@ struct LockedQueryTests {
     func beforeFirstUnlock() throws {
         let cold = try QueryFixture(KeyRingFixture(copying: fixture.keyRingFixture.store.records)).client
         #expect(cold.data(.generic("s", "always")) == .bytes("always"))
-        for query: [String: Plain] in [.generic("s", "first"), .generic("t", "always"), .anyInternet] {
+        for query: [String: PlainValue] in [.generic("s", "first"), .generic("t", "always"), .anyInternet] {
             #expect(cold.status(query) == errSecInteractionNotAllowed)
         }
         #expect(cold.add(.generic("s", "new")).status == errSecInteractionNotAllowed)
@@ -126,7 +127,7 @@ struct LockedQueryTests {
 
     @Test("L6: another device's items are not listed; by name they are not available, and can be deleted")
     func foreign() throws {
-        let bound = [String: Plain].generic("s", "bound").with([kSecAttrAccessible: "aku"])
+        let bound = [String: PlainValue].generic("s", "bound").with([kSecAttrAccessible: "aku"])
         #expect(client.add(bound).status == errSecSuccess)
         let keyRingFixture = try KeyRingFixture(copying: fixture.keyRingFixture.store.records, device: 2)
         try keyRingFixture.unlock()
@@ -142,8 +143,8 @@ struct LockedQueryTests {
     @Test("WhenUnlockedUnlessOpen: added while locked, found after the unlock")
     func unlessOpen() throws {
         fixture.keychain.lock()
-        let item = [String: Plain].generic("s", "later")
-        let secret: [String: Plain] = [kSecAttrAccessible: "cuo", kSecValueData: .bytes("y")]
+        let item = [String: PlainValue].generic("s", "later")
+        let secret: [String: PlainValue] = [kSecAttrAccessible: "cuo", kSecValueData: .bytes("y")]
         #expect(client.add(item.with(secret).with([kSecReturnData: true])) == Answer(status: errSecSuccess))
         #expect(client.status(item) == errSecInteractionNotAllowed)
         try fixture.keyRingFixture.unlock()

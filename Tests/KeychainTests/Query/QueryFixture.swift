@@ -22,7 +22,7 @@ struct QueryFixture {
     }
 
     /// Damages the metadata of an item.
-    func damage(_ query: [String: Plain]) throws {
+    func damage(_ query: [String: PlainValue]) throws {
         let row = try row(query)
         var records = keyRingFixture.store.records
         guard var record = records.itemRecords[row] else { throw KeychainFault.itemNotFound }
@@ -32,7 +32,7 @@ struct QueryFixture {
     }
 
     /// The row of the one item that matches.
-    func row(_ query: [String: Plain]) throws -> RowID {
+    func row(_ query: [String: PlainValue]) throws -> RowID {
         guard let bytes = client.reference(query)?.bytes else { throw KeychainFault.itemNotFound }
         for id in keyRingFixture.store.records.itemRecords.keys {
             if try keychain.item(id: id)?.persistentReference == Array(bytes.dropFirst(4)) { return id }

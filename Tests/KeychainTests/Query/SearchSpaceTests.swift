@@ -15,7 +15,7 @@ struct SearchSpaceTests {
         #expect(client.add(.generic("s", "a")).status == errSecSuccess)
         #expect(client.add(.generic("s", "b")).status == errSecSuccess)
         #expect(client.add(.generic("t", "a")).status == errSecSuccess)
-        #expect(client.add([String: Plain].internet("h", "a").with([kSecAttrPort: 22])).status == errSecSuccess)
+        #expect(client.add([String: PlainValue].internet("h", "a").with([kSecAttrPort: 22])).status == errSecSuccess)
     }
 
     private func space(_ terms: [String: QueryValue], _ groups: [String] = ["default"]) throws -> SearchSpace {

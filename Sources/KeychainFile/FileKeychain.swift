@@ -1,0 +1,111 @@
+import DeviceState
+import Foundation
+import Glibc
+import Keychain
+import KeychainRPC
+import KeychainService
+import KeychainStorage
+import SecretCrypto
+import SystemServices
+
+/// A keychain that this process has open, and its keys.
+struct FileKeychain: Sendable {
+    private let keychain: KeychainStore
+    let connection: InProcessTransport
+
+    /// Opens it; still locked.
+    init(path: String) throws(KeychainFileError) {
+        let locations = DefaultPaths()
+        InterruptedOperations(of: path, locations: locations).undo()
+        let store: SQLiteRecordStore
+        do throws(StoreOpenError) {
+            store = try SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
+        } catch {
+            throw KeychainFileError(error)
+        }
+        do throws(KeychainFileError) {
+            keychain = try Self.keychain(store, device: Self.device(locations), locations)
+        } catch {
+            store.close()
+            throw error
+        }
+        connection = InProcessTransport(
+            RequestHandler(keychain: keychain), owner: FileOwner(userID: geteuid(), groupID: getegid()))
+        startVerification()
+    }
+
+    /// Starts the thread that verifies rows and indexes after the first unlock, as a mount does. It ends when the keychain is closed.
+    /// Without a thread the keychain works, but indexes are trusted after a second.
+    private func startVerification() {
+        let keychain = keychain
+        keychain.expectVerification()
+        try? BackgroundThread.start(stack: .large) { keychain.verifyInBackground { _ in } }
+    }
+
+    /// Makes a new one, in directories that are made as needed; leaves nothing behind if it fails.
+    static func create(
+        path: String, passphrase: borrowing SecretBytes, cost: Argon2id.Cost
+    ) throws(KeychainFileError) {
+        let locations = DefaultPaths()
+        let device = try device(locations)
+        InterruptedOperations(of: path, locations: locations).removeDrafts()
+        do throws(StoreOpenError) {
+            try SQLiteRecordStore.create(at: path) { (store) throws(KeychainFault) in
+                try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
+                return store
+            }.close()
+        } catch {
+            throw KeychainFileError(error)
+        }
+    }
+
+    var isUnlocked: Bool { keychain.keys.state == .unlocked }
+
+    func unlock(with secret: borrowing UnlockSecret) throws(KeychainFileError) {
+        do throws(KeychainFault) {
+            try keychain.keys.unlock(with: secret, acceptingRollback: false)
+        } catch {
+            throw KeychainFileError(error)
+        }
+    }
+
+    func lock() {
+        keychain.lock()
+        // The commitNumberStore reports a failure; the keychain is locked in any case.
+        try? keychain.keys.keepCommitNumber()
+    }
+
+    func close() { keychain.close() }
+
+    private static func device(_ locations: DefaultPaths) throws(KeychainFileError) -> SecretBytes {
+        do throws(DeviceKeyError) {
+            return try DeviceKeyFile(locations).read()
+        } catch {
+            throw KeychainFileError(error)
+        }
+    }
+
+    private static func keychain(
+        _ store: SQLiteRecordStore, device: consuming SecretBytes, _ locations: DefaultPaths
+    ) throws(KeychainFileError) -> KeychainStore {
+        do throws(KeychainFault) {
+            let keys = try KeyRing(
+                store: store, device: device, commitNumberStore: CommitNumberFile(directory: locations.stateDirectory),
+                rekeyStateStore: RekeyFile(directory: locations.stateDirectory))
+            return try KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
+        } catch {
+            throw KeychainFileError(error)
+        }
+    }
+}
+
+extension KeychainDate {
+    /// To a ten-millionth of a second.
+    fileprivate static var now: KeychainDate {
+        let seconds = Date().timeIntervalSince1970
+        let wholeSeconds = seconds.rounded(.down)
+        return KeychainDate(
+            seconds: Int64(wholeSeconds), nanoseconds: min(999_999_999, Int32((seconds - wholeSeconds) * 1_000_000_000))
+        )
+    }
+}

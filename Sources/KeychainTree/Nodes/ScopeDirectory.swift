@@ -1,0 +1,118 @@
+import FileSystemCore
+import Keychain
+import Synchronization
+
+/// An access group as the nodes below it know it. One of a name is as good as another: all are told of a new name.
+final class AccessGroup: Sendable {
+    /// ``RowID/none`` for the default group, which the root of the mount shows.
+    let row: RowID
+    private let current: Mutex<[UInt8]>
+    let removedAttributes = Remains()
+
+    static let standard = AccessGroup(row: .none, name: ContainerKey.defaultAccessGroup)
+
+    init(row: RowID, name: [UInt8]) {
+        self.row = row
+        current = Mutex(name)
+    }
+
+    /// kSecAttrAccessGroup, as UTF-8.
+    var name: [UInt8] { current.withLock { $0 } }
+
+    func rename(_ name: [UInt8]) {
+        current.withLock { $0 = name }
+    }
+}
+
+/// The directory of one class: what the path says of an item before its service.
+struct ClassDirectory: Sendable {
+    let group: AccessGroup
+    let itemClass: ItemClass
+    let isSynchronizable: Bool
+
+    /// As it is now: the group may be renamed.
+    var key: ContainerKey {
+        ContainerKey(itemClass: itemClass, accessGroup: group.name, isSynchronizable: isSynchronizable)
+    }
+}
+
+/// A directory above the services: the part of a path that stands for access group, synchronizable and class.
+enum ScopeDirectory: Sendable {
+    /// The root of the mount or of a group, or the directory `synchronizable` in one of them.
+    case scope(AccessGroup, isSynchronizable: Bool)
+    /// The groups but for the default one.
+    case groups
+    case classDirectory(ClassDirectory)
+
+    static let root = ScopeDirectory.scope(.standard, isSynchronizable: false)
+    private static let synchronizableName = "synchronizable"
+    private static let groupsName = "access-groups"
+
+    /// What stands in it under a name that nobody has given, in the order of a listing.
+    var children: [(name: EntryName, folder: ScopeDirectory)] {
+        guard case .scope(let group, let isSynchronizable) = self else { return [] }
+        var children = ItemClass.allCases.map { itemClass in
+            let classDirectory = ClassDirectory(group: group, itemClass: itemClass, isSynchronizable: isSynchronizable)
+            return (itemClass.folderName, ScopeDirectory.classDirectory(classDirectory))
+        }
+        if !isSynchronizable { children.append((Self.synchronizableName, .scope(group, isSynchronizable: true))) }
+        if isRoot { children.append((Self.groupsName, .groups)) }
+        return children.compactMap { name, folder in EntryName(name).map { ($0, folder) } }
+    }
+
+    /// Where `..` leads; the root's own is the root.
+    var parent: ScopeDirectory {
+        switch self {
+        case .groups: .root
+        case .classDirectory(let classDirectory):
+            .scope(classDirectory.group, isSynchronizable: classDirectory.isSynchronizable)
+        case .scope(let group, true): .scope(group, isSynchronizable: false)
+        case .scope(let group, false): group.row == .none ? .root : .groups
+        }
+    }
+
+    var isRoot: Bool {
+        if case .scope(let group, false) = self { group.row == .none } else { false }
+    }
+
+    /// The row of the group that it is; nil for all other folders, which have none.
+    var groupRow: RowID? {
+        if case .scope(let group, false) = self, group.row != .none { group.row } else { nil }
+    }
+
+    /// The group that a rename of it reaches; nil where there is none.
+    var group: AccessGroup? {
+        switch self {
+        case .scope(let group, _): group
+        case .groups: nil
+        case .classDirectory(let classDirectory): classDirectory.group
+        }
+    }
+
+    /// How many names stand in it, for those where that never changes.
+    var fixedCount: Int? {
+        if case .scope = self { children.count } else { nil }
+    }
+
+    /// `st_ino`: the same in every mount, and of no row.
+    ///
+    /// Those of the default group lie below ``Keychain/firstRowID``. Those in another group are made of its row, beyond
+    /// all rows, 16 for each: room for three more classes.
+    var inode: InodeNumber {
+        switch self {
+        case .groups: InodeNumber(rawValue: 48)
+        case .scope(let group, let isSynchronizable): Self.inode(group, isSynchronizable, 0)
+        case .classDirectory(let classDirectory):
+            Self.inode(classDirectory.group, classDirectory.isSynchronizable, classDirectory.itemClass.rawValue)
+        }
+    }
+
+    private static func inode(_ group: AccessGroup, _ isSynchronizable: Bool, _ itemClass: UInt8) -> InodeNumber {
+        let classNumber = UInt64(itemClass) + (isSynchronizable ? 8 : 0)
+        guard group.row == .none else {
+            let row = UInt64(group.row.rawValue)
+            return InodeNumber(rawValue: classNumber == 0 ? row : 1 << 62 | row << 4 | classNumber)
+        }
+        return classNumber == 0 ? InodeNumber(rawValue: NodeID.root.rawValue) : InodeNumber(rawValue: 16 + classNumber)
+    }
+}

@@ -1,0 +1,90 @@
+package import FileSystemCore
+import Keychain
+import SecretCrypto
+import Synchronization
+package import SystemPackage
+
+extension KeychainFileSystem {
+    /// A slab's worth of plaintext at a time passes from one value to another.
+    private static let copySize = 16_384
+
+    /// copy_file_range(2) within the mount: the bytes pass through locked memory alone, never through the page cache (H1).
+    ///
+    /// The source is the value of its descriptor (F3), the target is staged as by a write. Nobody's lock owner comes with
+    /// the request, so that the next close of the target commits, whoever closes (F1).
+    package func copyFileRange(
+        _ request: inout Request, from: NodeID, fromHandle: HandleID, fromOffset: UInt64, to: NodeID,
+        toHandle: HandleID, toOffset: UInt64, size: Int, owner: LockOwner
+    ) throws(Errno) -> Int {
+        guard case .writer(let target) = try handle(toHandle), target.flags.isWritable,
+            !target.flags.contains(.append)
+        else { throw .badFileDescriptor }
+        let source = try copySource(fromHandle)
+        try checkWritable()
+        recordUse()
+        let distance = fromOffset > toOffset ? fromOffset - toOffset : toOffset - fromOffset
+        if from == to, distance < size { throw .invalidArgument }
+        defer { stalePages.drain(&request) }
+        let places = (Self.clamped(fromOffset), Self.clamped(toOffset))
+        var done = 0
+        do throws(Errno) {
+            while done < size {
+                let slab = try read(source, at: places.0 + done, size: min(Self.copySize, size - done))
+                guard slab.count > 0 else { break }
+                let offset = places.1 + done
+                try target.file.state.withLock { (state) throws(Errno) in
+                    try stage(slab.bytes, at: offset, of: target, &state, by: owner)
+                }
+                done += slab.count
+            }
+        } catch {
+            // As write(2) does: what was copied counts, and the next call gets the error.
+            if done == 0 { throw error }
+        }
+        if done > 0, target.flags.isSynchronous {
+            awaitIndexes(before: target.file, request)
+            try target.file.state.withLock { (state) throws(Errno) in try commit(&state) }
+        }
+        return done
+    }
+
+    /// EBADF for what cannot be read, EINVAL for what holds no value.
+    private func copySource(_ id: HandleID) throws(Errno) -> Handle {
+        let handle = try handle(id)
+        try checkNotClosed(handle)
+        switch handle {
+        case .control, .exchange, .directory: throw .invalidArgument
+        case .writer(let writer) where !writer.flags.isReadable: throw .badFileDescriptor
+        case .writer: break
+        case .reader(let file, let secret, let past): try checkUncut(file, secret?.count ?? 0, past.truncations)
+        case .snapshotReader(let file, let snapshot, let past):
+            try checkUncut(file, snapshot.contents.count, past.truncations)
+        }
+        return handle
+    }
+
+    /// EINVAL if the kernel may have capped the request to a size that is smaller than the value of the descriptor: it
+    /// knows one size of a file only. Whoever copies goes on with read(2), which it does not cap.
+    private func checkUncut(_ file: ItemFile, _ count: Int, _ cuts: Int) throws(Errno) {
+        try file.state.withLock { (state) throws(Errno) in
+            let item = try item(of: &state)
+            guard state.cuts == cuts, state.stagedValue?.count ?? item.secretCount ?? 0 >= count else {
+                throw .invalidArgument
+            }
+        }
+    }
+
+    /// Far beyond every limit, and yet no number that overflows when a length is added.
+    private static func clamped(_ offset: UInt64) -> Int { min(Int(clamping: offset), Int.max / 2) }
+
+    private func read(_ source: Handle, at offset: Int, size: Int) throws(Errno) -> SecretBytes {
+        switch source {
+        case .reader(_, let secret?, _):
+            return try mapped { () throws(KeychainFault) in try secret.slab(at: offset, size: size) }
+        case .snapshotReader(_, let snapshot, _):
+            return try mapped { () throws(KeychainFault) in try snapshot.contents.slab(at: offset, size: size) }
+        case .writer(let writer): return try readShared(writer, offset: offset, size: size)
+        case .reader, .control, .exchange, .directory: return try Self.slab([])
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/// A suite whose items lie in one directory: that of the service `s`.
+protocol SingleServiceSuite {}
+
+extension SingleServiceSuite {
+    var dir: String { "generic-passwords/s" }
+
+    func path(_ name: String) -> String { "\(dir)/\(name)" }
+
+    /// What Keychain Services call the item of that name.
+    func key(_ account: String, _ more: [String: String] = [:]) -> [String: String] {
+        ["svce": "s", "acct": account].merging(more) { $1 }
+    }
+}
