@@ -94,9 +94,9 @@ package struct DeviceKeyFile: Sendable {
     private func create() throws(DeviceKeyError) {
         do throws(Errno) {
             try FileRenaming.makeDirectory(path.removingLastComponent().string)
-            let draft = try TemporaryFile(for: path.string)
-            try draft.writeRandom(count: Self.byteCount)
-            try draft.publish()
+            let temporaryFile = try TemporaryFile(for: path.string)
+            try temporaryFile.writeRandom(count: Self.byteCount)
+            try temporaryFile.install()
         } catch {
             // Another process may have been faster: then its key is the device's.
             guard error != .fileExists else { return }

@@ -64,7 +64,7 @@ package struct ReplacedKeychain {
 
     /// What a restore of that keychain has left that was cut off; nil if there is none, or it is still at work.
     package static func interrupted(of path: String) -> ReplacedKeychain? {
-        guard let facts = facts(path), facts.linkCount > 1 else { return nil }
+        guard let fileAttributes = fileAttributes(path), fileAttributes.linkCount > 1 else { return nil }
         let directory = FilePath(path).removingLastComponent().string
         guard !TemporaryFiles(in: FilePath(directory)).isAnyInUse else { return nil }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -79,17 +79,18 @@ package struct ReplacedKeychain {
         try FileRenaming.synchronize(directory: FilePath(path).removingLastComponent().string)
     }
 
-    private static func exists(_ path: String) -> Bool { facts(path) != nil }
+    private static func exists(_ path: String) -> Bool { fileAttributes(path) != nil }
 
     private static func isSame(_ path: String, _ other: String) -> Bool {
-        guard let file = facts(path)?.file else { return false }
-        return file == facts(other)?.file
+        guard let file = fileAttributes(path)?.file else { return false }
+        return file == fileAttributes(other)?.file
     }
 
-    private static func facts(_ path: String) -> (file: FileIdentity, linkCount: Int)? {
-        guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-        let file = FileIdentity(device: facts[.systemNumber] as? Int, inode: facts[.systemFileNumber] as? Int)
-        return (file, facts[.referenceCount] as? Int ?? 1)
+    private static func fileAttributes(_ path: String) -> (file: FileIdentity, linkCount: Int)? {
+        guard let fileAttributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+        let file = FileIdentity(
+            device: fileAttributes[.systemNumber] as? Int, inode: fileAttributes[.systemFileNumber] as? Int)
+        return (file, fileAttributes[.referenceCount] as? Int ?? 1)
     }
 
     private struct FileIdentity: Equatable {

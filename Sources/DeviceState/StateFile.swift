@@ -28,9 +28,9 @@ enum StateFile {
     /// Durable when it returns. The directory is made if there is none.
     static func write(_ contents: [UInt8], to path: String, in directory: String) throws(Errno) {
         try FileRenaming.makeDirectory(directory)
-        let draft = try TemporaryFile(for: path)
-        try draft.write(contents)
-        try draft.replace()
+        let temporaryFile = try TemporaryFile(for: path)
+        try temporaryFile.write(contents)
+        try temporaryFile.replace()
     }
 
     /// What is not there is no error. A crash may bring it back.

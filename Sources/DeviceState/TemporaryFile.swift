@@ -15,8 +15,8 @@ package struct TemporaryFile: ~Copyable {
         self.target = FilePath(target)
         let temporaryFiles = TemporaryFiles(in: self.target.removingLastComponent())
         temporaryFiles.removeLeftovers()
-        let draft = try temporaryFiles.create()
-        (file, path) = (draft.file, draft.path.string)
+        let temporaryFile = try temporaryFiles.create()
+        (file, path) = (temporaryFile.file, temporaryFile.path.string)
     }
 
     deinit {
@@ -104,7 +104,7 @@ package struct TemporaryFile: ~Copyable {
     }
 
     /// Gives it its name, which nothing may have: EEXIST. Durable when it returns.
-    package consuming func publish() throws(Errno) {
+    package consuming func install() throws(Errno) {
         try synchronize()
         try FileRenaming.renameNoReplace(path, target.string)
         try FileRenaming.synchronize(directory: target.removingLastComponent().string)

@@ -19,9 +19,9 @@ final class DaemonProbe: Sendable {
     private let mountPoint: @Sendable () -> String
     private let state = Monitor(State())
 
-    init(mountPoint: @escaping @Sendable () -> String, patience: Int) {
+    init(mountPoint: @escaping @Sendable () -> String, timeout: Int) {
         self.mountPoint = mountPoint
-        self.timeout = patience
+        self.timeout = timeout
     }
 
     /// Known to be silent: told without waiting, until the answer comes after all.

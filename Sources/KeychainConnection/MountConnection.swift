@@ -16,9 +16,9 @@ package final class MountConnection: KeychainTransport {
     /// `mountPoint`: called, on any thread, whenever the mount is opened. `patience`, in milliseconds: how long the daemon may
     /// be silent, and then not even tell its status.
     package init(
-        patience: Int = MountConnection.defaultTimeout, mountPoint: @escaping @Sendable () -> String
+        timeout: Int = MountConnection.defaultTimeout, mountPoint: @escaping @Sendable () -> String
     ) {
-        channels = ProcessLanes(mountPoint: mountPoint, patience: patience)
+        channels = ProcessLanes(mountPoint: mountPoint, timeout: timeout)
     }
 
     /// In milliseconds.

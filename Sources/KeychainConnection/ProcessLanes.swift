@@ -12,18 +12,18 @@ final class ProcessLanes: Sendable {
 
     let pool: RPCChannelPool
     let probe: DaemonProbe
-    let patience: Int
+    let timeout: Int
     /// Of those who ask again for want of locked memory.
     let turn = Mutex<Void>(())
     private let process = getpid()
     let mountPoint: @Sendable () -> String
     private let successor = AtomicLazyReference<ProcessLanes>()
 
-    init(mountPoint: @escaping @Sendable () -> String, patience: Int = ProcessLanes.timeout) {
+    init(mountPoint: @escaping @Sendable () -> String, timeout: Int = ProcessLanes.timeout) {
         self.mountPoint = mountPoint
-        self.patience = patience
+        self.timeout = timeout
         pool = RPCChannelPool(limit: Self.limit, mountPoint: mountPoint)
-        probe = DaemonProbe(mountPoint: mountPoint, patience: patience)
+        probe = DaemonProbe(mountPoint: mountPoint, timeout: timeout)
     }
 
     /// Those of the process that asks, to the mount that is there.
@@ -36,6 +36,6 @@ final class ProcessLanes: Sendable {
     private var next: ProcessLanes? {
         if let successor = successor.load() { return successor }
         guard process != getpid() || probe.isOfAnotherMount else { return nil }
-        return successor.storeIfNil(ProcessLanes(mountPoint: mountPoint, patience: patience))
+        return successor.storeIfNil(ProcessLanes(mountPoint: mountPoint, timeout: timeout))
     }
 }

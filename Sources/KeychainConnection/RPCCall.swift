@@ -49,12 +49,12 @@ struct RPCCall: ~Copyable {
     private mutating func run(_ job: consuming RPCChannel.Job) throws(RPCChannel.Failure) -> SecretBytes? {
         let lane = try give(job)
         while true {
-            switch lane.outcome(within: channels.patience) {
+            switch lane.outcome(within: channels.timeout) {
             case .sent: return nil
             case .piece(let piece): return piece
             case .failed(let error): throw error
             case nil:
-                waited += channels.patience
+                waited += channels.timeout
                 guard waited < Self.limit, !lane.isElsewhere(than: channels.mountPoint()),
                     channels.probe.daemonResponds()
                 else { throw lane.abandon() }
@@ -71,14 +71,14 @@ struct RPCCall: ~Copyable {
         }
         while true {
             do throws(Errno) {
-                if let new = try channels.pool.start(&job, within: channels.patience) {
+                if let new = try channels.pool.start(&job, within: channels.timeout) {
                     lane = new
                     return new
                 }
             } catch {
                 throw .notAsked(error)
             }
-            waited += channels.patience
+            waited += channels.timeout
             guard waited < Self.limit, channels.probe.daemonResponds() else { throw .notAsked(.timedOut) }
         }
     }

@@ -43,13 +43,13 @@ package final class SQLiteRecordStore: RecordStore {
     package static func create<Result>(
         at path: String, initialize: (SQLiteRecordStore) throws(KeychainFault) -> Result
     ) throws(StoreOpenError) -> Result {
-        let draft = try TemporaryStoreFile(for: path)
-        defer { draft.remove() }
-        let store = SQLiteRecordStore(try WriterConnection.create(try draft.file), isReadOnly: false)
+        let temporaryFile = try TemporaryStoreFile(for: path)
+        defer { temporaryFile.remove() }
+        let store = SQLiteRecordStore(try WriterConnection.create(try temporaryFile.file), isReadOnly: false)
         do throws(StoreOpenError) {
             let result = try store.fill(initialize)
             try store.replaceConnection { () throws(StoreOpenError) in
-                try draft.publish()
+                try temporaryFile.install()
                 return try WriterConnection.openForWriting(try StoreFile(path: path))
             }
             return result

@@ -31,7 +31,7 @@ final class TemporaryStoreFile {
     }
 
     /// Gives the finished file its name, if still nothing has it, and makes both durable. Closed before.
-    func publish() throws(StoreOpenError) {
+    func install() throws(StoreOpenError) {
         try FileSystemCalls.synchronize(path, .readWrite)
         do throws(StoreOpenError) {
             try FileSystemCalls.manage { try $0.linkItem(atPath: path.string, toPath: target.string) }

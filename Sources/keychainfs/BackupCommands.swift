@@ -2,7 +2,7 @@ import ArgumentParser
 import DeviceState
 import KeychainMount
 
-struct Backup: ParsableCommand {
+struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy a keychain, still encrypted, to a new file; or verify such a copy.",
         discussion: """
@@ -35,16 +35,16 @@ struct Backup: ParsableCommand {
     }
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(CLIError) in
             if verify {
                 try verifyBackup()
             } else {
                 let made = try KeychainMount.Backup(
-                    of: KeychainFile(path: keychain.path), at: DefaultPaths.absoluteOfNew(backup)
-                ).make(unlocking: unlocking.source, say: Report.message)
-                try Report.result(json ? made.jsonText : made.text)
+                    of: KeychainPath(path: keychain.path), at: DefaultPaths.absoluteOfNew(backup)
+                ).make(unlocking: unlocking.source, say: Console.message)
+                try Console.result(json ? made.jsonText : made.text)
                 guard made.isConsistent else {
-                    throw Failure(
+                    throw CLIError(
                         .damaged,
                         """
                         The keychain is damaged: rows are missing, older or foreign, or indexes miss rows. So is this backup. \
@@ -55,15 +55,15 @@ struct Backup: ParsableCommand {
         }
     }
 
-    private func verifyBackup() throws(Failure) {
-        let file = KeychainFile(path: DefaultPaths.absolute(backup))
-        let answer = try file.verifyBackup(unlocking: unlocking.source, say: Report.message)
-        try Report.result(json ? answer.jsonText : answer.text)
-        if !answer.isConsistent { throw Failure(.damaged, "\(file.path) is damaged.") }
+    private func verifyBackup() throws(CLIError) {
+        let file = KeychainPath(path: DefaultPaths.absolute(backup))
+        let result = try file.verifyBackup(unlocking: unlocking.source, say: Console.message)
+        try Console.result(json ? result.jsonText : result.text)
+        if !result.isConsistent { throw CLIError(.damaged, "\(file.path) is damaged.") }
     }
 }
 
-struct Restore: ParsableCommand {
+struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Put a backup in the place of a keychain.",
         discussion: """
@@ -89,12 +89,12 @@ struct Restore: ParsableCommand {
     }
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
-            let target = KeychainFile(path: keychain.path)
+        try reporting(hasSecrets: true) { () throws(CLIError) in
+            let target = KeychainPath(path: keychain.path)
             let kept = try KeychainMount.Restore(DefaultPaths.absolute(backup), to: target, replaces: replace)
-                .run(unlocking: unlocking.source, say: Report.message)
-            if let kept { Report.message("the replaced keychain is kept as \(kept).") }
-            Report.message("restored \(target.path). Mount it with '\(keychain.mountCommand)'.")
+                .run(unlocking: unlocking.source, say: Console.message)
+            if let kept { Console.message("the replaced keychain is kept as \(kept).") }
+            Console.message("restored \(target.path). Mount it with '\(keychain.mountCommand)'.")
         }
     }
 }

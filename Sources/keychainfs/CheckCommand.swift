@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import KeychainMount
 
-struct Check: ParsableCommand {
+struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Verify every row of a keychain; --repair saves what is sound of it, --compact shrinks its file.",
@@ -42,47 +42,47 @@ struct Check: ParsableCommand {
     }
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
-            let file = KeychainFile(path: keychain.path)
+        try reporting(hasSecrets: true) { () throws(CLIError) in
+            let file = KeychainPath(path: keychain.path)
             if repair { return try repair(file) }
-            let answer = try check(file)
-            try Report.result(json ? answer.jsonText : answer.text)
-            if !answer.isConsistent { throw Failure(.damaged, "\(keychain.path) is damaged.") }
-            guard answer.unavailable == 0 else {
-                throw Failure(
+            let result = try check(file)
+            try Console.result(json ? result.jsonText : result.text)
+            if !result.isConsistent { throw CLIError(.damaged, "\(keychain.path) is damaged.") }
+            guard result.unavailable == 0 else {
+                throw CLIError(
                     .locked,
                     """
-                    \(keychain.path) is locked: \(answer.unavailable) rows were not examined. 'keychainfs unlock' it and \
+                    \(keychain.path) is locked: \(result.unavailable) rows were not examined. 'keychainfs unlock' it and \
                     check again.
                     """)
             }
         }
     }
 
-    private func check(_ file: KeychainFile) throws(Failure) -> CheckAnswer {
-        guard compact else { return try file.check(unlocking: unlocking.source, say: Report.message) }
-        return try file.compact(unlocking: unlocking.source, say: Report.message)
+    private func check(_ file: KeychainPath) throws(CLIError) -> CheckResult {
+        guard compact else { return try file.check(unlocking: unlocking.source, say: Console.message) }
+        return try file.compact(unlocking: unlocking.source, say: Console.message)
     }
 
-    private func repair(_ file: KeychainFile) throws(Failure) {
-        let answer = try Repair(of: file, acceptingRollback: acceptRollback).run(
-            unlocking: unlocking.source, say: Report.message, confirm: confirm)
-        try Report.result(json ? answer.jsonText : answer.text)
-        guard answer.repaired else { return Report.message("\(file.path) is sound. Nothing was changed.") }
-        if let aside = answer.aside { Report.message("the damaged keychain is kept as \(aside).") }
-        Report.message("repaired \(file.path). Look at what is there before you remove the damaged one.")
+    private func repair(_ file: KeychainPath) throws(CLIError) {
+        let result = try Repair(of: file, acceptingRollback: acceptRollback).run(
+            unlocking: unlocking.source, say: Console.message, confirm: confirm)
+        try Console.result(json ? result.jsonText : result.text)
+        guard result.repaired else { return Console.message("\(file.path) is sound. Nothing was changed.") }
+        if let aside = result.aside { Console.message("the damaged keychain is kept as \(aside).") }
+        Console.message("repaired \(file.path). Look at what is there before you remove the damaged one.")
     }
 
-    private func confirm(_ answer: RepairAnswer) throws(Failure) {
+    private func confirm(_ result: RepairResult) throws(CLIError) {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
-            throw Failure(
-                .damaged, answer.text + "\nNothing was changed: there is nobody to ask. --yes repairs without asking.")
+            throw CLIError(
+                .damaged, result.text + "\nNothing was changed: there is nobody to ask. --yes repairs without asking.")
         }
-        Report.message(answer.text)
-        Report.message("Repair it? The damaged file is kept aside. [y/N]")
+        Console.message(result.text)
+        Console.message("Repair it? The damaged file is kept aside. [y/N]")
         guard ["y", "yes"].contains(readLine()?.lowercased()) else {
-            throw Failure(.damaged, "Nothing was changed.")
+            throw CLIError(.damaged, "Nothing was changed.")
         }
     }
 }

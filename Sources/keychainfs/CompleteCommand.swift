@@ -9,18 +9,18 @@ struct CompleteCommand: ParsableCommand {
     var words: [String] = []
 
     func run() throws {
-        ProcessPreparation.run(hasSecrets: false)
+        ProcessSetup.run(hasSecrets: false)
         let rest = Array(words.dropFirst())
         let output: String
         if words.first == "list" {
-            output = CompletionAnswer.list(rest)
+            output = CompletionResult.list(rest)
         } else {
-            guard let shell = words.first.flatMap(CompletionAnswer.Shell.init(rawValue:)),
+            guard let shell = words.first.flatMap(CompletionResult.Shell.init(rawValue:)),
                 let tree = CommandTree(description: KeychainFS._dumpHelp())
             else { return }
-            output = CompletionAnswer(shell, rest, tree: tree)?.output ?? ""
+            output = CompletionResult(shell, rest, tree: tree)?.output ?? ""
         }
         // Without output there is nothing to report the failure to.
-        try? Report.result(output, terminator: "")
+        try? Console.result(output, terminator: "")
     }
 }

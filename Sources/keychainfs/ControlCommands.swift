@@ -1,29 +1,29 @@
 import ArgumentParser
 import KeychainMount
 
-struct Unmount: ParsableCommand {
+struct UnmountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unmount", abstract: "Unmount a keychain and wait until its daemon has ended.")
 
     @OptionGroup var mountPoint: MountPointArgument
 
     func run() throws {
-        try reporting { () throws(Failure) in try Unmounting(mountPoint: mountPoint.path).run() }
+        try reporting { () throws(CLIError) in try UnmountOperation(mountPoint: mountPoint.path).run() }
     }
 }
 
-struct Lock: ParsableCommand {
+struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock", abstract: "Lock a mounted keychain: its items answer 'Required key not available'.")
 
     @OptionGroup var mountPoint: MountPointArgument
 
     func run() throws {
-        try reporting { () throws(Failure) in try MountClient(mountPoint: mountPoint.path).lock() }
+        try reporting { () throws(CLIError) in try MountClient(mountPoint: mountPoint.path).lock() }
     }
 }
 
-struct Unlock: ParsableCommand {
+struct UnlockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock", abstract: "Unlock a mounted keychain.")
 
@@ -34,17 +34,17 @@ struct Unlock: ParsableCommand {
     var acceptRollback = false
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(CLIError) in
             let client = MountClient(mountPoint: mountPoint.path, owner: try owner.mountOwner())
             try client.checkOwner()
-            try client.reportCost(of: unlocking.source.kind, say: Report.message)
-            let secret = try unlocking.source.read(say: Report.message)
+            try client.reportCost(of: unlocking.source.kind, say: Console.message)
+            let secret = try unlocking.source.read(say: Console.message)
             try client.unlock(with: secret, acceptingRollback: acceptRollback)
         }
     }
 }
 
-struct Status: ParsableCommand {
+struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show the state of a mounted keychain.",
         discussion: """
@@ -64,18 +64,18 @@ struct Status: ParsableCommand {
 
     func run() throws {
         if quiet { return try runQuietly() }
-        try reporting { () throws(Failure) in
+        try reporting { () throws(CLIError) in
             let status = try MountClient(mountPoint: mountPoint.path).status()
-            try Report.result(json ? status.jsonText : status.text)
+            try Console.result(json ? status.jsonText : status.text)
         }
     }
 }
 
-extension Status {
+extension StatusCommand {
     private func runQuietly() throws {
-        ProcessPreparation.run(hasSecrets: false)
+        ProcessSetup.run(hasSecrets: false)
         let code: KeychainMount.ExitCode
-        do throws(Failure) {
+        do throws(CLIError) {
             code = try MountClient(mountPoint: mountPoint.path).status().isUnlocked ? .success : .locked
         } catch {
             code = error.exitCode
@@ -84,7 +84,7 @@ extension Status {
     }
 }
 
-struct Show: ParsableCommand {
+struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show all attributes of an item, never its secret.")
 
@@ -94,9 +94,9 @@ struct Show: ParsableCommand {
     var file: String
 
     func run() throws {
-        try reporting { () throws(Failure) in
+        try reporting { () throws(CLIError) in
             let description = try ItemDescription(file: file)
-            try Report.result(json ? description.jsonText : description.text)
+            try Console.result(json ? description.jsonText : description.text)
         }
     }
 }

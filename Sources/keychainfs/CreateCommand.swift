@@ -1,7 +1,7 @@
 import ArgumentParser
 import KeychainMount
 
-struct Create: ParsableCommand {
+struct CreateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Make a new, empty keychain.",
         discussion:
@@ -11,16 +11,16 @@ struct Create: ParsableCommand {
     @OptionGroup var keychain: KeychainOption
     @Option(name: .customLong("passphrase-file"), help: passphraseFileHelp, completion: .file())
     var passphraseFile: String?
-    @Option(help: "The cost of a guess: \(CostChoice.names).")
-    var kdf: CostChoice = .moderate
+    @Option(help: "The cost of a guess: \(KDFCostOption.names).")
+    var kdf: KDFCostOption = .moderate
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(CLIError) in
             let source = PassphraseSource(option: passphraseFile)
-            try KeychainFile(path: keychain.path).create(passphrase: source, cost: kdf)
-            Report.message("made \(keychain.path). Mount it with '\(keychain.mountCommand)'.")
+            try KeychainPath(path: keychain.path).create(passphrase: source, cost: kdf)
+            Console.message("made \(keychain.path). Mount it with '\(keychain.mountCommand)'.")
         }
     }
 }
 
-extension CostChoice: ExpressibleByArgument {}
+extension KDFCostOption: ExpressibleByArgument {}

@@ -13,10 +13,10 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(CLIError) in
             let diagnosis = Doctor(keychain: keychain.path, mountPoint: mountPoint.path).examine()
-            try Report.result(json ? diagnosis.jsonText : diagnosis.text)
-            if !diagnosis.isHealthy { throw Failure(.failure, "Something keeps keychains from working; see above.") }
+            try Console.result(json ? diagnosis.jsonText : diagnosis.text)
+            if !diagnosis.isHealthy { throw CLIError(.failure, "Something keeps keychains from working; see above.") }
         }
     }
 }

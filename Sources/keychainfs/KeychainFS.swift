@@ -19,16 +19,17 @@ struct KeychainFS: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Create.self, Mount.self, Unmount.self, Lock.self, Unlock.self, Status.self, Show.self, Search.self,
-            Check.self,
-            Backup.self, Restore.self, Slot.self, Rekey.self, DoctorCommand.self,
-            Guard.self, MountHelperCommand.self, CompleteCommand.self,
+            CreateCommand.self, MountCommand.self, UnmountCommand.self, LockCommand.self, UnlockCommand.self,
+            StatusCommand.self, ShowCommand.self, SearchCommand.self,
+            CheckCommand.self,
+            BackupCommand.self, RestoreCommand.self, SlotCommand.self, RekeyCommand.self, DoctorCommand.self,
+            WatchdogCommand.self, MountHelperCommand.self, CompleteCommand.self,
         ])
 
     /// mount(8) does not name a command.
     static func main() {
-        ProgramMemory.prepare()
-        let helper = HelperCommandLine(
+        MemorySetup.prepare()
+        let helper = MountHelperArguments(
             CommandLine.arguments, commands: configuration.subcommands.map { $0._commandName } + ["help"])
         if helper.arguments == nil { checkCommand(Array(CommandLine.arguments.dropFirst())) }
         main(helper.arguments)
@@ -37,17 +38,17 @@ struct KeychainFS: ParsableCommand {
     /// Without a command: the mounted keychains if standard output is a terminal, help otherwise.
     func run() throws {
         guard isatty(STDOUT_FILENO) == 1 else { throw CleanExit.helpRequest() }
-        try reporting { () throws(Failure) in
+        try reporting { () throws(CLIError) in
             let overview = Overview(
-                keychain: KeychainFile(path: DefaultPaths().keychain), mountPoint: DefaultPaths().mountPoint)
-            try Report.result(overview.text)
+                keychain: KeychainPath(path: DefaultPaths().keychain), mountPoint: DefaultPaths().mountPoint)
+            try Console.result(overview.text)
         }
     }
 
     /// Ends the process if the command does not exist.
     private static func checkCommand(_ words: [String]) {
         guard let unknown = UnknownCommand(words, of: CommandName(Self.self)) else { return }
-        Report.message(unknown.message(mountPoint: DefaultPaths().mountPoint))
+        Console.message(unknown.message(mountPoint: DefaultPaths().mountPoint))
         exit(withError: ArgumentParser.ExitCode(KeychainMount.ExitCode.usage.rawValue))
     }
 }

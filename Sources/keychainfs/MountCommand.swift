@@ -2,14 +2,14 @@ import ArgumentParser
 import DeviceState
 import KeychainMount
 
-struct Mount: ParsableCommand {
+struct MountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mount", abstract: "Mount a keychain as a directory.",
         usage: "keychainfs mount [OPTION …] [MOUNTPOINT]\n       keychainfs mount [OPTION …] KEYCHAIN MOUNTPOINT",
         discussion: "Goes to the background when the mount is ready. Only the mounting user can reach it.")
 
     @OptionGroup var keychain: KeychainOption
-    @OptionGroup var places: MountPlaces
+    @OptionGroup var mountOptions: MountTargetOptions
     @OptionGroup var unlocking: UnlockOptions
     @Flag(name: .shortAndLong, help: "Stay in the foreground; log to standard error.")
     var foreground = false
@@ -54,7 +54,7 @@ struct Mount: ParsableCommand {
     var secretKind: String?
 
     func validate() throws {
-        if keychain.file != nil, places.second != nil {
+        if keychain.file != nil, mountOptions.second != nil {
             throw ValidationError("The keychain is named twice: with --keychain and before the mount point.")
         }
         if locked, unlocking.isNamed {
@@ -68,23 +68,23 @@ struct Mount: ParsableCommand {
     }
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
+        try reporting(hasSecrets: true) { () throws(CLIError) in
             let options = try MountOptionList(options + locks.mountOptions + flagOptions)
-            let plan = MountPlan(
-                keychain: places.keychain ?? keychain.path, mountPoint: places.mountPoint, options: options,
+            let operation = MountOperation(
+                keychain: mountOptions.keychain ?? keychain.path, mountPoint: mountOptions.mountPoint, options: options,
                 isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback,
                 inheritedKind: secretKind)
             if inBackground {
-                plan.runInBackground(say: Report.message)
+                operation.runInBackground(say: Console.message)
             } else {
-                try plan.run(unlocking: options.unlockSource(else: unlocking.source), say: Report.message)
+                try operation.run(unlocking: options.unlockSource(else: unlocking.source), say: Console.message)
             }
         }
     }
 }
 
 /// The keychain and the mount point: `[MOUNTPOINT]`, or `KEYCHAIN MOUNTPOINT` as with mount(8).
-struct MountPlaces: ParsableArguments {
+struct MountTargetOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "The mount point, or the keychain file if a mount point follows. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
@@ -127,7 +127,7 @@ struct LockOptions: ParsableArguments {
     }
 }
 
-/// Not for people: what mount(8) calls for a line of fstab(5); ``HelperCommandLine`` leads here.
+/// Not for people: what mount(8) calls for a line of fstab(5); ``MountHelperArguments`` leads here.
 struct MountHelperCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mount-helper", abstract: "Mount for mount(8): SOURCE is the keychain file.", shouldDisplay: false)
@@ -142,28 +142,28 @@ struct MountHelperCommand: ParsableCommand {
     @Flag(name: .customShort("v"), help: "No effect.") var isVerbose = false
 
     func run() throws {
-        ProcessPreparation.correctHome()
-        try reporting(hasSecrets: true) { () throws(Failure) in
+        ProcessSetup.correctHome()
+        try reporting(hasSecrets: true) { () throws(CLIError) in
             let options = try MountOptionList(options, isSloppy: isSloppy)
             guard !pretends else { return }
-            let plan = MountPlan(
+            let operation = MountOperation(
                 keychain: DefaultPaths.absolute(source), mountPoint: DefaultPaths.absolute(mountPoint),
                 options: options,
                 isForeground: false, makesKeychain: false, acceptsRollback: false)
             let other = UnlockSource.passphrase(PassphraseSource(option: nil))
-            try plan.run(unlocking: options.unlockSource(else: other), say: Report.message)
+            try operation.run(unlocking: options.unlockSource(else: other), say: Console.message)
         }
     }
 }
 
 /// Not for people: the process that cleans the mount up when its daemon dies.
-struct Guard: ParsableCommand {
+struct WatchdogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "guard", shouldDisplay: false)
 
     @Option var type: String
     @Argument var mountPoint: String
 
     func run() throws {
-        MountPlan.guardMount(mountPoint: mountPoint, type: type)
+        MountOperation.guardMount(mountPoint: mountPoint, type: type)
     }
 }

@@ -6,7 +6,7 @@ struct MountOwnerOption: ParsableArguments {
     @Option(help: mountOwnerHelp)
     var owner: String?
 
-    func mountOwner() throws(Failure) -> MountOwner { try .named(owner) }
+    func mountOwner() throws(CLIError) -> MountOwner { try .named(owner) }
 }
 
 /// Of `--owner`.

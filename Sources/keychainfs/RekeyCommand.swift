@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import KeychainMount
 
-struct Rekey: ParsableCommand {
+struct RekeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey", abstract: "Give a mounted keychain new keys, and seal every item anew under them.",
         discussion: """
@@ -25,14 +25,14 @@ struct Rekey: ParsableCommand {
     var json = false
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
-            let result = try RekeyFollower(mountPoint: mountPoint.path, owner: try owner.mountOwner()).run(
+        try reporting(hasSecrets: true) { () throws(CLIError) in
+            let result = try RekeyProgressMonitor(mountPoint: mountPoint.path, owner: try owner.mountOwner()).run(
                 unlocking: unlocking.source, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
-                say: Report.message)
+                say: Console.message)
             let rest = result.left == 0 ? "; the old keys are removed" : ""
-            try Report.result(json ? result.jsonText : "\(result.done) items are sealed under new keys\(rest).")
+            try Console.result(json ? result.jsonText : "\(result.done) items are sealed under new keys\(rest).")
             guard result.left == 0 else {
-                throw Failure(
+                throw CLIError(
                     .damaged,
                     """
                     \(result.left) items are damaged and could not be sealed anew: the old keys of their classes had to stay. \

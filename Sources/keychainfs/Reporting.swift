@@ -3,18 +3,18 @@ import Foundation
 import KeychainMount
 
 /// Messages go to standard error, results to standard output.
-enum Report {
+enum Console {
     static func message(_ text: String) {
         // Nobody is there to be told that standard error is closed.
         try? FileHandle.standardError.write(contentsOf: Data(("keychainfs: " + text + "\n").utf8))
     }
 
     /// A result that cannot be delivered is a failure of the command.
-    static func result(_ text: String, terminator: String = "\n") throws(Failure) {
+    static func result(_ text: String, terminator: String = "\n") throws(CLIError) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((text + terminator).utf8))
         } catch {
-            throw Failure(.failure, "The result cannot be written to standard output.")
+            throw CLIError(.failure, "The result cannot be written to standard output.")
         }
     }
 }
@@ -22,12 +22,12 @@ enum Report {
 /// Runs a command; a failure ends it with one message and its documented exit code.
 ///
 /// `hasSecrets`: the process will hold a passphrase or keys, and is hardened before it does.
-func reporting(hasSecrets: Bool = false, _ body: () throws(Failure) -> Void) throws {
-    ProcessPreparation.run(hasSecrets: hasSecrets)
+func reporting(hasSecrets: Bool = false, _ body: () throws(CLIError) -> Void) throws {
+    ProcessSetup.run(hasSecrets: hasSecrets)
     do {
         try body()
     } catch {
-        Report.message(error.message)
+        Console.message(error.message)
         throw ArgumentParser.ExitCode(error.exitCode.rawValue)
     }
 }

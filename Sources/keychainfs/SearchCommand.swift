@@ -3,7 +3,7 @@ import DeviceState
 import Keychain
 import KeychainMount
 
-struct Search: ParsableCommand {
+struct SearchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search", abstract: "Find items by words or attributes, and print their paths.",
         discussion: """
@@ -13,7 +13,7 @@ struct Search: ParsableCommand {
             Without a term: all items. All access groups are searched.
 
             Exit codes: 0 found; 26 nothing found; 23 an item that may be meant is locked; 17 nothing mounted there; \
-            30 the daemon does not answer; 64 a term that makes no sense.
+            30 the daemon does not result; 64 a term that makes no sense.
             """)
 
     @Option(
@@ -47,15 +47,15 @@ struct Search: ParsableCommand {
     }
 
     func run() throws {
-        try reporting { () throws(Failure) in
+        try reporting { () throws(CLIError) in
             let finder = try ItemFinder(
                 mountPoint: DefaultPaths.absolute(mountPoint ?? DefaultPaths().mountPoint), terms: terms,
                 itemClass: itemClass?.itemClass, ignoresCase: ignoreCase)
             let found = try finder.find()
             if null {
-                try Report.result(found.nullTerminated, terminator: "")
+                try Console.result(found.nullTerminated, terminator: "")
             } else {
-                try Report.result(json ? found.jsonText : found.text)
+                try Console.result(json ? found.jsonText : found.text)
             }
         }
     }

@@ -3,7 +3,7 @@ import DeviceState
 import Foundation
 import KeychainMount
 
-struct Slot: ParsableCommand {
+struct SlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "slot", abstract: "List, add, change and remove the ways to unlock a keychain.",
         discussion: """
@@ -14,11 +14,11 @@ struct Slot: ParsableCommand {
             Exit codes: 0 done; 10 it opens no slot; 14 in use; 18 no passphrase or key file; 22 read-only; 23 not unlocked \
             since the mount; 25 no such slot, the last slot, or items would be deleted.
             """,
-        subcommands: [SlotList.self, SlotAdd.self, SlotChange.self, SlotRemove.self])
+        subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotChangeCommand.self, SlotRemoveCommand.self])
 }
 
 /// Whose slots: a mount's, or a keychain file's, mounted or not.
-struct SlotPlace: ParsableArguments {
+struct SlotTargetOptions: ParsableArguments {
     @OptionGroup var keychain: KeychainOption
     @Argument(help: "Where the keychain is mounted, if it is not named with --keychain.", completion: .directory)
     var mountPoint: String?
@@ -32,10 +32,10 @@ struct SlotPlace: ParsableArguments {
         }
     }
 
-    func editing() throws(Failure) -> SlotEditing {
-        SlotEditing(
+    func editing() throws(CLIError) -> SlotCommandRunner {
+        SlotCommandRunner(
             keychain: keychain.path, mountPoint: mountPoint.map(DefaultPaths.absolute), owner: try .named(owner),
-            say: Report.message)
+            say: Console.message)
     }
 }
 
@@ -52,8 +52,8 @@ struct SlotSecretOptions: ParsableArguments {
     var keyFile: String?
     @Flag(help: "Unlock with the recovery key: asked for, or read from --passphrase-file.")
     var recovery = false
-    @Option(help: "The kind of slot: \(SlotKindChoice.names).")
-    var kind: SlotKindChoice?
+    @Option(help: "The kind of slot: \(SlotKindOption.names).")
+    var kind: SlotKindOption?
     @Option(
         name: .customLong("new-passphrase-file"), help: "The file of the new passphrase; '-' is standard input.",
         completion: .file())
@@ -81,40 +81,40 @@ struct SlotSecretOptions: ParsableArguments {
             acceptsWeakKeyFile: weakKeyFile)
     }
 
-    var chosenKind: SlotKindChoice? { kind ?? secrets.impliedKind }
+    var chosenKind: SlotKindOption? { kind ?? secrets.impliedKind }
 }
 
 /// Whether items may be deleted: asked for at a terminal.
-struct DeletionConsent: ParsableArguments {
+struct DeletionConfirmation: ParsableArguments {
     @Flag(help: "Delete items of WhenPasscodeSetThisDeviceOnly with the last passphrase slot without asking.")
     var yes = false
 
     func given() -> Bool {
         if yes { return true }
         guard isatty(FileHandle.standardInput.fileDescriptor) == 1 else { return false }
-        Report.message(
+        Console.message(
             "items of the class WhenPasscodeSetThisDeviceOnly will be deleted for good. Type 'yes' if they may be:")
         return readLine() == "yes"
     }
 }
 
-struct SlotList: ParsableCommand {
+struct SlotListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the slots, and what a guess of a passphrase costs; needs no unlock.")
 
-    @OptionGroup var place: SlotPlace
+    @OptionGroup var target: SlotTargetOptions
     @Flag(help: "As JSON, for scripts.")
     var json = false
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
-            let list = try place.editing().list()
-            try Report.result(json ? list.jsonText : list.text)
+        try reporting(hasSecrets: true) { () throws(CLIError) in
+            let list = try target.editing().list()
+            try Console.result(json ? list.jsonText : list.text)
         }
     }
 }
 
-struct SlotAdd: ParsableCommand {
+struct SlotAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a way to unlock the keychain.",
         discussion: """
@@ -123,17 +123,17 @@ struct SlotAdd: ParsableCommand {
             64 KiB; if there is none of that name, one is made (64 random bytes, mode 0600).
             """)
 
-    @OptionGroup var place: SlotPlace
+    @OptionGroup var target: SlotTargetOptions
     @OptionGroup var options: SlotSecretOptions
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
-            try place.editing().add(options.chosenKind ?? .passphrase, options.secrets)
+        try reporting(hasSecrets: true) { () throws(CLIError) in
+            try target.editing().add(options.chosenKind ?? .passphrase, options.secrets)
         }
     }
 }
 
-struct SlotChange: ParsableCommand {
+struct SlotChangeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "change", abstract: "Give a slot another secret; the one that it had opens nothing any more.",
         discussion: """
@@ -145,20 +145,20 @@ struct SlotChange: ParsableCommand {
 
     @Argument(help: "The slot's number, of 'slot list'.")
     var id: Int64
-    @OptionGroup var place: SlotPlace
+    @OptionGroup var target: SlotTargetOptions
     @OptionGroup var options: SlotSecretOptions
-    @Option(help: "The cost of a guess: \(CostChoice.names).")
-    var kdf: CostChoice?
-    @OptionGroup var consent: DeletionConsent
+    @Option(help: "The cost of a guess: \(KDFCostOption.names).")
+    var kdf: KDFCostOption?
+    @OptionGroup var consent: DeletionConfirmation
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
-            try place.editing().change(id, options.chosenKind, options.secrets, cost: kdf, confirm: consent.given)
+        try reporting(hasSecrets: true) { () throws(CLIError) in
+            try target.editing().change(id, options.chosenKind, options.secrets, cost: kdf, confirm: consent.given)
         }
     }
 }
 
-struct SlotRemove: ParsableCommand {
+struct SlotRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a slot: the file as it is from now on does not open with it.",
         discussion: """
@@ -170,15 +170,15 @@ struct SlotRemove: ParsableCommand {
 
     @Argument(help: "The slot's number, of 'slot list'.")
     var id: Int64
-    @OptionGroup var place: SlotPlace
+    @OptionGroup var target: SlotTargetOptions
     @OptionGroup var unlocking: UnlockOptions
-    @OptionGroup var consent: DeletionConsent
+    @OptionGroup var consent: DeletionConfirmation
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(Failure) in
-            try place.editing().remove(id, unlocking.source, confirm: consent.given)
+        try reporting(hasSecrets: true) { () throws(CLIError) in
+            try target.editing().remove(id, unlocking.source, confirm: consent.given)
         }
     }
 }
 
-extension SlotKindChoice: ExpressibleByArgument {}
+extension SlotKindOption: ExpressibleByArgument {}

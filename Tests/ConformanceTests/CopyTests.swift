@@ -13,7 +13,7 @@ import Testing
     private static let long = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
 
     @Test("H1, F1: copy_file_range copies a value, and the close commits it", arguments: BackEnd.available)
-    func wholeValue(_ backEnd: BackEnd) throws {
+    func completeValue(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in
             try client.put(Self.a, Self.long)
             let source = try client.open(Self.a, [])

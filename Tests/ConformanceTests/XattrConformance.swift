@@ -54,13 +54,13 @@ import Testing
     }
 
     @Test("F9: 64 KiB of names and values together, and not a byte more", arguments: BackEnd.available)
-    func room(_ backEnd: BackEnd) throws {
+    func capacity(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             try client.put(path, "x")
             let name = "user.x"
             // As listxattr(2) has it: the name and its NUL count too.
-            let most = 65_536 - name.utf8.count - 1
-            let value = [UInt8](repeating: 0x6C, count: most)
+            let longest = 65_536 - name.utf8.count - 1
+            let value = [UInt8](repeating: 0x6C, count: longest)
             try client.setxattr(path, name, value, [])
             #expect(try client.getxattr(path, name) == value)
             for other in [(name, value + [0]), ("user.y", [])] {

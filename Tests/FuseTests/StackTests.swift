@@ -11,7 +11,7 @@ import Testing
     /// Memory below the stack, which nobody may write to.
     private static let below = 512 * 1024
 
-    private struct Left {
+    private struct Match {
         /// How often the canary lies on the stack.
         var canaries = 0
         var isBelowUntouched = false
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    private static func left(stack size: Int, _ steps: Steps) throws -> Left {
+    private static func left(stack size: Int, _ steps: Steps) throws -> Match {
         let mappedSize = below + size
         let memory = mmap(nil, mappedSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         let start = try #require(memory == MAP_FAILED ? nil : memory)
@@ -56,7 +56,7 @@ import Testing
             pthread_join(thread, nil)
         }
         let bytes = UnsafeRawBufferPointer(start: start, count: mappedSize)
-        return Left(
+        return Match(
             canaries: stride(from: below, to: mappedSize, by: 8).count {
                 bytes.load(fromByteOffset: $0, as: UInt64.self) == canary
             },

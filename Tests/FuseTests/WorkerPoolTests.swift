@@ -7,9 +7,9 @@ import Testing
 /// Who leads, who serves and who ends, without a device.
 @Suite struct WorkerPoolTests {
     /// Threads that serve what a test gives them.
-    private final class Crew: Sendable {
+    private final class WorkerPoolHarness: Sendable {
         let running = Mutex(0)
-        let most = Mutex(0)
+        let maximum = Mutex(0)
         /// Somebody leads, or has passed the lead on; then it waits for `resume`.
         let entered = TestSemaphore()
         let resume = TestSemaphore()
@@ -26,7 +26,7 @@ import Testing
                 running += 1
                 return running
             }
-            most.withLock { $0 = max($0, count) }
+            maximum.withLock { $0 = max($0, count) }
             defer { running.withLock { $0 -= 1 } }
             var hasServed = false
             while true {
@@ -59,7 +59,7 @@ import Testing
 
     @Test("as many threads as requests wait at once; those that have nothing to do for long end, but for four")
     func spareThreadsEnd() throws {
-        let crew = Crew()
+        let crew = WorkerPoolHarness()
         let workers = WorkerPool(limit: 20) { crew.work($0) }
         crew.passes.withLock { $0 = 12 }
         let runner = TestThread.started { try? workers.run() }
@@ -70,7 +70,7 @@ import Testing
         #expect(eventually(seconds: 20) { crew.running.withLock { $0 } == 5 })
         crew.end.signal()
         #expect(runner.join(seconds: 10))
-        #expect(crew.running.withLock { $0 } == 0 && crew.most.withLock { $0 } == 13)
+        #expect(crew.running.withLock { $0 } == 0 && crew.maximum.withLock { $0 } == 13)
     }
 
     @Test("the receiver serves a message itself if no other thread does; others queue, and the limit holds")
@@ -81,7 +81,7 @@ import Testing
         }
         let idle = WorkerPool(limit: 4) { _ in }
         #expect(try !idle.dispatch(message()))
-        let crew = Crew()
+        let crew = WorkerPoolHarness()
         let workers = WorkerPool(limit: 2) { crew.work($0) }
         crew.passes.withLock { $0 = 1 }
         let runner = TestThread.started { try? workers.run() }
@@ -104,7 +104,7 @@ import Testing
     @Test("a receiver that yields finds another one although all threads that may wait do")
     func yieldingAtTheLimit() throws {
         let buffers = MessageBufferPool(size: MessageBuffer.shortSize, limit: 8)
-        let crew = Crew()
+        let crew = WorkerPoolHarness()
         let workers = WorkerPool(limit: 1) { crew.work($0) }
         crew.passes.withLock { $0 = 6 }
         let runner = TestThread.started { try? workers.run() }

@@ -73,7 +73,7 @@ import Testing
 
     @Test("A daemon that is not there answers the question whether it is alive: with an error, at once")
     func liveness() {
-        let liveness = DaemonProbe(mountPoint: { "/nonexistent/keychain" }, patience: 5_000)
+        let liveness = DaemonProbe(mountPoint: { "/nonexistent/keychain" }, timeout: 5_000)
         #expect(liveness.daemonResponds())
         #expect(!liveness.isSilent)
     }

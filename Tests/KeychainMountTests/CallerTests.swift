@@ -6,7 +6,7 @@ import Testing
 
 /// F1 and F5: what the system tells of a caller; a process that dies is tried in F1-signals.sh.
 @Suite struct CallerTests {
-    private let host = StoreHost(directory: "/", trim: {})
+    private let host = SystemTreeHost(directory: "/", trim: {})
 
     @Test("F1: a caller that lives, and one that cannot be looked at, is not dying of a signal")
     func notDying() throws {

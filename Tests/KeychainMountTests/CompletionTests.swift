@@ -85,8 +85,8 @@ struct CompletionTests {
 
     @Test("bash gets the part of a word that it replaces, zsh the part after the last slash, fish the word")
     func shells() {
-        func output(_ shell: CompletionAnswer.Shell, _ words: String...) -> String? {
-            CompletionAnswer(shell, words, tree: tree)?.output.replacing("\0", with: "|").replacing("\n", with: "|")
+        func output(_ shell: CompletionResult.Shell, _ words: String...) -> String? {
+            CompletionResult(shell, words, tree: tree)?.output.replacing("\0", with: "|").replacing("\n", with: "|")
         }
         #expect(output(.bash, "keychainfs mo", "mo") == "mount|")
         #expect(output(.bash, "keychainfs 'mo", "mo") == "mount|")

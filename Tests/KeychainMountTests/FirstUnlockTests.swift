@@ -16,16 +16,16 @@ private struct LockedMount {
     let tree: KeychainFileSystem
     let commands: ControlCommandLine
 
-    init(_ file: KeychainFile) throws {
+    init(_ file: KeychainPath) throws {
         opened = try file.open(isReadOnly: false)
-        let snapshots = SnapshotMaker(opened, path: file.path)
+        let snapshots = SnapshotWriter(opened, path: file.path)
         commands = ControlCommandLine(
             processID: getpid(), keychainPath: file.path, mountPoint: "/nowhere", home: "/", snapshots: snapshots,
             buffersLocked: { true },
             automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil, connection: nil) })
         tree = KeychainFileSystem(
             keychain: opened.keychain, options: TreeOptions(userID: getuid(), groupID: getgid()),
-            host: StoreHost(directory: (file.path as NSString).deletingLastPathComponent, trim: {}),
+            host: SystemTreeHost(directory: (file.path as NSString).deletingLastPathComponent, trim: {}),
             commands: commands)
     }
 
@@ -44,10 +44,10 @@ private struct LockedMount {
 @Suite("the first unlock of a mounted keychain")
 struct FirstUnlockTests {
     private let state = StateDirectory()
-    private let file: KeychainFile
+    private let file: KeychainPath
 
     init() throws {
-        file = KeychainFile(
+        file = KeychainPath(
             path: state.path + "/k",
             locations: DefaultPaths(environment: ["HOME": state.path, "XDG_STATE_HOME": state.path]))
         try file.create(passphrase: SecretBytes(text: "correct"), cost: .cheap)
@@ -100,9 +100,9 @@ struct FirstUnlockTests {
         #expect(state.names.filter { $0.contains("backup") } == [])
         try mount.control("unlock\ncorrect")
         try mount.control("lock\n")
-        let answer = try SnapshotAnswer(json: Array(mount.control("backup\n").utf8))
+        let answer = try SnapshotResult(json: Array(mount.control("backup\n").utf8))
         #expect(FileManager.default.fileExists(atPath: answer.file))
-        let copy = KeychainFile(path: answer.file, locations: file.locations)
+        let copy = KeychainPath(path: answer.file, locations: file.locations)
         let opened = try copy.open(isReadOnly: true, isBackup: true)
         defer { opened.keychain.close() }
         try opened.keychain.keys.unlock(passphrase: SecretBytes(text: "correct"))

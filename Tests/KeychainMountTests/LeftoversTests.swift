@@ -42,7 +42,7 @@ struct LeftoversTests {
         drafts.removeLeftovers()
         #expect(try names == [own, own + "-wal", "login.keychain"].sorted())
         #expect(drafts.isAnyInUse)
-        try draft.publish()
+        try draft.install()
         drafts.removeLeftovers()
         #expect(try names == ["backup", "login.keychain"])
         #expect(!drafts.isAnyInUse)

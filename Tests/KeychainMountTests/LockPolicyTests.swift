@@ -32,7 +32,7 @@ struct LockPolicyTests {
         for option in ["lock_after", "lock_at_most"] {
             #expect {
                 _ = try MountOptionList(["\(option)=\(text.replacing(",", with: "\\,"))"])
-            } throws: { ($0 as? Failure)?.exitCode == .usage && ($0 as? Failure)?.message.contains(option) == true }
+            } throws: { ($0 as? CLIError)?.exitCode == .usage && ($0 as? CLIError)?.message.contains(option) == true }
         }
     }
 
@@ -62,7 +62,7 @@ struct LockPolicyTests {
         let again = try MountOptionList(Array(list.arguments.dropFirst()))
         #expect(again.lockPolicy == list.lockPolicy && again.isReadOnly)
         #expect(try !MountOptionList(["ro"]).lockPolicy.hasTimes)
-        #expect(throws: Failure.self) { try MountOptionList(["lock_after"]) }
+        #expect(throws: CLIError.self) { try MountOptionList(["lock_after"]) }
     }
 
     @Test("L4: a fake clock: after the last use, after the unlock, whichever is first")
@@ -105,7 +105,7 @@ struct LockPolicyTests {
     // MARK: The thread
 
     /// What happens to a keychain, and when.
-    private final class Journal: Sendable {
+    private final class EventLog: Sendable {
         let lastUse = Mutex(Duration.zero)
         let locks = Mutex<[(reason: LockPolicy.Reason, moment: Duration)]>([])
 
@@ -119,7 +119,7 @@ struct LockPolicyTests {
     }
 
     /// A keychain, unlocked, that locks by itself.
-    private func guarded(by policy: LockPolicy) throws -> (KeychainStore, Journal, AutomaticLock) {
+    private func guarded(by policy: LockPolicy) throws -> (KeychainStore, EventLog, AutomaticLock) {
         let store = InMemoryRecordStore()
         let device = Array(repeating: UInt8(1), count: 32)
         try KeyRing.create(
@@ -128,7 +128,7 @@ struct LockPolicyTests {
         let keys = try KeyRing(store: store, device: try SecretBytes(copying: device.rawSpan))
         let keychain = try KeychainStore(store: store, keys: keys) { KeychainDate(seconds: 0) }
         try unlock(keychain)
-        let journal = Journal()
+        let journal = EventLog()
         let automatic = try AutomaticLock(policy, of: keychain, lastUse: { journal.lastUse.withLock { $0 } }) {
             reason in
             keychain.lock()

@@ -22,7 +22,7 @@ import Testing
         "F9: a memory limit that is no number of MiB, or leaves another user no room for a value, is refused",
         arguments: ["", "7", "0", "-8", "+8", "8M", " 8", "65537", "99999999999999999999", "٨"])
     func badLimits(_ text: String) {
-        #expect(throws: Failure.self) { try MountOptionList(["staged_limit=\(text)"]) }
-        #expect(throws: Failure.self) { try MountOptionList(["staged_limit"]) }
+        #expect(throws: CLIError.self) { try MountOptionList(["staged_limit=\(text)"]) }
+        #expect(throws: CLIError.self) { try MountOptionList(["staged_limit"]) }
     }
 }

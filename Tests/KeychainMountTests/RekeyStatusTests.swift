@@ -39,10 +39,10 @@ struct RekeyStatusTests {
 
     private func status(
         _ phase: RekeyProgress.Phase, done: Int = 0, total: Int = 0, left: Int = 0
-    ) -> StatusReport.Rekey {
+    ) -> StatusReport.RekeyStatus {
         var progress = RekeyProgress()
         (progress.phase, progress.done, progress.total, progress.left) = (phase, done, total, left)
-        return StatusReport.Rekey(progress)
+        return StatusReport.RekeyStatus(progress)
     }
 
     @Test("L5: status tells each phase, and says nothing where there is nothing to say")
@@ -62,13 +62,13 @@ struct RekeyStatusTests {
     @Test("L5: the bar fills from nothing to all, and does not trap on odd numbers")
     func bar() {
         let none = String(repeating: ".", count: 30)
-        #expect(RekeyDisplay.bar(status(.running, total: 7)) == "[\(none)]   0 %  0 of 7 items")
-        let half = RekeyDisplay.bar(status(.running, done: 5, total: 10))
+        #expect(RekeyProgressBar.bar(status(.running, total: 7)) == "[\(none)]   0 %  0 of 7 items")
+        let half = RekeyProgressBar.bar(status(.running, done: 5, total: 10))
         #expect(half.hasPrefix("[###############...............]  50 %"))
         let all = String(repeating: "#", count: 30)
-        #expect(RekeyDisplay.bar(status(.running, done: 10, total: 10)) == "[\(all)] 100 %  10 of 10 items")
-        #expect(RekeyDisplay.bar(status(.running)).hasPrefix("[\(all)] 100 %"))
-        #expect(RekeyDisplay.bar(status(.running, done: 12, total: 10)).hasPrefix("[\(all)] 100 %"))
+        #expect(RekeyProgressBar.bar(status(.running, done: 10, total: 10)) == "[\(all)] 100 %  10 of 10 items")
+        #expect(RekeyProgressBar.bar(status(.running)).hasPrefix("[\(all)] 100 %"))
+        #expect(RekeyProgressBar.bar(status(.running, done: 12, total: 10)).hasPrefix("[\(all)] 100 %"))
     }
 
     @Test("L5: a terminal gets one line over and over, a file a line every ten seconds")
@@ -76,12 +76,12 @@ struct RekeyStatusTests {
         let drawn = Mutex<[String]>([])
         let draw: @Sendable (String) -> Void = { text in drawn.withLock { $0.append(text) } }
         let start = Date(timeIntervalSince1970: 0)
-        var file = RekeyDisplay(isTerminal: false, draw: draw)
+        var file = RekeyProgressBar(isTerminal: false, draw: draw)
         for second in 0...20 { file.show(status(.running, total: 5), now: start.addingTimeInterval(Double(second))) }
         file.end()
         #expect(drawn.withLock { $0 } == Array(repeating: "keychainfs: rekey: 0 of 5 items\n", count: 3))
         drawn.withLock { $0 = [] }
-        var terminal = RekeyDisplay(isTerminal: true, draw: draw)
+        var terminal = RekeyProgressBar(isTerminal: true, draw: draw)
         terminal.show(status(.running, total: 5))
         terminal.end()
         #expect(drawn.withLock { $0.first?.hasPrefix("\r[") == true && $0.last == "\n" })

@@ -18,11 +18,11 @@ import Testing
         for request in requests { #expect(SlotRequest(line: request.line) == request, "\(request.line)") }
         #expect(requests.map(\.deletingItems).map(\.mayDeleteItems) == requests.map(\.mayDeleteItems))
         let commands = [SlotKind.passphrase, .recoveryKey, .keyFile].flatMap { kind in
-            [true, false].map { UnlockCommand(kind: kind, acceptsRollback: $0) }
+            [true, false].map { UnlockRequest(kind: kind, acceptsRollback: $0) }
         }
-        for command in commands { #expect(UnlockCommand(line: command.line) == command, "\(command.line)") }
+        for command in commands { #expect(UnlockRequest(line: command.line) == command, "\(command.line)") }
         #expect(Set(commands.map(\.line)).count == 6)
-        #expect(UnlockCommand(line: "unlock") == UnlockCommand(kind: .passphrase, acceptsRollback: false))
+        #expect(UnlockRequest(line: "unlock") == UnlockRequest(kind: .passphrase, acceptsRollback: false))
     }
 
     @Test("what makes no sense is no request")
@@ -37,7 +37,7 @@ import Testing
         ]
         for line in lines { #expect(SlotRequest(line: line) == nil, "\(line)") }
         for line in ["", "lock", "unlock x", "unlock --recovery --key-file", "unlocked", "unlock --recovery x"] {
-            #expect(UnlockCommand(line: line) == nil, "\(line)")
+            #expect(UnlockRequest(line: line) == nil, "\(line)")
         }
     }
 

@@ -5,9 +5,9 @@ import Testing
 @Suite struct SnapshotNameTests {
     @Test("S1: a client takes away, and removes, nothing that is not called like a daemon's copy")
     func names() {
-        #expect(SnapshotMaker.canBeCopy("/home/u/.keychainfs-backup-5d41402abc4b2a76-1f"))
+        #expect(SnapshotWriter.canBeCopy("/home/u/.keychainfs-backup-5d41402abc4b2a76-1f"))
         for path in ["/etc/passwd", "", "/", "/.keychainfs-backup-1/passwd", "login.keychain", ".keychainfs-backup"] {
-            #expect(!SnapshotMaker.canBeCopy(path), "\(path)")
+            #expect(!SnapshotWriter.canBeCopy(path), "\(path)")
         }
     }
 }

@@ -69,7 +69,7 @@ struct StateFileTests {
     @Test("S2: it happens at most once in the period, again and again, and never after the end")
     func timer() throws {
         let count = Atomic<Int>(0)
-        let timer = try Periodically(seconds: 0.2) { count.add(1, ordering: .relaxed) }
+        let timer = try PeriodicTimer(seconds: 0.2) { count.add(1, ordering: .relaxed) }
         Thread.sleep(forTimeInterval: 1.1)
         timer.cancel()
         let atEnd = count.load(ordering: .relaxed)
@@ -81,11 +81,11 @@ struct StateFileTests {
     @Test("S2: on request it runs without waiting for the period; requests within the delay share one run")
     func timerOnRequest() throws {
         let runs = TestSemaphore()
-        let timer = try Periodically(seconds: 3600) { runs.signal() }
+        let timer = try PeriodicTimer(seconds: 3600) { runs.signal() }
         timer.runSoon()
         #expect(runs.wait(seconds: 30))
         timer.cancel()
-        let delayed = try Periodically(seconds: nil, delay: 0.3) { runs.signal() }
+        let delayed = try PeriodicTimer(seconds: nil, delay: 0.3) { runs.signal() }
         for _ in 0..<100 { delayed.runSoon() }
         #expect(runs.wait(seconds: 30))
         #expect(!runs.wait(seconds: 0.6))
@@ -143,19 +143,19 @@ struct StateFileTests {
     func drafts() throws {
         try FileManager.default.createDirectory(atPath: state.path, withIntermediateDirectories: true)
         let target = state.path + "/target"
-        func publish(_ bytes: [UInt8]) throws(Errno) {
+        func install(_ bytes: [UInt8]) throws(Errno) {
             let draft = try TemporaryFile(for: target)
             try draft.write(bytes)
-            try draft.publish()
+            try draft.install()
         }
-        try publish([1])
-        #expect(throws: Errno.fileExists) { try publish([2]) }
+        try install([1])
+        #expect(throws: Errno.fileExists) { try install([2]) }
         #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == Data([1]))
         #expect(state.names == ["target"])
         #expect(try state.mode(of: "target") == 0o600)
         try FileManager.default.removeItem(atPath: target)
         try FileManager.default.createSymbolicLink(atPath: target, withDestinationPath: state.path + "/nowhere")
-        #expect(throws: Errno.fileExists) { try publish([3]) }
+        #expect(throws: Errno.fileExists) { try install([3]) }
         #expect(state.names == ["target"])
     }
 }

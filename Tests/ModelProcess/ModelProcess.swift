@@ -13,7 +13,7 @@ enum ModelProcess {
     static func main() throws {
         let arguments = CommandLine.arguments
         if arguments[1] == "--write" { exit(write(arguments.dropFirst(2).compactMap { Int($0) })) }
-        var performer = Performer(MountedClient(root: arguments[1]))
+        var performer = StepRunner(MountedClient(root: arguments[1]))
         while let line = readLine() {
             let action = try JSONDecoder().decode(Action.self, from: Data(line.utf8))
             let outcome =
@@ -28,7 +28,7 @@ enum ModelProcess {
     }
 
     /// A child with all descriptors, which ends before this returns.
-    private static func spawn(_ slot: Int?, _ fill: Fill, _ parent: Performer) -> Outcome {
+    private static func spawn(_ slot: Int?, _ fill: BytePattern, _ parent: StepRunner) -> Outcome {
         var arguments = ["/proc/self/exe", "--write"]
         do throws(Errno) {
             if let slot { arguments += [try parent.descriptor(slot), Int(fill.first), fill.count].map(String.init) }
@@ -56,7 +56,7 @@ enum ModelProcess {
     /// The errno is the exit code.
     private static func write(_ numbers: [Int]) -> Int32 {
         guard numbers.count == 3 else { return 0 }
-        let bytes = Fill(UInt8(numbers[1]), numbers[2]).bytes
+        let bytes = BytePattern(UInt8(numbers[1]), numbers[2]).bytes
         return pwrite(Int32(numbers[0]), bytes, bytes.count, 0) == bytes.count ? 0 : errno
     }
 }

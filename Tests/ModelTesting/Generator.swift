@@ -5,19 +5,19 @@ public struct Generator {
     private var random: any RandomNumberGenerator
     /// In bytes.
     private let valueLimit: Int
-    private let abilities: Abilities
+    private let abilities: Capabilities
     static let processes = 0..<3
     static let slots = 0..<3
 
     /// Steps that not every system can take.
-    public struct Abilities: OptionSet, Sendable {
+    public struct Capabilities: OptionSet, Sendable {
         public let rawValue: Int
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        public static let wait = Abilities(rawValue: 1)
+        public static let wait = Capabilities(rawValue: 1)
         /// The disk is full, or fails.
-        public static let disk = Abilities(rawValue: 2)
+        public static let disk = Capabilities(rawValue: 2)
     }
 
     public static let services = [
@@ -31,7 +31,7 @@ public struct Generator {
     public static let names = ["a", "b", "c"]
     private static let classes = ItemClass.allCases.map(\.rawValue)
 
-    public init(_ random: any RandomNumberGenerator, valueLimit: Int, abilities: Abilities) {
+    public init(_ random: any RandomNumberGenerator, valueLimit: Int, abilities: Capabilities) {
         self.random = random
         self.valueLimit = valueLimit
         self.abilities = abilities
@@ -177,9 +177,9 @@ public struct Generator {
         }
     }
 
-    private mutating func fill() -> Fill {
+    private mutating func fill() -> BytePattern {
         let count = isOne(in: 4) ? pick(1..<9000) : pick(1..<40)
-        return Fill(UInt8(pick(0..<256)), count)
+        return BytePattern(UInt8(pick(0..<256)), count)
     }
 
     private mutating func attribute() -> String {

@@ -22,7 +22,7 @@ extension Model {
         guard let item = files[id].map(shownItem) else { return }
         guard name.hasPrefix("user.") else { throw .operationNotSupported }
         try checkWritable()
-        try checkRoom()
+        try checkSpace()
         let directory = ServicePath(place.directory)
         if let moved = directory.setting(name, to: value) {
             if flags.contains(.create) { throw .fileExists }
@@ -47,7 +47,7 @@ extension Model {
             let size = attributes.reduce(0) { $0 + $1.key.utf8.count + 1 + $1.value.utf8.count }
             guard size <= Self.sizeLimit else { throw .listTooLong }
             try checkCommits(id)
-            keepBrought(id)
+            keepAdopted(id)
             files[id]?.item.attributes = attributes
         }
     }
@@ -62,7 +62,7 @@ extension Model {
         guard let file = files[id], shownItem(file).itemClass != itemClass else { return }
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
         try checkCommits(id)
-        keepBrought(id)
+        keepAdopted(id)
         files[id]?.item.itemClass = itemClass
     }
 
@@ -92,7 +92,7 @@ extension Model {
         default:
             guard item.attributes[name] != nil else { throw .noAttribute }
             try checkCommits(id)
-            keepBrought(id)
+            keepAdopted(id)
             files[id]?.item.attributes[name] = nil
         }
     }

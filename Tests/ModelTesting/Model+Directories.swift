@@ -7,12 +7,12 @@ extension Model {
         switch action {
         case .makeDirectory(let path):
             guard try existingDirectory(path) == nil else { throw .fileExists }
-            try checkRoom()
+            try checkSpace()
             try checkCommits()
             addDirectory(path, symbol())
         case .makeGroup(let name):
             guard try !hasGroup(name) else { throw .fileExists }
-            try checkRoom()
+            try checkSpace()
             try checkCommits()
             containers.insert("access-groups/\(name)")
         case .removeDirectory(let path):

@@ -26,7 +26,7 @@ extension Model {
     }
 
     /// What can be foreseen of a commit (F1).
-    func checkRoom() throws(Errno) {
+    func checkSpace() throws(Errno) {
         if isFull { throw .noSpace }
     }
 
@@ -53,13 +53,13 @@ extension Model {
 
     /// Whether what is open goes on (L2).
     func answersByDescriptor(_ file: File) -> Bool {
-        answersByName(file) || file.isOpen && goesOn(file)
+        answersByName(file) || file.isOpen && staysUsable(file)
     }
 
-    private func goesOn(_ file: File) -> Bool {
+    private func staysUsable(_ file: File) -> Bool {
         // What is not of that class itself, and only goes on with an item that was, ends with its keys.
         let isOpenOver = file.isOpen && shownItem(file).itemClass == .unlessOpen
-        let stored = file.brought == nil ? [] : [file.item.itemClass]
+        let stored = file.adopted == nil ? [] : [file.item.itemClass]
         return (classes(file) + stored).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && isOpenOver }
     }
 
@@ -69,13 +69,13 @@ extension Model {
         state = .locked
         freed = []
         closeSnapshots()
-        for (id, file) in files where !goesOn(file) {
+        for (id, file) in files where !staysUsable(file) {
             let isUncommitted = file.staged?.isUncommitted == true
             // What has no name has its value nowhere else.
-            if isUncommitted || file.place == nil { files[id]?.losses += 1 }
+            if isUncommitted || file.place == nil { files[id]?.discards += 1 }
             if isUncommitted { files[id]?.epoch += 1 }
             files[id]?.staged = nil
-            dropBrought(id)
+            dropAdopted(id)
             if file.isPending { dropPending(id) }
         }
     }
@@ -85,7 +85,7 @@ extension Model {
         for (id, open) in opens {
             guard let snapshot = open.snapshot, let file = files[open.file] else { continue }
             let survives = snapshot.classes.allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen }
-            if !survives || !goesOn(file) { opens[id]?.snapshot?.isClosed = true }
+            if !survives || !staysUsable(file) { opens[id]?.snapshot?.isClosed = true }
         }
     }
 

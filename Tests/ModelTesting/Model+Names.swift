@@ -8,7 +8,7 @@ extension Model {
         let directory = try directory(place.directory)
         let itemClass = directoryFacts[directory]?.defaultClass ?? .whenUnlocked
         guard !isLocked || itemClass.canBeAddedWhileLocked else { throw .noKey }
-        try checkRoom()
+        try checkSpace()
         let id = symbol()
         let item = Item(row: symbol(), reference: symbol(), created: symbol(), itemClass: itemClass)
         files[id] = File(
@@ -26,7 +26,7 @@ extension Model {
         do throws(Errno) {
             try commit(id)
         } catch {
-            giveBack(files[id]?.former)
+            returnFreedName(files[id]?.former)
             dropPending(id)
             throw error
         }
@@ -37,7 +37,7 @@ extension Model {
         try checkWritable()
         guard let file = files[id] else { return }
         if file.isPending {
-            giveBack(file.former)
+            returnFreedName(file.former)
             return dropPending(id)
         }
         try checkCommits()
@@ -50,7 +50,7 @@ extension Model {
         if names[place.directory]?[place.name] == id { names[place.directory]?[place.name] = nil }
         files[id]?.place = nil
         // Nothing is stored any more but what it shows.
-        keepBrought(id)
+        keepAdopted(id)
     }
 
     // MARK: Renaming
@@ -77,7 +77,7 @@ extension Model {
         do throws(Errno) {
             try checkCommits()
         } catch {
-            giveBack(next)
+            returnFreedName(next)
             throw error
         }
         move(id, to: place, next, caller)
@@ -89,7 +89,7 @@ extension Model {
     ) {
         guard let file = files[id], let old = file.place else { return }
         let isRemembered = !file.isPending || file.former != nil
-        keepBrought(id)
+        keepAdopted(id)
         commitWithRename(id)
         guard let left = files[id]?.item else { return }
         leaveName(of: id)
@@ -123,7 +123,7 @@ extension Model {
         let isRemembered = !file.isPending || file.former != nil
         // The item that it would go on with is the one that it replaces, and stays with the name.
         if file.former?.movedTo == replaced.item.row { files[source]?.former = nil }
-        keepBrought(source)
+        keepAdopted(source)
         commitWithRename(source)
         guard let left = files[source]?.item else { return }
         var item = replaced.item
@@ -142,7 +142,7 @@ extension Model {
     private mutating func exchange(_ a: FileID, _ b: FileID) throws(Errno) {
         for id in [a, b] where files[id]?.isPending == true { try commit(id) }
         try checkCommits()
-        for id in [a, b] { keepBrought(id) }
+        for id in [a, b] { keepAdopted(id) }
         guard let placeA = files[a]?.place, let placeB = files[b]?.place else { return }
         files[a]?.place = placeB
         files[b]?.place = placeA
@@ -158,7 +158,7 @@ extension Model {
         }
         guard files[id]?.place != nil else { return }
         try checkCommits()
-        keepBrought(id)
+        keepAdopted(id)
         commitWithRename(id)
         leaveName(of: id)
         names[place.directory, default: [:]][place.name] = id
@@ -171,12 +171,12 @@ extension Model {
     private mutating func free(
         _ directory: DirectoryID, _ name: String, _ item: Item, movedTo: Symbol?, _ caller: Symbol
     ) {
-        giveBack(
+        returnFreedName(
             Freed(
                 directory: directory, name: name, process: caller, time: now, item: item, movedTo: movedTo))
     }
 
-    mutating func giveBack(_ entry: Freed?) {
+    mutating func returnFreedName(_ entry: Freed?) {
         guard let entry else { return }
         freed.removeAll { $0.directory == entry.directory && $0.name == entry.name }
         freed.append(entry)

@@ -83,10 +83,10 @@ extension Model {
     }
 
     /// Facts of the item, not of a file that is to be committed over it.
-    private mutating func change(_ id: FileID, _ body: (inout Facts) -> Void) {
-        if var brought = files[id]?.brought {
-            body(&brought.facts)
-            files[id]?.brought = brought
+    private mutating func change(_ id: FileID, _ body: (inout FileAttributes) -> Void) {
+        if var adopted = files[id]?.adopted {
+            body(&adopted.facts)
+            files[id]?.adopted = adopted
         } else if var facts = files[id]?.facts {
             body(&facts)
             files[id]?.facts = facts
@@ -125,8 +125,8 @@ extension Model {
     /// The item follows the name, the contents are the file's from their commit on (F5).
     private mutating func adopt(_ id: FileID, by pending: FileID) {
         guard let other = files[id], let file = files[pending] else { return }
-        files[pending]?.brought = Brought(
-            draft: file.item, directory: file.place?.directory ?? 0, facts: other.brought?.facts ?? other.facts)
+        files[pending]?.adopted = AdoptedFile(
+            draft: file.item, directory: file.place?.directory ?? 0, facts: other.adopted?.facts ?? other.facts)
         files[pending]?.item = other.item
         files[pending]?.value = other.value
         files[pending]?.isPending = false
@@ -137,24 +137,24 @@ extension Model {
 
     /// The item as its file shows it.
     func shownItem(_ file: File) -> Item {
-        guard let brought = file.brought else { return file.item }
+        guard let adopted = file.adopted else { return file.item }
         var item = file.item
-        item.take(brought.draft, from: directoryFacts[brought.directory]?.defaultClass)
+        item.take(adopted.draft, from: directoryFacts[adopted.directory]?.defaultClass)
         return item
     }
 
     /// What is shown is committed.
-    mutating func keepBrought(_ id: FileID) {
+    mutating func keepAdopted(_ id: FileID) {
         guard var file = files[id] else { return }
         file.item = shownItem(file)
-        file.brought = nil
+        file.adopted = nil
         files[id] = file
     }
 
     /// The new file has come to nothing.
-    mutating func dropBrought(_ id: FileID) {
-        guard let brought = files[id]?.brought else { return }
-        if files[id]?.place != nil { files[id]?.facts = brought.facts }
-        files[id]?.brought = nil
+    mutating func dropAdopted(_ id: FileID) {
+        guard let adopted = files[id]?.adopted else { return }
+        if files[id]?.place != nil { files[id]?.facts = adopted.facts }
+        files[id]?.adopted = nil
     }
 }

@@ -97,7 +97,7 @@ extension Model {
             if file.isPending { dropPending(id) }
             if file.staged != nil { files[id]?.epoch += 1 }
             files[id]?.staged = nil
-            dropBrought(id)
+            dropAdopted(id)
             files[id]?.readers = 0
             files[id]?.writers = 0
             if file.isPending { files[id] = nil }

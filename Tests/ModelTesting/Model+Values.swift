@@ -41,7 +41,7 @@ extension Model {
         let isWriter = flags.isWritable || flags.contains(.truncate)
         if isWriter { try checkWritable() }
         if flags.contains(.truncate) {
-            try checkRoom()
+            try checkSpace()
             edit(id) { staged in
                 staged.bytes = []
                 staged.modified = .recently
@@ -57,7 +57,7 @@ extension Model {
         guard let file = files[id] else { return }
         let snapshot = isWriter ? nil : Snapshot(bytes: openedValue(id), classes: classes(file))
         let open = symbol()
-        opens[open] = Open(file: id, flags: flags, snapshot: snapshot, losses: file.losses)
+        opens[open] = Open(file: id, flags: flags, snapshot: snapshot, discards: file.discards)
         processes[number]?.slots[slot] = open
         if isWriter { files[id]?.writers += 1 } else { files[id]?.readers += 1 }
     }
@@ -95,7 +95,7 @@ extension Model {
         processes[number] = nil
     }
 
-    private mutating func spawn(_ number: Int, _ slot: Int?, _ fill: Fill) throws(Errno) {
+    private mutating func spawn(_ number: Int, _ slot: Int?, _ fill: BytePattern) throws(Errno) {
         let child = symbol()
         let written = Result { () throws(Errno) in
             if let slot { try write(try opened(number, slot), 0, fill.bytes, child) }
@@ -107,7 +107,7 @@ extension Model {
 
     private mutating func flush(_ open: Open, _ caller: Symbol, dying: Bool) throws(Errno) {
         guard open.isWriter, let file = files[open.file] else { return }
-        guard open.losses == file.losses else { throw .noKey }
+        guard open.discards == file.discards else { throw .noKey }
         guard var staged = file.staged, staged.isUncommitted || staged.refusal != nil else { return }
         if dying {
             staged.writers.remove(caller)
@@ -131,9 +131,9 @@ extension Model {
             if staged.isAbandoned || (try? commit(id)) == nil { files[id]?.epoch += 1 }
         }
         files[id]?.staged = nil
-        dropBrought(id)
+        dropAdopted(id)
         if files[id]?.isPending == true {
-            giveBack(file.former)
+            returnFreedName(file.former)
             dropPending(id)
         }
     }
@@ -148,7 +148,7 @@ extension Model {
             guard !snapshot.isClosed else { throw .noKey }
             value = snapshot.bytes
         } else {
-            guard open.losses == file.losses, answersByDescriptor(file) else { throw .noKey }
+            guard open.discards == file.discards, answersByDescriptor(file) else { throw .noKey }
             value = file.staged?.bytes ?? file.value
         }
         return .exactly(.bytes(Data(value.dropFirst(offset).prefix(count))))
@@ -190,7 +190,9 @@ extension Model {
     }
 
     private func checkUsable(_ open: Open) throws(Errno) {
-        guard let file = files[open.file], open.losses == file.losses, answersByDescriptor(file) else { throw .noKey }
+        guard let file = files[open.file], open.discards == file.discards, answersByDescriptor(file) else {
+            throw .noKey
+        }
     }
 
     /// Edits the value that writers share. A refused write abandons it, and close repeats its error (F1).
@@ -219,7 +221,7 @@ extension Model {
     /// fsync, by anybody: takes up what was abandoned, and commits.
     private mutating func sync(_ open: Open) throws(Errno) {
         guard let file = files[open.file] else { return }
-        if open.isWriter, open.losses != file.losses { throw .noKey }
+        if open.isWriter, open.discards != file.discards { throw .noKey }
         guard file.staged != nil else { return }
         files[open.file]?.staged?.isAbandoned = false
         files[open.file]?.staged?.refusal = nil
@@ -230,7 +232,7 @@ extension Model {
     mutating func truncate(_ id: FileID, _ size: Int) throws(Errno) {
         try checkWritable()
         guard size <= valueLimit else { throw .fileTooLarge }
-        try checkRoom()
+        try checkSpace()
         let isNew = files[id]?.staged == nil
         edit(id) { staged in
             Self.cut(&staged.bytes, size)
@@ -273,7 +275,7 @@ extension Model {
         if file.isPending { file.item = successor(file.former, file.item, in: file.place?.directory) }
         (file.isPending, file.former) = (false, nil)
         files[id] = file
-        keepBrought(id)
+        keepAdopted(id)
     }
 
     // MARK: Status
@@ -298,14 +300,14 @@ extension Model {
     mutating func chmod(_ id: FileID, _ permissions: UInt32) throws(Errno) {
         try checkWritable()
         try checkCommits(id)
-        keepBrought(id)
+        keepAdopted(id)
         files[id]?.permissions = permissions
     }
 
     mutating func setTime(_ id: FileID, _ time: Time) throws(Errno) {
         try checkWritable()
         try checkCommits(id)
-        keepBrought(id)
+        keepAdopted(id)
         files[id]?.modified = time
         files[id]?.staged?.modified = time
     }

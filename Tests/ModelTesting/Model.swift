@@ -70,7 +70,7 @@ public struct Model: Sendable {
         /// F3: what a descriptor for reading shows.
         var snapshot: Snapshot?
         /// ``File/discards`` at the open.
-        let losses: Int
+        let discards: Int
 
         /// For writing or truncating, however it is used: it takes part in F1.
         var isWriter: Bool { snapshot == nil }
@@ -107,19 +107,19 @@ public struct Model: Sendable {
     }
 
     /// What a file brings with it when it is renamed over an item.
-    struct Facts {
+    struct FileAttributes {
         var inode: Symbol
         var permissions: UInt32
         var modified: Time
     }
 
     /// F10: a name in the making has become the file of an item that has come to it.
-    struct Brought {
+    struct AdoptedFile {
         /// What was set on it before.
         let draft: Item
         let directory: DirectoryID
         /// The item's own, which are its again if nothing is committed.
-        var facts: Facts
+        var facts: FileAttributes
     }
 
     struct File {
@@ -135,20 +135,20 @@ public struct Model: Sendable {
         var staged: Staged?
         /// What a pending name stood for before.
         var former: Freed?
-        var brought: Brought?
+        var adopted: AdoptedFile?
         /// An item that has come to the name of a pending file while it could not be read.
         var contested: FileID?
         var readers = 0
         var writers = 0
         /// L2: how often a lock has taken away what was staged.
-        var losses = 0
+        var discards = 0
         /// How often something was taken back that everyone had seen: the times may have gone back with it.
         var epoch = 0
 
         var isOpen: Bool { readers + writers > 0 }
 
-        var facts: Facts {
-            get { Facts(inode: inode, permissions: permissions, modified: modified) }
+        var facts: FileAttributes {
+            get { FileAttributes(inode: inode, permissions: permissions, modified: modified) }
             set { (inode, permissions, modified) = (newValue.inode, newValue.permissions, newValue.modified) }
         }
     }

@@ -1,9 +1,9 @@
 import FileSystemCore
 
 /// Something that takes the steps of a program.
-public protocol ModelledSystem {
+public protocol SystemUnderTest {
     /// For how many seconds what a step comes to may take to be seen: the kernel waits for nobody's last close.
-    static var patience: Double { get }
+    static var timeout: Double { get }
     /// In seconds; never where it would be in doubt whether names that were freed at `times` can still be taken again.
     func now(avoiding times: [Double]) -> Double
     /// What came of it; throws if the system itself is broken.
@@ -29,7 +29,7 @@ public struct Difference: Error, CustomStringConvertible {
 }
 
 /// Runs programs on a system and on the model, and compares.
-public struct Comparison<System: ModelledSystem> {
+public struct Comparison<System: SystemUnderTest> {
     public let valueLimit: Int
     /// How many steps lie between two looks at everything.
     private let interval: Int
@@ -47,7 +47,7 @@ public struct Comparison<System: ModelledSystem> {
     private func run(_ program: [Step], interval: Int) throws -> Difference? {
         var system = try makeSystem()
         var model = Model(valueLimit: valueLimit)
-        var judge = Judge()
+        var judge = ModelOracle()
         for (index, operation) in program.enumerated() {
             var what = try difference(operation, &system, &model, &judge)
             if what == nil, index % interval == interval - 1 || isLookedAt(operation, index, of: program.count) {
@@ -62,11 +62,11 @@ public struct Comparison<System: ModelledSystem> {
 
     private func isLookedAt(_ operation: Step, _ index: Int, of count: Int) -> Bool {
         index == count - 1 || operation.action.changesState
-            || System.patience > 0 && operation.action.closes
+            || System.timeout > 0 && operation.action.closes
     }
 
     private func difference(
-        _ operation: Step, _ system: inout System, _ model: inout Model, _ judge: inout Judge
+        _ operation: Step, _ system: inout System, _ model: inout Model, _ judge: inout ModelOracle
     ) throws -> String? {
         model.advance(to: system.now(avoiding: model.freedTimes))
         let outcome = try system.perform(operation)
@@ -74,8 +74,8 @@ public struct Comparison<System: ModelledSystem> {
     }
 
     /// Everything that can be seen: by a process of its own, and through every descriptor.
-    private func inspect(_ system: inout System, _ model: inout Model, _ judge: inout Judge) throws -> String? {
-        let deadline = ContinuousClock.now + .seconds(System.patience)
+    private func inspect(_ system: inout System, _ model: inout Model, _ judge: inout ModelOracle) throws -> String? {
+        let deadline = ContinuousClock.now + .seconds(System.timeout)
         while true {
             var (attempt, trial) = (judge, model)
             var what: String?
@@ -156,7 +156,7 @@ extension Step {
     fileprivate var simpler: [Step] {
         let actions: [Action] =
             switch action {
-            case .write(let slot, _, let fill): [.write(slot: slot, offset: 0, Fill(1, min(fill.count, 3)))]
+            case .write(let slot, _, let fill): [.write(slot: slot, offset: 0, BytePattern(1, min(fill.count, 3)))]
             case .resize(let slot, _): [.resize(slot: slot, size: 1)]
             case .truncate(let place, _): [.truncate(place, size: 1)]
             case .read(let slot, _, let count): [.read(slot: slot, offset: 0, count: count)]

@@ -1,8 +1,8 @@
 /// A call of Keychain Services for one item (contract, F10), named by where it lies.
 public enum ServiceCall: Hashable, Codable, Sendable {
-    case add(Place, Fill, label: String?)
+    case add(Place, BytePattern, label: String?)
     /// What is nil stays as it is.
-    case update(Place, Fill?, label: String?, to: Place?)
+    case update(Place, BytePattern?, label: String?, to: Place?)
     case delete(Place)
     /// Its value.
     case find(Place)

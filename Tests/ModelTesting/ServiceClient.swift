@@ -62,7 +62,7 @@ struct ServiceClient {
 
     private static let groups = ["default", "g"]
 
-    private static func values(_ fill: Fill?, _ label: String?) -> [String: PropertyList] {
+    private static func values(_ fill: BytePattern?, _ label: String?) -> [String: PropertyList] {
         var values: [String: PropertyList] = [:]
         if fill != nil { values["v_Data"] = .secret(0) }
         if let label { values["labl"] = .string(label) }

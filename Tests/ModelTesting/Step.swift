@@ -16,7 +16,7 @@ public struct Place: Hashable, Codable, Sendable, CustomStringConvertible {
 }
 
 /// Bytes that tell where they come from: each value is one more than that before it.
-public struct Fill: Hashable, Codable, Sendable {
+public struct BytePattern: Hashable, Codable, Sendable {
     public var first: UInt8
     public var count: Int
 
@@ -46,12 +46,12 @@ public enum Action: Hashable, Codable, Sendable {
     case close(slot: Int)
     case duplicate(slot: Int, to: Int)
     case read(slot: Int, offset: Int, count: Int)
-    case write(slot: Int, offset: Int, Fill)
+    case write(slot: Int, offset: Int, BytePattern)
     case resize(slot: Int, size: Int)
     case sync(slot: Int)
     case status(slot: Int)
     /// A child that inherits all descriptors, writes through one of them if it is to, and ends.
-    case spawn(slot: Int?, Fill)
+    case spawn(slot: Int?, BytePattern)
     /// The process ends; another one has its number from then on.
     case exit
     /// The same, by a signal.

@@ -28,7 +28,8 @@ struct ModelRun {
     }
 
     /// Compares a system with the model on each program, or on the one program whose seed was given.
-    func compare<System: ModelledSystem>(_ comparison: Comparison<System>, _ abilities: Generator.Abilities) throws {
+    func compare<System: SystemUnderTest>(_ comparison: Comparison<System>, _ abilities: Generator.Capabilities) throws
+    {
         try each { seed in
             let random = SeededGenerator(seed: seed)
             var generator = Generator(random, valueLimit: comparison.valueLimit, abilities: abilities)

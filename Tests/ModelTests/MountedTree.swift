@@ -5,10 +5,10 @@ import ModelTesting
 import SystemPackage
 
 /// A keychain mounted by the real daemon, and real processes: what is between the model and them is the kernel.
-final class MountedTree: ModelledSystem {
+final class MountedTree: SystemUnderTest {
     static let valueLimit = 1 << 20
     /// RELEASE is sent by nobody's close, and answered to nobody: what the last close of a file commits is seen a moment later.
-    static let patience = 10.0
+    static let timeout = 10.0
 
     private let folder: URL
     private let started = ContinuousClock.now

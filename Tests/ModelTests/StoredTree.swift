@@ -13,9 +13,9 @@ import SystemPackage
 @testable import KeychainTree
 
 /// A tree over a keychain in a file, with some processes: what a mount is, without a kernel and without its daemon.
-final class StoredTree: ModelledSystem {
+final class StoredTree: SystemUnderTest {
     static let valueLimit = 65_536
-    static let patience = 0.0
+    static let timeout = 0.0
 
     private let folder: URL
     private let disk: FailingDisk
@@ -25,7 +25,7 @@ final class StoredTree: ModelledSystem {
     private let clock = ModelClock()
     private var keychain: KeychainStore
     private var tree: KeychainFileSystem
-    private var processes: [Int: Performer] = [:]
+    private var processes: [Int: StepRunner] = [:]
     private var lastProcessID: Int32 = 0
 
     init() throws {
@@ -69,7 +69,7 @@ final class StoredTree: ModelledSystem {
         keychain.comparesCache.store(true, ordering: .relaxed)
         var options = TreeOptions(userID: 0, groupID: 0)
         options.valueLimit = valueLimit
-        let requests = ItemRequests(keychain, valueLimit: valueLimit, host: host)
+        let requests = RPCRequestHandler(keychain, valueLimit: valueLimit, host: host)
         let tree = KeychainFileSystem(
             keychain: keychain, options: options, host: host, commands: NoCommands(), requests: requests)
         return (keychain, tree)
@@ -108,15 +108,15 @@ final class StoredTree: ModelledSystem {
         return lastProcessID
     }
 
-    private func process(_ number: Int) -> Performer {
+    private func process(_ number: Int) -> StepRunner {
         if let performer = processes[number] { return performer }
         let caller = Caller(userID: 0, groupID: 0, processID: newProcessID())
-        let performer = Performer(PathClient(tree, caller: caller))
+        let performer = StepRunner(PathClient(tree, caller: caller))
         processes[number] = performer
         return performer
     }
 
-    private func spawn(of number: Int, _ slot: Int?, _ fill: Fill) -> Outcome {
+    private func spawn(of number: Int, _ slot: Int?, _ fill: BytePattern) -> Outcome {
         let parent = process(number)
         guard let client = parent.client as? PathClient else { return .failed(Errno.notSupported.rawValue) }
         let child = client.fork(processID: newProcessID())

@@ -8,7 +8,7 @@ import Testing
 /// A client's way to a real mount: what it survives, and that it never waits for ever (contract, L4 and section 9).
 @Suite(.serialized) struct ConnectionTests {
     /// In milliseconds.
-    private static let patience = 1_500
+    private static let timeout = 1_500
 
     /// A mounted keychain, and a connection to wherever that is.
     private final class Fixture: Sendable {
@@ -20,7 +20,7 @@ import Testing
             try mount.run("create", "--kdf", "test")
             try mount.run("mount", mount.mountPoint)
             let path = mount.mountPoint
-            connection = MountConnection(patience: ConnectionTests.patience) { path }
+            connection = MountConnection(timeout: ConnectionTests.timeout) { path }
         }
 
         deinit {
@@ -211,7 +211,7 @@ import Testing
         let fixture = try Fixture()
         for number in 0..<8 { #expect(try fixture.add("a\(number)", Array("secret \(number)".utf8)) == 0) }
         let wrong = Mutex(0)
-        let most = Mutex(0)
+        let maximum = Mutex(0)
         let path = fixture.mount.mountPoint + "/.keychainfs/rpc"
         let connection = fixture.connection
         DispatchQueue.concurrentPerform(iterations: 40) { thread in
@@ -229,10 +229,10 @@ import Testing
                 if status != 0 || found != Array("secret \(number)".utf8) { wrong.withLock { $0 += 1 } }
             }
             let open = Self.descriptors(of: path)
-            most.withLock { $0 = max($0, open) }
+            maximum.withLock { $0 = max($0, open) }
         }
         #expect(wrong.withLock { $0 } == 0)
-        #expect((1...16).contains(most.withLock { $0 }))
+        #expect((1...16).contains(maximum.withLock { $0 }))
         usleep(800_000)
         #expect(Self.descriptors(of: path) == 0)
     }

@@ -20,7 +20,7 @@ struct KeyMaterial {
         let copy = try CopiedHome(of: environment)
         defer { copy.remove() }
         let locations = copy.locations
-        let opened = try KeychainFile(path: locations.keychain, locations: locations).open(isReadOnly: true)
+        let opened = try KeychainPath(path: locations.keychain, locations: locations).open(isReadOnly: true)
         defer { opened.keychain.close() }
         let secret = try SecretBytes(text: passphrase)
         let keys = opened.keychain.keys

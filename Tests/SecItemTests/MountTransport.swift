@@ -30,11 +30,11 @@ private final class MountedKeychain: KeychainTransport {
     init(_ keychain: KeychainStore, valueLimit: Int) {
         let tree = KeychainFileSystem(
             keychain: keychain, options: TreeOptions(userID: getuid(), groupID: getgid()), host: CaseHost(),
-            commands: CaseCommands(), requests: ItemRequests(keychain, valueLimit: valueLimit, host: CaseHost()))
+            commands: CaseCommands(), requests: RPCRequestHandler(keychain, valueLimit: valueLimit, host: CaseHost()))
         let session = try? MountedSession(tree) { options in
             options.receiverServesIO = true
             // The connection answers for this type of mount only.
-            options.subtype = MountPlan.subtype
+            options.subtype = MountOperation.subtype
         }
         // Without a mount every case fails: nobody answers.
         let path = session?.path ?? "/var/empty"

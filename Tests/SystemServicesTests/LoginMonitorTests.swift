@@ -36,7 +36,7 @@ private final class TestBus: Sendable {
 }
 
 /// What a watch has told, in order.
-private final class Journal: Sendable {
+private final class EventLog: Sendable {
     enum Entry: Hashable { case event(LoginEvent), connection(LoginConnection), ended }
     let entries = Mutex<[Entry]>([])
 
@@ -65,7 +65,7 @@ private final class Journal: Sendable {
 /// L4: logind on a real D-Bus daemon.
 @Suite(.serialized) struct LoginMonitorTests {
     private let bus: TestBus
-    private let journal = Journal()
+    private let journal = EventLog()
 
     init() throws { bus = try TestBus() }
 

@@ -17,13 +17,13 @@ package enum DurationText {
                 digits.append(character)
                 continue
             }
-            guard let place = remaining.firstIndex(where: { $0.name == character }), let number = Int64(digits) else {
+            guard let index = remaining.firstIndex(where: { $0.name == character }), let number = Int64(digits) else {
                 return nil
             }
-            let (seconds, overflow) = number.multipliedReportingOverflow(by: units[place].seconds)
+            let (seconds, overflow) = number.multipliedReportingOverflow(by: units[index].seconds)
             guard !overflow, seconds <= limit - total else { return nil }
             total += seconds
-            (digits, remaining) = ("", units[(place + 1)...])
+            (digits, remaining) = ("", units[(index + 1)...])
         }
         return digits.isEmpty && total > 0 ? .seconds(total) : nil
     }

@@ -12,11 +12,11 @@ package struct ItemDescription: Sendable {
     private let attributes: [(name: String, value: [UInt8])]
 
     /// Reads the attributes from the file's extended attributes.
-    package init(file: String) throws(Failure) {
+    package init(file: String) throws(CLIError) {
         let reader = AttributeReader(file: file)
         try Self.checkDaemon(file)
         guard let code = try reader.value("user.kSecClass"), let itemClass = Self.itemClass(code) else {
-            throw Failure(.failure, "\(file) is no item of a mounted keychain.")
+            throw CLIError(.failure, "\(file) is no item of a mounted keychain.")
         }
         self.file = file
         self.itemClass = itemClass
@@ -42,9 +42,9 @@ package struct ItemDescription: Sendable {
 
     /// A daemon that does not answer would keep this process where no signal reaches it (contract, L4), and of one that has
     /// died the kernel's error says little.
-    private static func checkDaemon(_ file: String) throws(Failure) {
+    private static func checkDaemon(_ file: String) throws(CLIError) {
         guard let mountPoint = MountedKeychains.mountPoint(onTheWayTo: FilePath(file)) else { return }
-        if let silence = MountClient(mountPoint: mountPoint).silence() { throw silence }
+        if let silence = MountClient(mountPoint: mountPoint).noResponseMessage() { throw silence }
     }
 
     private static func itemClass(_ bytes: [UInt8]) -> ItemClass? {
@@ -64,7 +64,7 @@ package struct ItemDescription: Sendable {
 private struct AttributeReader {
     let file: String
 
-    func attributes(of itemClass: ItemClass) throws(Failure) -> [(name: String, value: [UInt8])] {
+    func attributes(of itemClass: ItemClass) throws(CLIError) -> [(name: String, value: [UInt8])] {
         var found: [(name: String, value: [UInt8])] = []
         for key in AttributeKey.allCases where key.definition.classes.contains(itemClass) {
             guard let bytes = try value("user." + key.definition.name) else { continue }
@@ -77,7 +77,7 @@ private struct AttributeReader {
         return found
     }
 
-    func value(_ name: String) throws(Failure) -> [UInt8]? {
+    func value(_ name: String) throws(CLIError) -> [UInt8]? {
         do {
             return try ExtendedAttributes.get(name, of: file)
         } catch .noAttribute, .operationNotSupported {
@@ -87,7 +87,7 @@ private struct AttributeReader {
         }
     }
 
-    private func names() throws(Failure) -> [String] {
+    private func names() throws(CLIError) -> [String] {
         do {
             return try ExtendedAttributes.list(of: file).sorted()
         } catch {
@@ -95,11 +95,11 @@ private struct AttributeReader {
         }
     }
 
-    private func failure(_ error: Errno) -> Failure {
+    private func failure(_ error: Errno) -> CLIError {
         switch error {
-        case .noKey: Failure(.locked, "\(file) is locked. Unlock the keychain with 'keychainfs unlock'.")
-        case .noSuchFileOrDirectory: Failure(.failure, "There is no \(file).")
-        default: Failure(.failure, "\(file) cannot be read: \(error).")
+        case .noKey: CLIError(.locked, "\(file) is locked. Unlock the keychain with 'keychainfs unlock'.")
+        case .noSuchFileOrDirectory: CLIError(.failure, "There is no \(file).")
+        default: CLIError(.failure, "\(file) cannot be read: \(error).")
         }
     }
 }

@@ -21,21 +21,21 @@ package struct MountClient: Sendable {
     }
 
     /// Within seconds, or it fails.
-    package func status() throws(Failure) -> StatusReport {
-        let answer = try statusJSON()
+    package func status() throws(CLIError) -> StatusReport {
+        let result = try statusJSON()
         do {
-            return try StatusReport(json: answer)
+            return try StatusReport(json: result)
         } catch {
-            throw Failure(.failure, "\(mountPoint) gives no status that this version understands.")
+            throw CLIError(.failure, "\(mountPoint) gives no status that this version understands.")
         }
     }
 
     /// Fails if it is not the owner's mount, or its daemon does not answer: before the user is asked for a secret.
-    package func checkOwner() throws(Failure) { _ = try statusJSON(of: owner) }
+    package func checkOwner() throws(CLIError) { _ = try statusJSON(of: owner) }
 
-    private func statusJSON(of owner: MountOwner = .anyone) throws(Failure) -> [UInt8] {
-        do throws(ControlExchange.Failed) {
-            return try ControlExchange(
+    private func statusJSON(of owner: MountOwner = .anyone) throws(CLIError) -> [UInt8] {
+        do throws(ControlRequest.Failure) {
+            return try ControlRequest(
                 mountPoint: mountPoint, file: .status, requirement: owner.requirement, limit: .zero
             ).ask([UInt8]().rawSpan)
         } catch {
@@ -45,8 +45,8 @@ package struct MountClient: Sendable {
 
     /// What to say of a daemon that does not answer, or of a mount without one; nil for one that answers, be it with a refusal.
     /// What it answers is not looked at: to take JSON apart costs a command more than the answer.
-    func silence() -> Failure? {
-        do throws(Failure) {
+    func noResponseMessage() -> CLIError? {
+        do throws(CLIError) {
             _ = try statusJSON()
             return nil
         } catch {
@@ -56,7 +56,7 @@ package struct MountClient: Sendable {
 
     /// Runs a command of `.keychainfs/control`; returns its answer. Fails after `limit`, or soon when the daemon does not
     /// even tell its status.
-    package func run(_ command: String, limit: Duration = Self.limit) throws(Failure) -> [UInt8] {
+    package func run(_ command: String, limit: Duration = Self.limit) throws(CLIError) -> [UInt8] {
         try send(try Self.message(command, count: 0), limit: limit, to: .anyone)
     }
 
@@ -64,8 +64,8 @@ package struct MountClient: Sendable {
     ///
     /// `meaning`: what an errno means in this command; nil for what it means in all.
     func run(
-        _ command: String, secret: borrowing SecretBytes, meaning: (Errno) -> Failure? = { _ in nil }
-    ) throws(Failure) -> [UInt8] {
+        _ command: String, secret: borrowing SecretBytes, meaning: (Errno) -> CLIError? = { _ in nil }
+    ) throws(CLIError) -> [UInt8] {
         var message = try Self.message(command, count: secret.count)
         let end = message.count - secret.count
         var output = message.mutableBytes
@@ -74,41 +74,42 @@ package struct MountClient: Sendable {
     }
 
     /// Locks, whatever other commands the daemon is at.
-    package func lock() throws(Failure) {
+    package func lock() throws(CLIError) {
         let message = Array("lock\n".utf8)
-        do throws(ControlExchange.Failed) {
-            _ = try ControlExchange(mountPoint: mountPoint, file: .lock, limit: Self.limit).ask(message.rawSpan)
+        do throws(ControlRequest.Failure) {
+            _ = try ControlRequest(mountPoint: mountPoint, file: .lock, limit: Self.limit).ask(message.rawSpan)
         } catch {
             throw failure(error)
         }
     }
 
     /// Warns of an unusual cost of the passphrase (``UnlockCost``), before it is spent.
-    package func reportCost(of kind: SlotKind, say: (String) -> Void) throws(Failure) {
+    package func reportCost(of kind: SlotKind, say: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase else { return }
-        let place = "the keychain at \(mountPoint)"
-        let list = try MountedSlots(self, place: place).list()
-        try list.reportCost(of: kind, place: place, say: say)
+        let keychainName = "the keychain at \(mountPoint)"
+        let list = try MountedSlotBackend(self, keychainName: keychainName).list()
+        try list.reportCost(of: kind, keychainName: keychainName, say: say)
     }
 
-    package func unlock(with secret: borrowing UnlockSecret, acceptingRollback: Bool) throws(Failure) {
-        let command = UnlockCommand(kind: secret.kind, acceptsRollback: acceptingRollback)
-        do throws(Failure) {
+    package func unlock(with secret: borrowing UnlockSecret, acceptingRollback: Bool) throws(CLIError) {
+        let command = UnlockRequest(kind: secret.kind, acceptsRollback: acceptingRollback)
+        do throws(CLIError) {
             _ = try run(command.line, secret: secret.bytes)
         } catch  where error.exitCode == .wrongPassphrase {
-            throw Failure(
+            throw CLIError(
                 .wrongPassphrase,
                 "\(secret.kind.subject) does not open the keychain at \(mountPoint). \(secret.kind.advice)")
         } catch  where error.exitCode == .locked {
-            throw Failure(.locked, "The keychain at \(mountPoint) was locked meanwhile, and stays so. Unlock it again.")
+            throw CLIError(
+                .locked, "The keychain at \(mountPoint) was locked meanwhile, and stays so. Unlock it again.")
         }
     }
 
     /// The command's line, and room for `count` bytes after it.
-    private static func message(_ command: String, count: Int) throws(Failure) -> SecretBytes {
+    private static func message(_ command: String, count: Int) throws(CLIError) -> SecretBytes {
         let line = Array((command + "\n").utf8)
         guard var message = try? SecretBytes(count: line.count + count) else {
-            throw Failure(.failure, "There is no locked memory left for the passphrase.")
+            throw CLIError(.failure, "There is no locked memory left for the passphrase.")
         }
         var output = message.mutableBytes
         _ = output.write(line.rawSpan)
@@ -117,10 +118,10 @@ package struct MountClient: Sendable {
 
     private func send(
         _ message: borrowing SecretBytes, limit: Duration, to owner: MountOwner,
-        _ meaning: (Errno) -> Failure? = { _ in nil }
-    ) throws(Failure) -> [UInt8] {
-        do throws(ControlExchange.Failed) {
-            return try ControlExchange(
+        _ meaning: (Errno) -> CLIError? = { _ in nil }
+    ) throws(CLIError) -> [UInt8] {
+        do throws(ControlRequest.Failure) {
+            return try ControlRequest(
                 mountPoint: mountPoint, file: .control, requirement: owner.requirement, limit: limit
             ).ask(message.bytes)
         } catch {
@@ -129,70 +130,71 @@ package struct MountClient: Sendable {
         }
     }
 
-    private func failure(_ error: ControlExchange.Failed) -> Failure {
+    private func failure(_ error: ControlRequest.Failure) -> CLIError {
         switch error {
         case .untrusted(.anotherUser(let userID)):
-            Failure(
+            CLIError(
                 .notMounted,
                 """
                 \(mountPoint) is the mount of another user (\(userID)), and gets none of your secrets. Root names that user \
                 with --owner or \(MountOwner.variable) to use it all the same.
                 """)
         case .atOpen(.permissionDenied):
-            Failure(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
+            CLIError(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
         case .atOpen(.noSuchFileOrDirectory), .atOpen(.notDirectory), .atOpen(.tooManySymbolicLinkLevels),
             .untrusted(.anotherFileSystem):
-            Failure(.notMounted, "No keychain is mounted at \(mountPoint). Mount one with 'keychainfs mount'.")
+            CLIError(.notMounted, "No keychain is mounted at \(mountPoint). Mount one with 'keychainfs mount'.")
         case .atOpen(.socketNotConnected):
-            Failure(.notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
-        case .atOpen(let errno): Failure(.failure, "The keychain at \(mountPoint) does not answer: \(errno).")
+            CLIError(
+                .notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
+        case .atOpen(let errno): CLIError(.failure, "The keychain at \(mountPoint) does not answer: \(errno).")
         case .refused(.socketNotConnected), .refused(.connectionAbort), .refused(.operationNotSupportedByDevice):
-            Failure(.notMounted, "The daemon of \(mountPoint) has ended meanwhile: nothing is mounted there any more.")
+            CLIError(.notMounted, "The daemon of \(mountPoint) has ended meanwhile: nothing is mounted there any more.")
         case .refused(let errno): refusal(errno)
         case .silent:
-            Failure(
+            CLIError(
                 .noAnswer,
                 """
-                The daemon of \(mountPoint) does not answer. If it was stopped, let it go on ('kill -CONT PID'); if it hangs, \
+                The daemon of \(mountPoint) does not result. If it was stopped, let it go on ('kill -CONT PID'); if it hangs, \
                 end it with 'kill -KILL PID', and its guard takes the mount away. 'pgrep -af keychainfs' shows its PID.
                 """)
         case .noHelper(let errno):
-            Failure(
+            CLIError(
                 .failure,
                 "No process can be started to ask the daemon: \(errno). Limits of this shell ('ulimit -a') may be why.")
         }
     }
 
-    private func refusal(_ errno: Errno?) -> Failure {
+    private func refusal(_ errno: Errno?) -> CLIError {
         switch errno {
         case Errno(rawValue: 129):
-            return Failure(.wrongPassphrase, "The passphrase does not open the keychain at \(mountPoint). Try again.")
+            return CLIError(.wrongPassphrase, "The passphrase does not open the keychain at \(mountPoint). Try again.")
         case Errno(rawValue: 126):
-            return Failure(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
+            return CLIError(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
         case Errno.staleNFSFileHandle:
-            return Failure(
+            return CLIError(
                 .rolledBack,
                 """
                 The keychain at \(mountPoint) is OLDER than what this device has seen of it, or what this device kept to \
-                tell is damaged. It stays locked. If you put an old copy in its place, accept it with --accept-rollback.
+                tell is damaged. It stays locked. If you put an old copy in its keychainName, accept it with --accept-rollback.
                 """)
         case Errno.noSpace:
-            return Failure(
+            return CLIError(
                 .diskFull, "The disk that holds the keychain of \(mountPoint) is full. Make room and try again.")
         case Errno.readOnlyFileSystem:
-            return Failure(
+            return CLIError(
                 .readOnly,
                 """
                 The keychain of \(mountPoint) is on a read-only medium, where the daemon cannot make its copy. \
                 'keychainfs unmount' it and try again.
                 """)
         case Errno.resourceBusy:
-            return Failure(
+            return CLIError(
                 .inUse, "The daemon of \(mountPoint) is at such a command already. Try again when it is done.")
         case Errno.noMemory:
-            return Failure(.failure, "The daemon has not enough memory for the key derivation.")
+            return CLIError(.failure, "The daemon has not enough memory for the key derivation.")
         default:
-            return Failure(
+            return CLIError(
                 .failure,
                 "The keychain at \(mountPoint) refused the command (\(errno.map(String.init(describing:)) ?? "unknown error"))."
             )

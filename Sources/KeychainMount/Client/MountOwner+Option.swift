@@ -4,14 +4,14 @@ package typealias MountOwner = KeychainConnection.MountOwner
 
 extension MountOwner {
     /// The owner that an option names, or else the environment; by default the user who runs the command.
-    package static func named(_ name: String?) throws(Failure) -> MountOwner {
+    package static func named(_ name: String?) throws(CLIError) -> MountOwner {
         do throws(OwnerError) {
             guard let name else { return try .ofEnvironment() }
             return try MountOwner(name: name)
         } catch .notRoot {
-            throw Failure(.usage, "--owner is for root: other users give their secrets to their own mounts only.")
+            throw CLIError(.usage, "--owner is for root: other users give their secrets to their own mounts only.")
         } catch {
-            throw Failure(.usage, "There is no user of the name in --owner or \(variable).")
+            throw CLIError(.usage, "There is no user of the name in --owner or \(variable).")
         }
     }
 }

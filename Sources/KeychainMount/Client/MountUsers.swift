@@ -43,12 +43,12 @@ struct MountUsers {
         let folder = "/proc/\(process)"
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")) ?? []
         let links = ["cwd", "root", "exe"] + descriptors.map { "fd/\($0)" }
-        if links.contains(where: { lies(link("\(folder)/\($0)"), in: mountPoint) }) { return true }
+        if links.contains(where: { isLocated(link("\(folder)/\($0)"), in: mountPoint) }) { return true }
         // A mapped file outlives its descriptor.
         guard let maps = try? String(contentsOfFile: "\(folder)/maps", encoding: .utf8) else { return false }
         return maps.split(separator: "\n").contains { line in
             guard let slash = line.firstIndex(of: "/") else { return false }
-            return lies(String(line[slash...]), in: mountPoint)
+            return isLocated(String(line[slash...]), in: mountPoint)
         }
     }
 
@@ -56,7 +56,7 @@ struct MountUsers {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) ?? ""
     }
 
-    private static func lies(_ path: String, in mountPoint: String) -> Bool {
+    private static func isLocated(_ path: String, in mountPoint: String) -> Bool {
         path == mountPoint || path.hasPrefix(mountPoint + "/")
     }
 }

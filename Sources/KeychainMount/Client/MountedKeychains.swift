@@ -62,18 +62,18 @@ enum MountedKeychains {
         guard let table = try? MountTable.current() else { return nil }
         var ahead = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
         var links = 0
-        var place = FilePath("/")
+        var parent = FilePath("/")
         while let name = ahead.components.first {
             ahead = FilePath(root: nil, ahead.components.dropFirst())
-            place = place.appending(name).lexicallyNormalized()
-            if let mountPoint = mountPoint(above: place.string, in: table) { return mountPoint }
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place.string) else {
+            parent = parent.appending(name).lexicallyNormalized()
+            if let mountPoint = mountPoint(above: parent.string, in: table) { return mountPoint }
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: parent.string) else {
                 continue
             }
             links += 1
             guard links <= linkLimit else { return nil }
-            ahead = place.removingLastComponent().pushing(FilePath(target)).pushing(ahead)
-            place = FilePath("/")
+            ahead = parent.removingLastComponent().pushing(FilePath(target)).pushing(ahead)
+            parent = FilePath("/")
         }
         return nil
     }

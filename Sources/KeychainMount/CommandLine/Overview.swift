@@ -14,7 +14,7 @@ package struct Overview: Sendable {
     private let defaultMountPoint: String
 
     /// Asks each daemon for its status. A daemon that does not respond delays this by some seconds.
-    package init(keychain: KeychainFile, mountPoint: String) {
+    package init(keychain: KeychainPath, mountPoint: String) {
         self.init(
             mounted: MountedKeychains.ofCaller.map { Self.mounted(at: $0) }, keychainExists: keychain.exists,
             defaultMountPoint: mountPoint)
@@ -27,7 +27,7 @@ package struct Overview: Sendable {
     }
 
     private static func mounted(at mountPoint: String) -> Mounted {
-        do throws(Failure) {
+        do throws(CLIError) {
             let status = try MountClient(mountPoint: mountPoint).status()
             return Mounted(mountPoint: mountPoint, state: status.state, items: status.items)
         } catch {

@@ -11,13 +11,13 @@ struct ControlCommandLine: ControlCommandHandler {
     private let mountPoint: String
     private let home: String
     private let buffersLocked: @Sendable () -> Bool
-    private let snapshots: SnapshotMaker
+    private let snapshots: SnapshotWriter
     private let automaticLock: @Sendable () -> AutomaticLockStatus
     private let requestTimeout: RequestTimeout?
 
     /// `buffersLocked` and `automaticLock` are asked each time the status is.
     init(
-        processID: Int32, keychainPath: String, mountPoint: String, home: String, snapshots: SnapshotMaker,
+        processID: Int32, keychainPath: String, mountPoint: String, home: String, snapshots: SnapshotWriter,
         buffersLocked: @escaping @Sendable () -> Bool,
         automaticLock: @escaping @Sendable () -> AutomaticLockStatus, requestTimeout: RequestTimeout? = nil
     ) {
@@ -39,10 +39,10 @@ struct ControlCommandLine: ControlCommandHandler {
             isReadOnly: tree.isReadOnly, items: items,
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
-            warnings: MountPointAdvice(mountPoint: mountPoint, home: home).unusual + Self.warnings(of: tree.keychain)
+            warnings: MountPointWarnings(mountPoint: mountPoint, home: home).unusual + Self.warnings(of: tree.keychain)
                 + [automaticLock.warning].compactMap(\.self),
             device: StatusReport.Device(tree.keychain), automaticLock: automaticLock,
-            rekey: StatusReport.Rekey(tree.keychain.rekeyProgress),
+            rekey: StatusReport.RekeyStatus(tree.keychain.rekeyProgress),
             stagedMemory: StatusReport.StagedMemory(used: tree.stagedMemory.used, limit: tree.stagedMemory.limit),
             requestTimeout: requestTimeout?.seconds
         ).json
@@ -77,18 +77,18 @@ struct ControlCommandLine: ControlCommandHandler {
             let lost = try keychain.startRekey { () throws(KeychainFault) in try keychain.keys.userKey(with: secret) }
             return Array(lost.map { "\($0)\n" }.joined().utf8)
         case "check":
-            return CheckAnswer(try tree.keychain.check()).json
+            return CheckResult(try tree.keychain.check()).json
         case "backup":
             return try snapshots.make().json
         case SlotRequest.list:
-            return SlotListAnswer(try tree.keychain.keys.slots()).json
+            return SlotListResult(try tree.keychain.keys.slots()).json
         default:
             if let slots = SlotRequest(line: verb) {
                 let change = try slots.run(command.extracting(end..<command.byteCount), on: tree.keychain)
                 if slots.mayDeleteItems { request.notificationsBeforeReply += tree.forgetUnavailable() }
-                return SlotChangeAnswer(change).json
+                return SlotChangeResult(change).json
             }
-            guard let unlock = UnlockCommand(line: verb) else { throw .param }
+            guard let unlock = UnlockRequest(line: verb) else { throw .param }
             let secret = try UnlockSecret(kind: unlock.kind, bytes: Self.secret(command, from: end))
             try tree.unlock(with: secret, acceptingRollback: unlock.acceptsRollback)
             return Array("unlocked\n".utf8)

@@ -18,7 +18,7 @@ package struct HardeningStatus: Codable, Sendable {
     /// Yama's `ptrace_scope`: 0 lets a user trace all processes of his own that are dumpable; nil: not there.
     package let ptraceScope: Int?
 
-    package init(_ report: ProcessHardening.Report, buffersLocked: Bool, host: HostFacts = HostFacts()) {
+    package init(_ report: ProcessHardening.Report, buffersLocked: Bool, host: HostInfo = HostInfo()) {
         memoryLocked = report.memoryLocked
         self.buffersLocked = buffersLocked
         lockedKilobytes = host.lockedKilobytes

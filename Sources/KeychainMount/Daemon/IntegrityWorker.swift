@@ -8,7 +8,7 @@ import SystemServices
 /// The thread that verifies a keychain's rows and indexes, rebuilds wrong indexes, and writes the result to the log (contract, S2). No names: the log is readable by others.
 struct IntegrityWorker {
     let keychain: KeychainStore
-    let host: StoreHost
+    let host: SystemTreeHost
     let log: Logger
     /// Called after a rebuild of the indexes and after a change by another program: names may now be found that were not found before.
     let namesChanged: @Sendable () -> Void
@@ -18,12 +18,12 @@ struct IntegrityWorker {
         keychain.expectVerification()
         try BackgroundThread.start(stack: .large) { [self] in
             keychain.verifyInBackground(
-                available: { try? host.statistics().availableBytes }, rebuilt: namesChanged, changed: tellOfChange,
+                available: { try? host.statistics().availableBytes }, rebuilt: namesChanged, changed: notifyChange,
                 report: tell)
         }
     }
 
-    private func tellOfChange() {
+    private func notifyChange() {
         namesChanged()
         log.critical("another program has changed the file of the keychain or its log; it is verified again")
     }

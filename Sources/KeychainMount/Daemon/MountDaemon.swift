@@ -13,7 +13,7 @@ import SystemServices
 
 /// The process that serves one mount.
 struct MountDaemon {
-    private let plan: MountPlan
+    private let operation: MountOperation
     private let log = Logger(label: "keychainfs")
     private let signals: EndingSignals
     /// The limit that the kernel applies to a mount that is created now.
@@ -22,8 +22,8 @@ struct MountDaemon {
     private let say: @Sendable (String) -> Void
 
     /// `say` gets warnings for the user who mounts.
-    init(_ plan: MountPlan, say: @escaping @Sendable (String) -> Void) {
-        self.plan = plan
+    init(_ operation: MountOperation, say: @escaping @Sendable (String) -> Void) {
+        self.operation = operation
         self.say = say
         signals = EndingSignals(log: log)
     }
@@ -33,12 +33,12 @@ struct MountDaemon {
     ///
     /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
     /// secret it is opened as far as the device key goes, and waits for its first unlock.
-    func serve(with secret: consuming UnlockSecret?, ready: () -> Bool) throws(Failure) {
+    func serve(with secret: consuming UnlockSecret?, ready: () -> Bool) throws(CLIError) {
         startSignals()
         reportHardening(ProcessHardening.apply())
         let place = try openPlace()
         let watch = try startGuard()
-        do throws(Failure) {
+        do throws(CLIError) {
             let opened = try openKeychain(secret)
             defer { opened.keychain.close() }
             reportDevice(opened)
@@ -54,16 +54,18 @@ struct MountDaemon {
     private func serve(
         _ opened: OpenedKeychain, at place: borrowing MountDirectory, guardedBy watch: borrowing MountWatchdog,
         ready: () -> Bool
-    ) throws(Failure) {
+    ) throws(CLIError) {
         let keychain = opened.keychain
-        let snapshots = SnapshotMaker(opened, path: plan.file.path)
+        let snapshots = SnapshotWriter(opened, path: operation.file.path)
         snapshots.removeLeftovers()
         defer { snapshots.removeLeftovers() }
         let served = ServedSession()
-        let locks = AutomaticLocks(plan.options.lockPolicy, log: log)
+        let locks = AutomaticLockController(operation.options.lockPolicy, log: log)
         let memory = try startMemoryTrim()
         defer { memory.cancel() }
-        let host = StoreHost(directory: FilePath(plan.file.path).removingLastComponent().string) { memory.runSoon() }
+        let host = SystemTreeHost(directory: FilePath(operation.file.path).removingLastComponent().string) {
+            memory.runSoon()
+        }
         let tree = makeTree(keychain, host, snapshots, served, locks)
         try startWorkers(keychain, tree, host, served)
         let numbers = try keepNumbers(keychain)
@@ -77,7 +79,7 @@ struct MountDaemon {
             defer { try? place.seal() }
             try startLocks(locks, tree, session)
             defer { locks.end() }
-            log.info("mounted", metadata: ["read-only": "\(plan.options.isReadOnly)"])
+            log.info("mounted", metadata: ["read-only": "\(operation.options.isReadOnly)"])
             if !ready() {
                 log.notice("nobody waits for the mount any more")
                 try? session.unmount(lazily: true)
@@ -89,7 +91,7 @@ struct MountDaemon {
             try session.run()
             log.info("unmounted")
         } catch {
-            throw Failure(error, mountPoint: plan.mountPoint)
+            throw CLIError(error, mountPoint: operation.mountPoint)
         }
     }
 
@@ -105,8 +107,8 @@ struct MountDaemon {
 
     /// Each has a thread, which ends with the keychain.
     private func startWorkers(
-        _ keychain: KeychainStore, _ tree: KeychainFileSystem, _ host: StoreHost, _ served: ServedSession
-    ) throws(Failure) {
+        _ keychain: KeychainStore, _ tree: KeychainFileSystem, _ host: SystemTreeHost, _ served: ServedSession
+    ) throws(CLIError) {
         do throws(Errno) {
             try IntegrityWorker(keychain: keychain, host: host, log: log) {
                 served.session?.notifier.send(tree.forgetNames())
@@ -114,38 +116,38 @@ struct MountDaemon {
             try RewrapWorker(keychain: keychain, log: log).start()
             try RekeyWorker(keychain: keychain, host: host, log: log).start()
         } catch {
-            throw Failure(noThread: error)
+            throw CLIError(noThread: error)
         }
     }
 
     /// Saves the commit number once a minute, and after each lock: a lock does not wait for the disk.
-    private func keepNumbers(_ keychain: KeychainStore) throws(Failure) -> Periodically {
+    private func keepNumbers(_ keychain: KeychainStore) throws(CLIError) -> PeriodicTimer {
         do throws(Errno) {
-            let numbers = try Periodically(seconds: 60) {
+            let numbers = try PeriodicTimer(seconds: 60) {
                 keychain.watchStore()
                 try? keychain.keys.keepCommitNumber()
             }
             keychain.keys.watch { if $0 == .locked { numbers.runSoon() } }
             return numbers
         } catch {
-            throw Failure(noThread: error)
+            throw CLIError(noThread: error)
         }
     }
 
     /// Returns memory to the system apart from requests: it takes milliseconds, and faults code back in.
-    private func startMemoryTrim() throws(Failure) -> Periodically {
+    private func startMemoryTrim() throws(CLIError) -> PeriodicTimer {
         do throws(Errno) {
-            return try Periodically(seconds: nil, delay: 1) { ProcessMemory.trimHeap() }
+            return try PeriodicTimer(seconds: nil, delay: 1) { ProcessMemory.trimHeap() }
         } catch {
-            throw Failure(noThread: error)
+            throw CLIError(noThread: error)
         }
     }
 
-    private func openPlace() throws(Failure) -> MountDirectory {
+    private func openPlace() throws(CLIError) -> MountDirectory {
         do throws(MountPointError) {
-            return try MountDirectory(at: plan.mountPoint)
+            return try MountDirectory(at: operation.mountPoint)
         } catch {
-            throw Failure(error, mountPoint: plan.mountPoint)
+            throw CLIError(error, mountPoint: operation.mountPoint)
         }
     }
 
@@ -153,7 +155,7 @@ struct MountDaemon {
     private func mount(_ session: Session, at place: borrowing MountDirectory) throws(FuseError) {
         try? place.prepare()
         do throws(FuseError) {
-            try session.mount(at: plan.mountPoint)
+            try session.mount(at: operation.mountPoint)
         } catch {
             try? place.restore()
             throw error
@@ -161,11 +163,13 @@ struct MountDaemon {
         try? place.seal()
     }
 
-    private func startGuard() throws(Failure) -> MountWatchdog {
+    private func startGuard() throws(CLIError) -> MountWatchdog {
         do throws(FuseError) {
-            return try MountWatchdog.start(arguments: ["guard", "--type", MountedKeychains.type, "--", plan.mountPoint])
+            return try MountWatchdog.start(arguments: [
+                "guard", "--type", MountedKeychains.type, "--", operation.mountPoint,
+            ])
         } catch {
-            throw Failure(.failure, "The guard of the mount cannot be started: \(error).")
+            throw CLIError(.failure, "The guard of the mount cannot be started: \(error).")
         }
     }
 
@@ -181,12 +185,12 @@ struct MountDaemon {
         }
     }
 
-    private func openKeychain(_ secret: consuming UnlockSecret?) throws(Failure) -> OpenedKeychain {
-        let opened = try plan.file.open(isReadOnly: plan.options.isReadOnly)
+    private func openKeychain(_ secret: consuming UnlockSecret?) throws(CLIError) -> OpenedKeychain {
+        let opened = try operation.file.open(isReadOnly: operation.options.isReadOnly)
         guard let secret else { return opened }
-        do throws(Failure) {
-            try opened.keychain.keys.reportCost(of: secret.kind, keychain: plan.file.path, say: say)
-            try opened.unlock(with: secret, acceptingRollback: plan.acceptsRollback, keychain: plan.file.path)
+        do throws(CLIError) {
+            try opened.keychain.keys.reportCost(of: secret.kind, keychain: operation.file.path, say: say)
+            try opened.unlock(with: secret, acceptingRollback: operation.acceptsRollback, keychain: operation.file.path)
             return opened
         } catch {
             opened.keychain.close()
@@ -196,35 +200,36 @@ struct MountDaemon {
     }
 
     private func makeTree(
-        _ keychain: KeychainStore, _ host: StoreHost, _ snapshots: SnapshotMaker, _ served: ServedSession,
-        _ locks: AutomaticLocks
+        _ keychain: KeychainStore, _ host: SystemTreeHost, _ snapshots: SnapshotWriter, _ served: ServedSession,
+        _ locks: AutomaticLockController
     ) -> KeychainFileSystem {
         var options = TreeOptions(userID: getuid(), groupID: getgid())
-        options.isReadOnly = plan.options.isReadOnly
-        options.stagedLimit = plan.options.stagedLimit
-        options.isShared = plan.options.access == .everyone
+        options.isReadOnly = operation.options.isReadOnly
+        options.stagedLimit = operation.options.stagedLimit
+        options.isShared = operation.options.access == .everyone
         options.commandLimit = requestTimeout.map { timeout in
             CommandLimit(
                 longestWait: timeout.longestWait, threads: CommandRunner(notifier: { served.session?.notifier }))
         }
         let commands = ControlCommandLine(
-            processID: getpid(), keychainPath: plan.file.path, mountPoint: plan.mountPoint, home: DefaultPaths().home,
+            processID: getpid(), keychainPath: operation.file.path, mountPoint: operation.mountPoint,
+            home: DefaultPaths().home,
             snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, automaticLock: { locks.status },
             requestTimeout: requestTimeout)
         return KeychainFileSystem(
             keychain: keychain, options: options, host: host, commands: commands,
-            requests: ItemRequests(keychain, valueLimit: options.valueLimit, host: host))
+            requests: RPCRequestHandler(keychain, valueLimit: options.valueLimit, host: host))
     }
 
     /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.
     private var sessionOptions: SessionOptions {
         var options = SessionOptions(
-            source: plan.options.source ?? plan.file.path, subtype: MountPlan.subtype)
-        options.allowsOtherUsers = plan.options.access == .everyone
-        options.allowsRoot = plan.options.access == .root
-        options.forbidsPrograms = plan.options.forbidsPrograms
+            source: operation.options.source ?? operation.file.path, subtype: MountOperation.subtype)
+        options.allowsOtherUsers = operation.options.access == .everyone
+        options.allowsRoot = operation.options.access == .root
+        options.forbidsPrograms = operation.options.forbidsPrograms
         // On a single CPU it would take it from the client that it waits for.
-        if plan.options.neverSpins || HostFacts().processorShare <= 1 { options.pollMicroseconds = 0 }
+        if operation.options.neverSpins || HostInfo().processorShare <= 1 { options.pollMicroseconds = 0 }
         // Whoever closes a file waits for its commit, and all who wait at once share one.
         options.workers = 48
         // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. A WRITE stages, a
@@ -246,7 +251,7 @@ struct MountDaemon {
     }
 
     private func startLocks(
-        _ locks: AutomaticLocks, _ tree: KeychainFileSystem, _ session: Session
+        _ locks: AutomaticLockController, _ tree: KeychainFileSystem, _ session: Session
     ) throws(FuseError) {
         do throws(Errno) {
             try locks.start(tree) { session.notifier.send(tree.lock()) }
@@ -280,7 +285,7 @@ struct MountDaemon {
     }
 }
 
-extension Failure {
+extension CLIError {
     fileprivate init(noThread error: Errno) {
         self.init(
             .failure,

@@ -9,18 +9,18 @@ import SystemServices
 /// The thread that seals every item anew under new keys when a rekey is asked for, or was under way (contract, L5).
 struct RekeyWorker {
     let keychain: KeychainStore
-    let host: StoreHost
+    let host: SystemTreeHost
     let log: Logger
 
     /// Runs until the keychain is closed. Throws EAGAIN without a thread.
     func start() throws(Errno) {
         try BackgroundThread.start(stack: .large) { [self] in
-            keychain.rekeyInBackground(hasRoom: hasRoom, report: tell, afterwards: ProcessMemory.wipeStack)
+            keychain.rekeyInBackground(hasRoom: hasSpace, report: log, afterwards: ProcessMemory.wipeStack)
         }
     }
 
     /// As for a commit: what others need to delete, or to empty the log, is left to them.
-    private func hasRoom(for count: Int) -> Bool {
+    private func hasSpace(for count: Int) -> Bool {
         do throws(Errno) {
             return try keychain.hasSpace(for: count, longest: TreeOptions.defaultValueLimit) { () throws(Errno) in
                 try host.statistics().availableBytes
@@ -30,7 +30,7 @@ struct RekeyWorker {
         }
     }
 
-    private func tell(_ progress: RekeyProgress) {
+    private func log(_ progress: RekeyProgress) {
         let counts: Logger.Metadata = ["items": "\(progress.done)", "of": "\(progress.total)"]
         switch progress.phase {
         case .finished where progress.left > 0:

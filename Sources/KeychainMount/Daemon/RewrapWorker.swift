@@ -14,11 +14,11 @@ struct RewrapWorker {
     func start() throws(Errno) {
         try BackgroundThread.start(stack: .large) { [keychain, log] in
             keychain.rewrapInBackground(
-                { count, error in Self.tell(count, error, log) }, afterwards: ProcessMemory.wipeStack)
+                { count, error in Self.logOutcome(count, error, log) }, afterwards: ProcessMemory.wipeStack)
         }
     }
 
-    private static func tell(_ count: Int, _ error: KeychainFault?, _ log: Logger) {
+    private static func logOutcome(_ count: Int, _ error: KeychainFault?, _ log: Logger) {
         if count > 0 { log.info("items added while locked are sealed as all others", metadata: ["items": "\(count)"]) }
         switch error {
         case nil, .interactionNotAllowed, .notAvailable: break

@@ -2,7 +2,7 @@ package import Keychain
 
 extension StatusReport {
     /// How far a rekey has come since the mount.
-    package struct Rekey: JSONText, Hashable, Sendable {
+    package struct RekeyStatus: JSONText, Hashable, Sendable {
         /// `none`, `running`, `waiting` or `finished`.
         package let state: String
         /// What it waits for: `unlock`, `disk-full`, `read-only` or `error`; nil if it does not wait.

@@ -37,7 +37,7 @@ package struct StatusReport: JSONText, Sendable {
     package let warnings: [String]
     package let device: Device
     package let automaticLock: AutomaticLockStatus
-    package let rekey: Rekey
+    package let rekey: RekeyStatus
     package let stagedMemory: StagedMemory
     /// The time in seconds within which each request is answered, or the kernel ends the mount; nil without such a limit.
     package let requestTimeout: Int?
@@ -45,7 +45,7 @@ package struct StatusReport: JSONText, Sendable {
     init(
         processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
         commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device,
-        automaticLock: AutomaticLockStatus, rekey: Rekey, stagedMemory: StagedMemory, requestTimeout: Int?
+        automaticLock: AutomaticLockStatus, rekey: RekeyStatus, stagedMemory: StagedMemory, requestTimeout: Int?
     ) {
         pid = processID
         self.state = state.text

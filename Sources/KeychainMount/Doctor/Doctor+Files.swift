@@ -50,13 +50,13 @@ extension Doctor {
         guard let permissions = permissions(directory) else {
             return .init("state-directory", .ok, "There is no state directory yet.")
         }
-        let facts = try? FileManager.default.attributesOfItem(atPath: directory)
-        guard facts?[.type] as? FileAttributeType == .typeDirectory else {
+        let fileAttributes = try? FileManager.default.attributesOfItem(atPath: directory)
+        guard fileAttributes?[.type] as? FileAttributeType == .typeDirectory else {
             return .init(
                 "state-directory", .problem, "\(directory) is no directory.",
                 "Move it away; it is made when it is needed.")
         }
-        guard (facts?[.ownerAccountID] as? NSNumber)?.uint32Value == user else {
+        guard (fileAttributes?[.ownerAccountID] as? NSNumber)?.uint32Value == user else {
             return .init(
                 "state-directory", .problem,
                 "The state directory \(directory) belongs to another user, who can replace what keychains know this device by.",

@@ -5,7 +5,7 @@ import SystemServices
 
 /// The disk that the keychain lies on, the clock that dates its items, and who else goes through the machine.
 extension Doctor {
-    var machine: [Diagnosis.Finding] { [disk, room, clock, session, updatedb] }
+    var machine: [Diagnosis.Finding] { [disk, freeSpace, clock, session, updatedb] }
 
     /// Where the keychain lies, or will.
     private var store: String {
@@ -43,18 +43,19 @@ extension Doctor {
     }
 
     /// In bytes: on a disk with less nothing can be added, and with ten times that little is left.
-    private static let neededRoom: UInt64 = 1_300_000
+    private static let neededSpace: UInt64 = 1_300_000
 
-    private var room: Diagnosis.Finding {
+    private var freeSpace: Diagnosis.Finding {
         guard let free = try? FileSystemStatistics(ofPath: store).availableBytes else {
             return .init(
                 "disk-space", .warning, "It cannot be told what room there is in \(store).", "Can you read it?")
         }
         let text = "\(free >> 20) MiB are free for the keychain"
-        if free >= Self.neededRoom * 10 { return .init("disk-space", .ok, text + ".") }
+        if free >= Self.neededSpace * 10 { return .init("disk-space", .ok, text + ".") }
         return .init(
-            "disk-space", free < Self.neededRoom ? .problem : .warning,
-            free < Self.neededRoom ? text + ": nothing can be added." : text + ".", "Make room on the disk of \(store)."
+            "disk-space", free < Self.neededSpace ? .problem : .warning,
+            free < Self.neededSpace ? text + ": nothing can be added." : text + ".",
+            "Make room on the disk of \(store)."
         )
     }
 

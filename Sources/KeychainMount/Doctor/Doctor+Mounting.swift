@@ -62,7 +62,8 @@ extension Doctor {
 
     private var place: Diagnosis.Finding {
         if let mount = (try? MountTable.current())?.mount(at: mountPoint) {
-            if mount.type == MountedKeychains.type, MountClient(mountPoint: mountPoint).silence()?.exitCode == .noAnswer
+            if mount.type == MountedKeychains.type,
+                MountClient(mountPoint: mountPoint).noResponseMessage()?.exitCode == .noAnswer
             {
                 return .init(
                     "mount-point", .problem, "The daemon of \(mountPoint) does not answer.",
@@ -92,7 +93,7 @@ extension Doctor {
     }
 
     var mountPointWarnings: [Diagnosis.Finding] {
-        MountPointAdvice(mountPoint: mountPoint, home: locations.home).warnings.map { warning in
+        MountPointWarnings(mountPoint: mountPoint, home: locations.home).warnings.map { warning in
             .init("backups", .warning, warning.message, warning.remedy)
         }
     }

@@ -6,12 +6,12 @@ package struct Doctor: Sendable {
     let keychain: String
     let mountPoint: String
     let locations: DefaultPaths
-    let host: HostFacts
+    let host: HostInfo
     /// Who is asked about: what root may do needs no permission.
     let user: UInt32
 
     package init(
-        keychain: String, mountPoint: String, locations: DefaultPaths = DefaultPaths(), host: HostFacts = HostFacts(),
+        keychain: String, mountPoint: String, locations: DefaultPaths = DefaultPaths(), host: HostInfo = HostInfo(),
         user: UInt32 = geteuid()
     ) {
         self.keychain = keychain

@@ -16,7 +16,7 @@ struct SwapArea: Hashable {
     let medium: Medium
 }
 
-extension HostFacts {
+extension HostInfo {
     /// The areas of /proc/swaps.
     var swapAreas: [SwapArea] {
         text("/proc/swaps").split(separator: "\n").dropFirst().compactMap { line in

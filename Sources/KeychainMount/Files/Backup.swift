@@ -5,7 +5,7 @@ import Keychain
 import SystemPackage
 
 /// What `backup` has made.
-package struct BackupAnswer: JSONText, Sendable {
+package struct BackupResult: JSONText, Sendable {
     package let backup: String
     package let bytes: Int64
     package let items: Int
@@ -27,11 +27,11 @@ package struct BackupAnswer: JSONText, Sendable {
 
 /// A consistent, still encrypted copy of a keychain, mounted or not (S1).
 package struct Backup: Sendable {
-    private let keychain: KeychainFile
+    private let keychain: KeychainPath
     private let path: String
 
     /// `path`: where the copy is to be; nothing may be there.
-    package init(of keychain: KeychainFile, at path: String) {
+    package init(of keychain: KeychainPath, at path: String) {
         self.keychain = keychain
         self.path = path
     }
@@ -39,12 +39,12 @@ package struct Backup: Sendable {
     /// Through the daemon of a mounted keychain, without a passphrase; else by opening it for reading.
     ///
     /// Written under another name, synchronized, then named: a crash leaves nothing at the path.
-    package func make(unlocking source: UnlockSource, say: (String) -> Void) throws(Failure) -> BackupAnswer {
+    package func make(unlocking source: UnlockSource, say: (String) -> Void) throws(CLIError) -> BackupResult {
         try checkPlace()
         if let mountPoint = keychain.mountPoint {
             return try take(from: mountPoint)
         }
-        let opened = try keychain.openToLook()
+        let opened = try keychain.openForReading()
         defer { opened.keychain.close() }
         try opened.unlock(from: source, keychain: keychain.path, say: say)
         return try copy(opened)
@@ -52,19 +52,19 @@ package struct Backup: Sendable {
 
     // MARK: The place
 
-    private func checkPlace() throws(Failure) {
+    private func checkPlace() throws(CLIError) {
         let directory = FilePath(path).removingLastComponent().string
         guard !MountedKeychains.contain(directory) else {
-            throw Failure(
+            throw CLIError(
                 .usage, "\(path) lies in a mounted keychain. Name a file on a disk, best on another one.")
         }
         switch Self.type(of: path) {
         case nil: break
-        case .typeDirectory: throw Failure(.exists, "\(path) is a directory. Name a new file in it.")
+        case .typeDirectory: throw CLIError(.exists, "\(path) is a directory. Name a new file in it.")
         default: throw Self.exists(path)
         }
         guard Self.type(of: directory) == .typeDirectory else {
-            throw Failure(.failure, "There is no directory \(directory) for the backup. Make it, or mount its disk.")
+            throw CLIError(.failure, "There is no directory \(directory) for the backup. Make it, or mount its disk.")
         }
     }
 
@@ -73,76 +73,76 @@ package struct Backup: Sendable {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
     }
 
-    private static func exists(_ path: String) -> Failure {
-        Failure(.exists, "\(path) is there already, and a backup overwrites nothing. Name a new file.")
+    private static func exists(_ path: String) -> CLIError {
+        CLIError(.exists, "\(path) is there already, and a backup overwrites nothing. Name a new file.")
     }
 
     // MARK: The copy
 
-    private func copy(_ opened: OpenedKeychain) throws(Failure) -> BackupAnswer {
-        let draft: TemporaryFile
+    private func copy(_ opened: OpenedKeychain) throws(CLIError) -> BackupResult {
+        let temporary: TemporaryFile
         let (contents, integrity): (BackupContents, String)
-        do throws(Errno) { draft = try TemporaryFile(for: path) } catch { throw failure(error) }
+        do throws(Errno) { temporary = try TemporaryFile(for: path) } catch { throw failure(error) }
         do throws(KeychainFault) {
-            contents = try opened.copy(to: draft.path)
+            contents = try opened.copy(to: temporary.path)
             integrity = try opened.integrity(of: contents).rawValue
         } catch {
-            throw error == .diskFull ? failure(.noSpace) : Failure(error, keychain: keychain.path)
+            throw error == .diskFull ? failure(.noSpace) : CLIError(error, keychain: keychain.path)
         }
         do throws(Errno) {
-            return try publish(draft, contents.items, contents.leftOut, contents.commitNumber, integrity)
+            return try install(temporary, contents.items, contents.leftOut, contents.commitNumber, integrity)
         } catch {
             throw failure(error)
         }
     }
 
-    private func take(from mountPoint: String) throws(Failure) -> BackupAnswer {
+    private func take(from mountPoint: String) throws(CLIError) -> BackupResult {
         let snapshot = try self.snapshot(of: mountPoint)
         let file: FileDescriptor
         do {
             file = try FileDescriptor.open(FilePath(snapshot.file), .readOnly, options: [.closeOnExec, .noFollow])
         } catch {
-            throw Failure(.failure, "The copy that the daemon has made at \(snapshot.file) cannot be read: \(error).")
+            throw CLIError(.failure, "The copy that the daemon has made at \(snapshot.file) cannot be read: \(error).")
         }
         defer { try? file.close() }
         // Nobody else needs the name, and so it is gone whatever becomes of this process.
         try? FileManager.default.removeItem(atPath: snapshot.file)
         do throws(Errno) {
-            let draft = try TemporaryFile(for: path)
-            try draft.copy(from: file)
-            return try publish(
-                draft, snapshot.items, snapshot.leftOut, snapshot.commitNumber, snapshot.integrity)
+            let temporary = try TemporaryFile(for: path)
+            try temporary.copy(from: file)
+            return try install(
+                temporary, snapshot.items, snapshot.leftOut, snapshot.commitNumber, snapshot.integrity)
         } catch {
             throw failure(error)
         }
     }
 
-    private func snapshot(of mountPoint: String) throws(Failure) -> SnapshotAnswer {
-        let answer = try MountClient(mountPoint: mountPoint).run("backup", limit: MountClient.longLimit)
-        guard let snapshot = try? SnapshotAnswer(json: answer), SnapshotMaker.canBeCopy(snapshot.file) else {
-            throw Failure(
+    private func snapshot(of mountPoint: String) throws(CLIError) -> SnapshotResult {
+        let result = try MountClient(mountPoint: mountPoint).run("backup", limit: MountClient.longLimit)
+        guard let snapshot = try? SnapshotResult(json: result), SnapshotWriter.canBeCopy(snapshot.file) else {
+            throw CLIError(
                 .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")
         }
         return snapshot
     }
 
-    private func publish(
-        _ draft: consuming TemporaryFile, _ items: Int, _ leftOut: Int, _ commitNumber: Int64,
+    private func install(
+        _ temporary: consuming TemporaryFile, _ items: Int, _ leftOut: Int, _ commitNumber: Int64,
         _ integrity: String
-    ) throws(Errno) -> BackupAnswer {
-        let bytes = draft.byteCount
-        try draft.publish()
-        return BackupAnswer(
+    ) throws(Errno) -> BackupResult {
+        let bytes = temporary.byteCount
+        try temporary.install()
+        return BackupResult(
             backup: path, bytes: bytes, items: items, leftOut: leftOut, commitNumber: commitNumber,
             integrity: integrity)
     }
 
-    private func failure(_ error: Errno) -> Failure {
-        error == .fileExists ? Self.exists(path) : Failure(error, writing: path)
+    private func failure(_ error: Errno) -> CLIError {
+        error == .fileExists ? Self.exists(path) : CLIError(error, writing: path)
     }
 }
 
-extension Failure {
+extension CLIError {
     /// Why a file of the user's cannot be written; nothing of it is there.
     init(_ error: Errno, writing path: String) {
         switch error {

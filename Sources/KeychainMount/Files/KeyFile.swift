@@ -18,7 +18,7 @@ package struct KeyFile: Sendable {
     }
 
     /// All of its bytes; `say` gets warnings. Regular files only, so that the read does not block.
-    package func read(say: (String) -> Void) throws(Failure) -> UnlockSecret {
+    package func read(say: (String) -> Void) throws(CLIError) -> UnlockSecret {
         let contents = try contents(say: say)
         let count = contents.count
         guard UnlockSecret.keyFileCounts.contains(count) else { throw tooShort(count) }
@@ -26,23 +26,23 @@ package struct KeyFile: Sendable {
         do throws(KeychainFault) {
             return try UnlockSecret(keyFile: contents)
         } catch {
-            throw Failure(.failure, "There is no locked memory left for the key file.")
+            throw CLIError(.failure, "There is no locked memory left for the key file.")
         }
     }
 
-    private func contents(say: (String) -> Void) throws(Failure) -> SecretBytes {
+    private func contents(say: (String) -> Void) throws(CLIError) -> SecretBytes {
         let limit = UnlockSecret.keyFileCounts.upperBound
         do throws(SecretFileError) {
             let found = try SecretFile.read(path, limit: limit, mustBePrivate: mustBePrivate)
-            if found.isExposed { say(KeychainFile.exposed(path)) }
+            if found.isExposed { say(KeychainPath.exposed(path)) }
             return found.take()
         } catch {
             throw failure(error)
         }
     }
 
-    private var isText: Failure {
-        Failure(
+    private var isText: CLIError {
+        CLIError(
             .noPassphrase,
             """
             The key file \(path) is refused: it is printable text, which may be guessed, and a key file is not protected by a slow \
@@ -51,8 +51,8 @@ package struct KeyFile: Sendable {
             """)
     }
 
-    private func tooShort(_ count: Int) -> Failure {
-        Failure(
+    private func tooShort(_ count: Int) -> CLIError {
+        CLIError(
             .noPassphrase,
             """
             The key file \(path) is refused: it \(count == 0 ? "is empty" : "has \(count) bytes"), and one of fewer than \
@@ -61,26 +61,26 @@ package struct KeyFile: Sendable {
             """)
     }
 
-    private func failure(_ error: SecretFileError) -> Failure {
+    private func failure(_ error: SecretFileError) -> CLIError {
         switch error {
-        case .notRegular: Failure(.noPassphrase, "The key file \(path) is refused: it is no regular file.")
+        case .notRegular: CLIError(.noPassphrase, "The key file \(path) is refused: it is no regular file.")
         case .notPrivate:
-            Failure(
+            CLIError(
                 .noPassphrase,
                 "The key file \(path) is refused: it must be of root or of the mounting user, and nobody else may read or "
                     + "write it ('chmod 600').")
         case .othersMayWrite:
-            Failure(
+            CLIError(
                 .noPassphrase,
                 "The key file \(path) is refused: other users may write to it, and so know it ('chmod 600', or 'chown' it to "
                     + "this user).")
         case .tooLong:
-            Failure(
+            CLIError(
                 .noPassphrase,
                 "The key file \(path) is too large: it may have \(UnlockSecret.keyFileCounts.upperBound) bytes.")
         case .crypto(.io(let code)):
-            Failure(.noPassphrase, "The key file \(path) cannot be read: \(Errno(rawValue: code)).")
-        case .crypto: Failure(.failure, "There is no locked memory left for the key file.")
+            CLIError(.noPassphrase, "The key file \(path) cannot be read: \(Errno(rawValue: code)).")
+        case .crypto: CLIError(.failure, "There is no locked memory left for the key file.")
         }
     }
 }

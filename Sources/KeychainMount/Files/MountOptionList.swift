@@ -32,7 +32,7 @@ package struct MountOptionList: Hashable, Sendable {
 
     /// Each text holds options separated by commas, later ones over earlier ones; one that is not known is an error,
     /// unless `isSloppy` (mount -s).
-    package init(_ texts: [String] = [], isSloppy: Bool = false) throws(Failure) {
+    package init(_ texts: [String] = [], isSloppy: Bool = false) throws(CLIError) {
         for option in texts.flatMap(Self.options) {
             let parts = option.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 .map { String($0) }
@@ -42,7 +42,7 @@ package struct MountOptionList: Hashable, Sendable {
             }
         }
         guard !startsLocked || (passphraseFile == nil && keyFile == nil) else {
-            throw Failure(
+            throw CLIError(
                 .usage, "'locked' unlocks nothing: leave out 'passphrase_file=' and 'key_file=', or 'locked'.")
         }
     }
@@ -64,7 +64,7 @@ package struct MountOptionList: Hashable, Sendable {
     // MARK: One option
 
     /// Returns false for an option that is not of ours.
-    private mutating func set(_ name: String, _ value: String?, _ option: String) throws(Failure) -> Bool {
+    private mutating func set(_ name: String, _ value: String?, _ option: String) throws(CLIError) -> Bool {
         switch (name, value) {
         case ("ro", nil): isReadOnly = true
         case ("rw", nil): isReadOnly = false
@@ -75,7 +75,7 @@ package struct MountOptionList: Hashable, Sendable {
         case ("allow_other", nil): try allow(.everyone)
         case ("allow_root", nil): try allow(.root)
         case ("fsname", let value): source = try Self.sourceName(value)
-        case ("subtype", MountPlan.subtype): break
+        case ("subtype", MountOperation.subtype): break
         case ("subtype", _): throw Self.anotherSubtype
         case ("passphrase_file", let value): (passphraseFile, keyFile) = (try Self.absolutePath(name, value), nil)
         case ("key_file", let value): (passphraseFile, keyFile) = (nil, try Self.absolutePath(name, value))
@@ -84,7 +84,7 @@ package struct MountOptionList: Hashable, Sendable {
         case ("lock_at_most", let value): lockPolicy.atMost = try Self.duration(value, name)
         case ("lock_on", let value): lockPolicy.events.formUnion(try Self.events(value))
         case ("setuid", _), ("drop_privileges", _):
-            throw Failure(
+            throw CLIError(
                 .usage,
                 "The mount option '\(name)' cannot be used here: 'setuid=' is for mount(8) with /sbin/mount.fuse alone, "
                     + "and 'drop_privileges' is not supported.")
@@ -93,28 +93,29 @@ package struct MountOptionList: Hashable, Sendable {
         return true
     }
 
-    private mutating func allow(_ wanted: Access) throws(Failure) {
+    private mutating func allow(_ wanted: Access) throws(CLIError) {
         guard access == .ownerOnly || access == wanted else {
-            throw Failure(.usage, "The mount options 'allow_other' and 'allow_root' exclude each other.")
+            throw CLIError(.usage, "The mount options 'allow_other' and 'allow_root' exclude each other.")
         }
         access = wanted
     }
 
-    private static func sourceName(_ value: String?) throws(Failure) -> String {
+    private static func sourceName(_ value: String?) throws(CLIError) -> String {
         guard let value, !value.isEmpty, value.utf8.count <= 255,
             !value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
-        else { throw Failure(.usage, "'fsname=' needs a name of at most 255 bytes without control characters.") }
+        else { throw CLIError(.usage, "'fsname=' needs a name of at most 255 bytes without control characters.") }
         return value
     }
 
     /// Commands know a mounted keychain, and give it secrets, by its type.
-    private static var anotherSubtype: Failure {
-        Failure(.usage, "'subtype=' is always '\(MountPlan.subtype)': it is how programs know a mounted keychain.")
+    private static var anotherSubtype: CLIError {
+        CLIError(
+            .usage, "'subtype=' is always '\(MountOperation.subtype)': it is how programs know a mounted keychain.")
     }
 
-    private static func absolutePath(_ name: String, _ value: String?) throws(Failure) -> String {
+    private static func absolutePath(_ name: String, _ value: String?) throws(CLIError) -> String {
         guard let value, value.hasPrefix("/") else {
-            throw Failure(.usage, "'\(name)=' needs the absolute path of a file.")
+            throw CLIError(.usage, "'\(name)=' needs the absolute path of a file.")
         }
         return value
     }
@@ -122,20 +123,20 @@ package struct MountOptionList: Hashable, Sendable {
     /// A quarter of it is what another user gets: at least one value.
     private static let stagedLimits = 8...65_536
 
-    private static func mebibytes(_ value: String?, _ name: String) throws(Failure) -> Int {
+    private static func mebibytes(_ value: String?, _ name: String) throws(CLIError) -> Int {
         guard let value, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(value),
             stagedLimits.contains(count)
         else {
-            throw Failure(
+            throw CLIError(
                 .usage,
                 "'\(name)=' needs a number of MiB from \(stagedLimits.lowerBound) to \(stagedLimits.upperBound).")
         }
         return count << 20
     }
 
-    private static func duration(_ value: String?, _ name: String) throws(Failure) -> Duration {
+    private static func duration(_ value: String?, _ name: String) throws(CLIError) -> Duration {
         guard let duration = value.flatMap(DurationText.parse) else {
-            throw Failure(
+            throw CLIError(
                 .usage,
                 "'\(name)=' (--\(name.replacing("_", with: "-"))) needs a duration such as 90s, 15m, 8h, 1h30m or 2d: more than "
                     + "nothing, less than 68 years.")
@@ -143,11 +144,11 @@ package struct MountOptionList: Hashable, Sendable {
         return duration
     }
 
-    private static func events(_ value: String?) throws(Failure) -> Set<LoginEvent> {
+    private static func events(_ value: String?) throws(CLIError) -> Set<LoginEvent> {
         let words = (value ?? "").split(separator: ",", omittingEmptySubsequences: false)
         let events = words.compactMap { LoginEvent(rawValue: String($0)) }
         guard events.count == words.count else {
-            throw Failure(.usage, "'lock_on=' (--lock-on) needs 'suspend', 'screen' or 'suspend,screen'.")
+            throw CLIError(.usage, "'lock_on=' (--lock-on) needs 'suspend', 'screen' or 'suspend,screen'.")
         }
         return Set(events)
     }
@@ -158,8 +159,8 @@ package struct MountOptionList: Hashable, Sendable {
         "noexec", "lock_after=DURATION", "lock_at_most=DURATION", "lock_on=EVENT", "no_spin", "staged_limit=MIB",
     ]
 
-    private static func unknown(_ name: String) -> Failure {
-        Failure(
+    private static func unknown(_ name: String) -> CLIError {
+        CLIError(
             .usage,
             """
             The mount option '\(Printable.text(name))' is not known. There are: \(names.joined(separator: ", ")), and what \

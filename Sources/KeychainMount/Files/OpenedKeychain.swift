@@ -10,7 +10,7 @@ struct OpenedKeychain: Sendable {
     let hadDeviceKey: Bool
 
     /// Reads what unlocks it, and unlocks it; `path` is its file, for messages.
-    func unlock(from source: UnlockSource, keychain path: String, say: (String) -> Void) throws(Failure) {
+    func unlock(from source: UnlockSource, keychain path: String, say: (String) -> Void) throws(CLIError) {
         try keychain.keys.reportCost(of: source.kind, keychain: path, say: say)
         try unlock(with: source.read(say: say), keychain: path)
     }
@@ -18,13 +18,13 @@ struct OpenedKeychain: Sendable {
     /// Unlocks it; `path` is its file, for the message.
     func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false, keychain path: String
-    ) throws(Failure) {
+    ) throws(CLIError) {
         do throws(KeychainFault) {
             try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
         } catch .authFailed {
-            throw Failure(.wrongPassphrase, "\(secret.kind.subject) does not open \(path). \(secret.kind.advice)")
+            throw CLIError(.wrongPassphrase, "\(secret.kind.subject) does not open \(path). \(secret.kind.advice)")
         } catch {
-            throw Failure(error, keychain: path)
+            throw CLIError(error, keychain: path)
         }
     }
 

@@ -16,47 +16,47 @@ package struct PassphraseSource: Sendable {
     /// Reads it once; `say` gets warnings. Nothing is read from an argument or a plain variable, ever.
     package func read(
         prompt: String = "Passphrase: ", say: (String) -> Void
-    ) throws(Failure) -> SecretBytes {
+    ) throws(CLIError) -> SecretBytes {
         do throws(PassphraseError) {
             guard let file else { return try PassphraseReader.ask(prompt) }
             let input = try PassphraseReader.read(file: file, mustBePrivate: mustBePrivate)
-            if input.isExposed { say(KeychainFile.exposed(file)) }
+            if input.isExposed { say(KeychainPath.exposed(file)) }
             return input.take()
         } catch {
-            throw Failure(error, file: file)
+            throw CLIError(error, file: file)
         }
     }
 
     /// For a new keychain: asks twice on a terminal.
-    package func readNew(say: (String) -> Void) throws(Failure) -> SecretBytes {
+    package func readNew(say: (String) -> Void) throws(CLIError) -> SecretBytes {
         let first = try read(prompt: "New passphrase: ", say: say)
         guard file == nil else { return first }
         let second = try read(prompt: "Again: ", say: say)
         guard first.isEqual(to: second) else {
-            throw Failure(.noPassphrase, "The two passphrases differ. Nothing was made.")
+            throw CLIError(.noPassphrase, "The two passphrases differ. Nothing was made.")
         }
         return first
     }
 }
 
-extension Failure {
+extension CLIError {
     /// Why there is no passphrase, and what to do about it.
     fileprivate init(_ error: PassphraseError, file: String?) {
-        let place = file.map { $0 == "-" ? "Standard input" : "The passphrase file \($0)" } ?? "The terminal"
+        let source = file.map { $0 == "-" ? "Standard input" : "The passphrase file \($0)" } ?? "The terminal"
         let advice =
             "Use --passphrase-file FILE, the variable KEYCHAINFS_PASSPHRASE_FILE, or in fstab the option passphrase_file=FILE."
         switch error {
-        case .empty: self.init(.noPassphrase, "\(place) gave an empty passphrase.")
+        case .empty: self.init(.noPassphrase, "\(source) gave an empty passphrase.")
         case .notPrivate:
             self.init(
                 .noPassphrase,
-                "\(place) is refused: it must be a regular file of root or of the mounting user that nobody else may read "
+                "\(source) is refused: it must be a regular file of root or of the mounting user that nobody else may read "
                     + "or write ('chmod 600').")
-        case .tooLong: self.init(.noPassphrase, "\(place) gave more than 64 KiB: that is no passphrase.")
+        case .tooLong: self.init(.noPassphrase, "\(source) gave more than 64 KiB: that is no passphrase.")
         case .noTerminal: self.init(.noPassphrase, "There is no terminal to ask for the passphrase. \(advice)")
         case .interrupted, .endOfFile: self.init(.noPassphrase, "No passphrase was given.")
         case .crypto(.io(let code)):
-            self.init(.noPassphrase, "\(place) cannot be read: \(Errno(rawValue: code)).")
+            self.init(.noPassphrase, "\(source) cannot be read: \(Errno(rawValue: code)).")
         case .crypto: self.init(.failure, "There is no locked memory left for the passphrase.")
         }
     }

@@ -14,36 +14,36 @@ enum RecoveredCopy {
     /// - Parameters:
     ///   - path: The path of the keychain, which is not in use.
     ///   - log: The path of its log.
-    static func open(_ path: String, log: String) throws(Failure) -> SQLiteRecordStore {
+    static func open(_ path: String, log: String) throws(CLIError) -> SQLiteRecordStore {
         if FileExposure(path: path)?.othersMayWrite == true {
-            throw Failure(StoreOpenError.othersMayWrite, keychain: path)
+            throw CLIError(StoreOpenError.othersMayWrite, keychain: path)
         }
         let stamps = [FileStamp(path), FileStamp(log)]
-        let draft: TemporaryFile
+        let file: TemporaryFile
         do throws(Errno) {
-            draft = try copy(path, log: log)
+            file = try copy(path, log: log)
         } catch .permissionDenied, .readOnlyFileSystem {
-            throw Failure(StoreOpenError.needsRecovery, keychain: path)
+            throw CLIError(StoreOpenError.needsRecovery, keychain: path)
         } catch {
-            throw Failure(error, writing: path)
+            throw CLIError(error, writing: path)
         }
         do throws(StoreOpenError) {
             guard stamps == [FileStamp(path), FileStamp(log)] else { throw .inUse(processID: 0) }
-            try recover(draft.path)
-            return try SQLiteRecordStore.open(path: draft.path, access: .readOnly)
+            try recover(file.path)
+            return try SQLiteRecordStore.open(path: file.path, access: .readOnly)
         } catch .mismatchedLog {
-            throw Failure(StoreOpenError.mismatchedLog(path: log), keychain: path)
+            throw CLIError(StoreOpenError.mismatchedLog(path: log), keychain: path)
         } catch {
-            throw Failure(error, keychain: path)
+            throw CLIError(error, keychain: path)
         }
     }
 
     private static func copy(_ path: String, log: String) throws(Errno) -> TemporaryFile {
-        let draft = try TemporaryFile(for: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-        try draft.copy(fileAt: path)
+        let file = try TemporaryFile(for: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+        try file.copy(fileAt: path)
         // There is none after a restore that was interrupted, of a keychain that was closed.
-        do throws(Errno) { try draft.copyLog(at: log) } catch { if error != .noSuchFileOrDirectory { throw error } }
-        return draft
+        do throws(Errno) { try file.copyLog(at: log) } catch { if error != .noSuchFileOrDirectory { throw error } }
+        return file
     }
 
     /// Moves the log next to the copy into it.

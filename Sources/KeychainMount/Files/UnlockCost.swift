@@ -7,8 +7,8 @@ enum UnlockCost {
     /// Warns, before it is spent, of a cost above what `create --kdf sensitive` chooses on this machine.
     ///
     /// - Throws: a cost that is refused.
-    static func report(_ cost: Argon2id.Cost, of place: String, say: (String) -> Void) throws(Failure) {
-        guard cost.isAllowed else { throw Failure(.unacceptableCost, keychain: place) }
+    static func report(_ cost: Argon2id.Cost, of keychainName: String, say: (String) -> Void) throws(CLIError) {
+        guard cost.isAllowed else { throw CLIError(.unacceptableCost, keychain: keychainName) }
         guard isAbove(.sensitive, cost), let seconds = Argon2id.estimatedSeconds(for: cost), seconds > 0 else { return }
         let perSecond = Double(cost.work) / seconds
         let passes = UInt64(perSecond / Double(Argon2id.Cost.sensitive.memory))
@@ -18,7 +18,7 @@ enum UnlockCost {
         guard isAbove(chosen, cost) else { return }
         say(
             """
-            warning: the passphrase of \(place) costs \(cost.passes) passes over \(cost.memory >> 20) MiB, about \
+            warning: the passphrase of \(keychainName) costs \(cost.passes) passes over \(cost.memory >> 20) MiB, about \
             \(Int(seconds.rounded(.up))) s: more than 'create --kdf sensitive' chooses here. If you have not chosen that, somebody \
             may have changed the file.
             """)
@@ -31,22 +31,22 @@ enum UnlockCost {
 
 extension KeyRing {
     /// Warns of an unusual cost of the passphrase (``UnlockCost``), before it is spent. `path` is for messages.
-    func reportCost(of kind: SlotKind, keychain path: String, say: (String) -> Void) throws(Failure) {
+    func reportCost(of kind: SlotKind, keychain path: String, say: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase else { return }
         let cost: Argon2id.Cost
         do throws(KeychainFault) {
             cost = try passphraseCost()
         } catch {
-            throw Failure(error, keychain: path)
+            throw CLIError(error, keychain: path)
         }
         try UnlockCost.report(cost, of: path, say: say)
     }
 }
 
-extension SlotListAnswer {
+extension SlotListResult {
     /// The same for a passphrase of the keychain at `place`; without a passphrase slot there is nothing to report.
-    func reportCost(of kind: SlotKind, place: String, say: (String) -> Void) throws(Failure) {
+    func reportCost(of kind: SlotKind, keychainName: String, say: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase, let kdf = slots.lazy.compactMap(\.kdf).first else { return }
-        try UnlockCost.report(Argon2id.Cost(passes: kdf.passes, memory: kdf.memory), of: place, say: say)
+        try UnlockCost.report(Argon2id.Cost(passes: kdf.passes, memory: kdf.memory), of: keychainName, say: say)
     }
 }

@@ -17,7 +17,7 @@ package enum UnlockSource: Sendable {
     }
 
     /// Reads it once; `say` gets warnings.
-    package func read(say: (String) -> Void) throws(Failure) -> UnlockSecret {
+    package func read(say: (String) -> Void) throws(CLIError) -> UnlockSecret {
         switch self {
         case .passphrase(let source): return UnlockSecret(passphrase: try source.read(say: say))
         case .recoveryKey(let source):
@@ -27,12 +27,12 @@ package enum UnlockSource: Sendable {
         }
     }
 
-    private static func recoveryKey(_ typed: borrowing SecretBytes) throws(Failure) -> UnlockSecret {
+    private static func recoveryKey(_ typed: borrowing SecretBytes) throws(CLIError) -> UnlockSecret {
         do throws(RecoveryKeyError) {
             let key = try RecoveryKey(typed: typed)
             do throws(CryptoError) { return try UnlockSecret(recoveryKey: key) } catch { throw .crypto(error) }
         } catch {
-            throw Failure(error)
+            throw CLIError(error)
         }
     }
 }
@@ -46,7 +46,7 @@ extension MountOptionList {
     }
 }
 
-extension Failure {
+extension CLIError {
     /// What is wrong with a recovery key that somebody has typed.
     init(_ error: RecoveryKeyError) {
         switch error {

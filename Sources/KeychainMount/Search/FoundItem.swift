@@ -29,11 +29,11 @@ package struct FoundItem: JSONText, Hashable, Sendable {
         for key in AttributeKey.allCases {
             values[key] = entries[key.definition.code].flatMap(\.attributeValue)
         }
-        guard let place = ItemPrimaryKey(values, itemClass) else { return nil }
-        path = (mountPoint == "/" ? "" : mountPoint) + "/" + place.path
+        guard let primaryKey = ItemPrimaryKey(values, itemClass) else { return nil }
+        path = (mountPoint == "/" ? "" : mountPoint) + "/" + primaryKey.path
         self.itemClass = itemClass.suffix
         attributes = Dictionary(
-            uniqueKeysWithValues: values.filter { !place.isDefault($0.key) }.map { key, value in
+            uniqueKeysWithValues: values.filter { !primaryKey.isDefault($0.key) }.map { key, value in
                 (key.definition.name, Self.text(value, of: key))
             })
     }

@@ -16,7 +16,7 @@ package struct ItemFinder: Sendable {
     ///   - itemClass: the only class that is looked at; nil: every class that has all these attributes.
     package init(
         mountPoint: String, terms: [String], itemClass: ItemClass? = nil, ignoresCase: Bool = false
-    ) throws(Failure) {
+    ) throws(CLIError) {
         self.mountPoint = mountPoint
         self.ignoresCase = ignoresCase
         let (terms, words) = try Self.parse(terms)
@@ -26,24 +26,24 @@ package struct ItemFinder: Sendable {
         }
         self.terms = terms
         guard !classes.isEmpty else {
-            throw Failure(.usage, "No class of items has all of these attributes.")
+            throw CLIError(.usage, "No class of items has all of these attributes.")
         }
     }
 
     /// What is found, in the order in which it was made, class by class.
     ///
     /// Throws `notFound` if that is nothing, `locked` if an item that may be meant is locked.
-    package func find() throws(Failure) -> SearchAnswer {
+    package func find() throws(CLIError) -> SearchResult {
         let connection = MountConnection { [mountPoint] in mountPoint }
         var items: [FoundItem] = []
         for itemClass in classes { items += try find(itemClass, over: connection) }
         guard !items.isEmpty else {
-            throw Failure(.notFound, "No item in the keychain at \(mountPoint) matches.")
+            throw CLIError(.notFound, "No item in the keychain at \(mountPoint) matches.")
         }
-        return SearchAnswer(items: items)
+        return SearchResult(items: items)
     }
 
-    private func find(_ itemClass: ItemClass, over connection: MountConnection) throws(Failure) -> [FoundItem] {
+    private func find(_ itemClass: ItemClass, over connection: MountConnection) throws(CLIError) -> [FoundItem] {
         let request = ItemRequest(.copyMatching, query: try query(itemClass), accessGroups: ["*"])
         var items: [FoundItem] = []
         let status = connection.perform(request, secret: RawSpan()) { frame in
@@ -57,63 +57,63 @@ package struct ItemFinder: Sendable {
         }
     }
 
-    private func query(_ itemClass: ItemClass) throws(Failure) -> [String: PropertyList] {
+    private func query(_ itemClass: ItemClass) throws(CLIError) -> [String: PropertyList] {
         var query: [String: PropertyList] = [
             "class": .string(itemClass.code), "sync": .string("syna"), "m_Limit": .string("m_LimitAll"),
             "r_Attributes": .boolean(true),
         ]
         if ignoresCase { query["m_CaseInsensitive"] = .boolean(true) }
         for term in terms {
-            do throws(SearchTerm.Mistake) {
+            do throws(SearchTerm.ParseError) {
                 query[term.key.definition.code] = try term.value()
             } catch {
-                throw Failure(error)
+                throw CLIError(error)
             }
         }
         return query
     }
 
-    private func failure(_ status: Int32) -> Failure {
+    private func failure(_ status: Int32) -> CLIError {
         switch status {
         case SecurityStatus.interactionNotAllowed.rawValue:
-            return Failure(
+            return CLIError(
                 .locked, "Items of the keychain at \(mountPoint) are locked. Unlock it with 'keychainfs unlock'.")
         case ConnectionStatus.notAvailable, ConnectionStatus.missingEntitlement:
-            do throws(Failure) {
+            do throws(CLIError) {
                 try MountClient(mountPoint: mountPoint, owner: .named(nil)).checkOwner()
             } catch {
                 return error
             }
-            return Failure(.failure, "The daemon of \(mountPoint) answers no searches. Is it of an older version?")
+            return CLIError(.failure, "The daemon of \(mountPoint) answers no searches. Is it of an older version?")
         case let status:
-            return Failure(.failure, "The search in \(mountPoint) failed with status \(status).")
+            return CLIError(.failure, "The search in \(mountPoint) failed with status \(status).")
         }
     }
 
-    private static func parse(_ arguments: [String]) throws(Failure) -> (terms: [SearchTerm], words: [String]) {
+    private static func parse(_ arguments: [String]) throws(CLIError) -> (terms: [SearchTerm], words: [String]) {
         var terms: [SearchTerm] = []
         var words: [String] = []
         for argument in arguments {
             guard let term = try parse(argument) else {
-                guard !argument.isEmpty else { throw Failure(.usage, "A word of the search is empty.") }
+                guard !argument.isEmpty else { throw CLIError(.usage, "A word of the search is empty.") }
                 words.append(argument)
                 continue
             }
             guard !terms.contains(where: { $0.key == term.key }) else {
-                throw Failure(.usage, "\(term.name) is given twice. An item has one value of it.")
+                throw CLIError(.usage, "\(term.name) is given twice. An item has one value of it.")
             }
             terms.append(term)
         }
         return (terms, words)
     }
 
-    private static func parse(_ argument: String) throws(Failure) -> SearchTerm? {
-        do throws(SearchTerm.Mistake) { return try SearchTerm(argument) } catch { throw Failure(error) }
+    private static func parse(_ argument: String) throws(CLIError) -> SearchTerm? {
+        do throws(SearchTerm.ParseError) { return try SearchTerm(argument) } catch { throw CLIError(error) }
     }
 }
 
-extension Failure {
-    fileprivate init(_ mistake: SearchTerm.Mistake) {
+extension CLIError {
+    fileprivate init(_ mistake: SearchTerm.ParseError) {
         switch mistake {
         case .unknownAttribute(let name):
             self.init(

@@ -5,7 +5,7 @@ import KeychainTree
 /// One `ATTRIBUTE=VALUE` of a search.
 package struct SearchTerm: Sendable {
     /// A term that makes no sense.
-    enum Mistake: Error, Equatable {
+    enum ParseError: Error, Equatable {
         case unknownAttribute(String)
         case badValue(String)
     }
@@ -19,7 +19,7 @@ package struct SearchTerm: Sendable {
     /// what the extended attribute would be (contract, X2), or `0x` and the digits of bytes.
     ///
     /// Returns nil without an equals sign: the argument is a word (``SearchWords``).
-    init?(_ argument: String) throws(Mistake) {
+    init?(_ argument: String) throws(ParseError) {
         guard let sign = argument.firstIndex(of: "=") else { return nil }
         let name = String(argument[..<sign])
         self.name = name
@@ -42,7 +42,7 @@ package struct SearchTerm: Sendable {
     func belongs(to itemClass: ItemClass) -> Bool { key.definition.classes.contains(itemClass) }
 
     /// The value as a query has it.
-    func value() throws(Mistake) -> PropertyList {
+    func value() throws(ParseError) -> PropertyList {
         guard let value = AttributeTextCodec.decode(bytes, for: key, current: nil) else { throw .badValue(name) }
         return key == .synchronizable ? .boolean(value == .number(1)) : PropertyList(value)
     }

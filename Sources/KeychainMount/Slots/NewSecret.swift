@@ -24,7 +24,7 @@ struct NewKeyFile {
     private static let byteCount = 64
 
     /// All of its bytes.
-    func read(say: (String) -> Void) throws(Failure) -> UnlockSecret {
+    func read(say: (String) -> Void) throws(CLIError) -> UnlockSecret {
         try KeyFile(path: path, refusesText: !acceptsText).read(say: say)
     }
 
@@ -32,20 +32,20 @@ struct NewKeyFile {
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     /// Whole and durable when it returns; false if there is something of that name.
-    func make() throws(Failure) -> Bool {
+    func make() throws(CLIError) -> Bool {
         let directory = FilePath(path).removingLastComponent().string
         guard !MountedKeychains.contain(directory) else {
-            throw Failure(.usage, "\(path) lies in a mounted keychain, which a key file in it would not unlock.")
+            throw CLIError(.usage, "\(path) lies in a mounted keychain, which a key file in it would not unlock.")
         }
         guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else { return false }
         do throws(Errno) {
-            let draft = try TemporaryFile(for: path)
-            try draft.writeRandom(count: Self.byteCount)
-            try draft.publish()
+            let temporaryFile = try TemporaryFile(for: path)
+            try temporaryFile.writeRandom(count: Self.byteCount)
+            try temporaryFile.install()
             return true
         } catch {
             guard error != .fileExists else { return false }
-            throw Failure(error, writing: path)
+            throw CLIError(error, writing: path)
         }
     }
 }

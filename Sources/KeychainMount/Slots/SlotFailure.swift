@@ -2,21 +2,23 @@ import FileSystemCore
 import Keychain
 import SystemPackage
 
-extension Failure {
+extension CLIError {
     /// Why slots stay as they are; `place` is the keychain or its mount point, `kind` what was to unlock it.
-    init(_ error: KeychainFault, changingSlotsOf place: String, with kind: SlotKind) {
+    init(_ error: KeychainFault, changingSlotsOf keychainName: String, with kind: SlotKind) {
         switch error {
         case .slotRefused(let refusal): self.init(refusal)
         case .itemNotFound:
             self.init(.slotRefused, "There is no such slot. 'keychainfs slot list' shows which there are.")
         case .authFailed:
-            self.init(.wrongPassphrase, "\(kind.subject) does not open \(place); nothing was changed. \(kind.advice)")
+            self.init(
+                .wrongPassphrase, "\(kind.subject) does not open \(keychainName); nothing was changed. \(kind.advice)")
         case .interactionNotAllowed:
-            self.init(.locked, "\(place) has not been unlocked since it was mounted: 'keychainfs unlock' it first.")
+            self.init(
+                .locked, "\(keychainName) has not been unlocked since it was mounted: 'keychainfs unlock' it first.")
         case .inUse:
-            self.init(.inUse, "Somebody else is changing the slots of \(place). Try again when that is done.")
-        case .readOnly: self.init(.readOnly, "\(place) is read-only: its slots cannot be changed.")
-        default: self.init(error, keychain: place)
+            self.init(.inUse, "Somebody else is changing the slots of \(keychainName). Try again when that is done.")
+        case .readOnly: self.init(.readOnly, "\(keychainName) is read-only: its slots cannot be changed.")
+        default: self.init(error, keychain: keychainName)
         }
     }
 

@@ -2,7 +2,7 @@ import DeviceState
 import Keychain
 
 /// What `--kind` takes.
-package enum SlotKindChoice: String, CaseIterable, Sendable {
+package enum SlotKindOption: String, CaseIterable, Sendable {
     case passphrase, recovery, keyfile
 
     package static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
@@ -43,7 +43,7 @@ package struct SlotSecrets: Sendable {
     }
 
     /// The kind that the names of the new secret imply.
-    package var impliedKind: SlotKindChoice? {
+    package var impliedKind: SlotKindOption? {
         newPassphraseFile != nil ? .passphrase : newKeyFile != nil ? .keyfile : nil
     }
 
@@ -51,10 +51,10 @@ package struct SlotSecrets: Sendable {
     private func namesNewKeyFile(_ kind: SlotKind) -> Bool { kind == .keyFile && newKeyFile == nil }
 
     /// What unlocks the keychain now.
-    func unlocking(for kind: SlotKind) throws(Failure) -> UnlockSource {
+    func unlocking(for kind: SlotKind) throws(CLIError) -> UnlockSource {
         if let keyFile, !namesNewKeyFile(kind) {
             guard !usesRecoveryKey, passphraseFile == nil else {
-                throw Failure(.usage, "--key-file, --recovery and --passphrase-file exclude each other.")
+                throw CLIError(.usage, "--key-file, --recovery and --passphrase-file exclude each other.")
             }
             return .keyFile(KeyFile(path: DefaultPaths.absolute(keyFile)))
         }
@@ -62,9 +62,9 @@ package struct SlotSecrets: Sendable {
     }
 
     /// What is to. `keepsPassphrase`: where no new one is named, it is only its cost that changes.
-    func new(_ kind: SlotKind, keepsPassphrase: Bool = false) throws(Failure) -> NewSecret {
+    func new(_ kind: SlotKind, keepsPassphrase: Bool = false) throws(CLIError) -> NewSecret {
         guard newPassphraseFile == nil || kind == .passphrase, newKeyFile == nil || kind == .keyFile else {
-            throw Failure(.usage, "--kind \(kind.name) and the file of another kind of slot exclude each other.")
+            throw CLIError(.usage, "--kind \(kind.name) and the file of another kind of slot exclude each other.")
         }
         switch kind {
         case .passphrase:
@@ -73,11 +73,11 @@ package struct SlotSecrets: Sendable {
         case .recoveryKey: return .recoveryKey
         case .keyFile:
             guard let path = newKeyFile ?? keyFile else {
-                throw Failure(.usage, "Name the key file with --key-file: it is made if there is none.")
+                throw CLIError(.usage, "Name the key file with --key-file: it is made if there is none.")
             }
             return .keyFile(NewKeyFile(path: DefaultPaths.absoluteOfNew(path), acceptsText: acceptsWeakKeyFile))
         case .tpm2, .fido2, .systemdCredential:
-            throw Failure(.slotRefused, "This version cannot write a slot of that kind. Name another with --kind.")
+            throw CLIError(.slotRefused, "This version cannot write a slot of that kind. Name another with --kind.")
         }
     }
 }

@@ -277,14 +277,14 @@ extension KeychainFileSystem {
 
     private func save(_ stagedValue: StagedValue, of state: inout ItemFile.State) throws(KeychainFault) {
         let row = state.row
-        let (draft, adopted) = (state.isPending ? state.item : nil, state.adopted)
+        let (newItem, adopted) = (state.isPending ? state.item : nil, state.adopted)
         let open = state.item.flatMap { goesOn(state, $0) ? $0 : nil }
         let inheritance = inheritance(of: state.freed)
         let saved = try keychain.change { (transaction) throws(KeychainFault) in
-            var item = try transaction.succeed(inheritance, with: try stored(draft, row, open, transaction))
+            var item = try transaction.succeed(inheritance, with: try stored(newItem, row, open, transaction))
             item = try transaction.bringing(adopted, to: item)
             let saved = try stagedValue.save(item, in: transaction)
-            if draft != nil { try transaction.touchDirectory(saved.directory) }
+            if newItem != nil { try transaction.touchDirectory(saved.directory) }
             return saved
         }
         committed(&state, saved)
@@ -294,9 +294,9 @@ extension KeychainFileSystem {
     /// What the value is committed with: the draft of a new item, or the stored one. One of UnlessOpen cannot be opened
     /// while locked: then the one that the open file knows.
     private func stored(
-        _ draft: Item?, _ row: RowID, _ open: Item?, _ transaction: Transaction
+        _ newItem: Item?, _ row: RowID, _ open: Item?, _ transaction: Transaction
     ) throws(KeychainFault) -> Item {
-        if let draft { return draft }
+        if let newItem { return newItem }
         do throws(KeychainFault) {
             guard let item = try transaction.item(id: row) else { throw .itemNotFound }
             return item

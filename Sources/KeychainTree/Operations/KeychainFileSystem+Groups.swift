@@ -5,13 +5,13 @@ import SystemPackage
 
 /// Directories of `access-groups/`: made, removed and renamed as service directories are.
 extension KeychainFileSystem {
-    func makeGroup(_ name: CanonicalName, _ facts: PosixAttributes) throws(Errno) -> Entry {
+    func makeGroup(_ name: CanonicalName, _ posixAttributes: PosixAttributes) throws(Errno) -> Entry {
         try checkWritable()
         let key = try uncutKey(group(name))
         let directory = try names.withLock { (_) throws(Errno) in
             try mapped { () throws(KeychainFault) in
                 try keychain.change { (transaction) throws(KeychainFault) in
-                    try transaction.addDirectory(.group(key), in: .none, file: facts)
+                    try transaction.addDirectory(.group(key), in: .none, file: posixAttributes)
                 }
             }
         }

@@ -9,12 +9,12 @@ extension KeychainFileSystem {
     ) throws(Errno) -> Entry {
         guard case .folder(let folder) = try node(parent).content else { throw .notPermitted }
         awaitIndexes(request)
-        let facts = newFacts(permissions & 0o700, request.caller)
+        let posixAttributes = newAttributes(permissions & 0o700, request.caller)
         switch folder {
         case .scope: throw .notPermitted
-        case .groups: return try makeGroup(CanonicalName(typed: name.bytes), facts)
+        case .groups: return try makeGroup(CanonicalName(typed: name.bytes), posixAttributes)
         case .classDirectory(let classDirectory):
-            return try makeService(CanonicalName(typed: name.bytes), in: classDirectory, facts)
+            return try makeService(CanonicalName(typed: name.bytes), in: classDirectory, posixAttributes)
         }
     }
 
@@ -56,7 +56,7 @@ extension KeychainFileSystem {
     }
 
     private func makeService(
-        _ name: CanonicalName, in classDirectory: ClassDirectory, _ facts: PosixAttributes
+        _ name: CanonicalName, in classDirectory: ClassDirectory, _ posixAttributes: PosixAttributes
     ) throws(Errno) -> Entry {
         try checkWritable()
         try checkFreeSpace(for: 0)
@@ -65,7 +65,8 @@ extension KeychainFileSystem {
             try mapped { () throws(KeychainFault) in
                 try keychain.change { (transaction) throws(KeychainFault) in
                     let container = try container(of: classDirectory, transaction)
-                    let directory = try transaction.addDirectory(.service(service), in: container.id, file: facts)
+                    let directory = try transaction.addDirectory(
+                        .service(service), in: container.id, file: posixAttributes)
                     try transaction.touchDirectory(container.id)
                     return directory
                 }
@@ -79,7 +80,7 @@ extension KeychainFileSystem {
         if classDirectory.group.row != .none, try transaction.directory(id: classDirectory.group.row) == nil {
             throw .itemNotFound
         }
-        return try transaction.container(classDirectory.key, file: containerFacts)
+        return try transaction.container(classDirectory.key, file: containerAttributes)
     }
 
     package func unlink(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) {
@@ -307,7 +308,7 @@ extension KeychainFileSystem {
         table.withLock { $0.detachDirectory(directory.row) }
     }
 
-    func newFacts(_ permissions: UInt32, _ caller: Caller) -> PosixAttributes {
+    func newAttributes(_ permissions: UInt32, _ caller: Caller) -> PosixAttributes {
         let now = keychain.now()
         return PosixAttributes(
             inode: 0, permissions: permissions, userID: caller.userID, groupID: caller.groupID, modificationTime: now,
@@ -315,7 +316,7 @@ extension KeychainFileSystem {
     }
 
     /// What a class's container gets when its first directory is made.
-    var containerFacts: PosixAttributes {
-        newFacts(0o700, Caller(userID: options.userID, groupID: options.groupID, processID: 0))
+    var containerAttributes: PosixAttributes {
+        newAttributes(0o700, Caller(userID: options.userID, groupID: options.groupID, processID: 0))
     }
 }

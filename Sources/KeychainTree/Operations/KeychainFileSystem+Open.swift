@@ -23,8 +23,8 @@ extension KeychainFileSystem {
             var (entry, availability) = made.file.state.withLock { state in
                 state.user = request.caller.userID
                 return (
-                    self.entry(of: made.file, state, item: made.draft),
-                    ProtectionClass.Availability.strictest(of: state.protections(made.draft))
+                    self.entry(of: made.file, state, item: made.pendingItem),
+                    ProtectionClass.Availability.strictest(of: state.protections(made.pendingItem))
                 )
             }
             let writer = FileWriter(
@@ -65,11 +65,11 @@ extension KeychainFileSystem {
                 try commit(&state, adopting: false)
                 state.stagedValue = nil
                 // It is committed: a lock that comes now must not make an error of it.
-                return entry(of: made.file, state, item: state.item ?? made.draft)
+                return entry(of: made.file, state, item: state.item ?? made.pendingItem)
             }
         } catch {
             returnFreedName(made.file.state.withLock { $0.freed })
-            directory.removePending(CanonicalName(typed: name.bytes), made.draft.id)
+            directory.removePending(CanonicalName(typed: name.bytes), made.pendingItem.id)
             forget(made.file.node, count: 1)
             throw error
         }
@@ -86,22 +86,22 @@ extension KeychainFileSystem {
     /// Opened for writing once, and looked up once.
     private func makePending(
         _ request: borrowing Request, _ name: EntryName, in directory: ServiceDirectory, permissions: UInt32
-    ) throws(Errno) -> (file: ItemFile, draft: Item) {
+    ) throws(Errno) -> (file: ItemFile, pendingItem: Item) {
         try checkWritable()
         let name = CanonicalName(typed: name.bytes)
         let account = try uncutKey(account(name))
         let record = try record(of: directory)
         try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(record.defaultProtection) }
-        let draft = newItem(account, in: record, permissions: permissions & 0o700, caller: request.caller)
+        let pendingItem = newItem(account, in: record, permissions: permissions & 0o700, caller: request.caller)
         try checkFreeSpace(for: 0)
-        func make() throws(Errno) -> (file: ItemFile, draft: Item) {
+        func make() throws(Errno) -> (file: ItemFile, pendingItem: Item) {
             let existing = try mapped { () throws(KeychainFault) in
                 try keychain.item(named: name, in: directory.row)
             }
             guard existing == nil else { throw .fileExists }
             let freed = reclaimFreedName(name, in: directory.row, by: host.process(ofThread: request.caller.processID))
             do throws(Errno) {
-                return (try addPending(draft, named: name, in: directory, goingOnWith: freed), draft)
+                return (try addPending(pendingItem, named: name, in: directory, goingOnWith: freed), pendingItem)
             } catch {
                 returnFreedName(freed)
                 throw error
@@ -116,28 +116,28 @@ extension KeychainFileSystem {
     }
 
     private func addPending(
-        _ draft: Item, named name: CanonicalName, in directory: ServiceDirectory, goingOnWith freed: FreedName?
+        _ pendingItem: Item, named name: CanonicalName, in directory: ServiceDirectory, goingOnWith freed: FreedName?
     ) throws(Errno) -> ItemFile {
         let node = table.withLock { $0.makeID() }
-        let file = ItemFile(node: node, row: draft.id, directory: directory, item: draft, isPending: true)
+        let file = ItemFile(node: node, row: pendingItem.id, directory: directory, item: pendingItem, isPending: true)
         try file.state.withLock { (state) throws(Errno) in
             state.freed = freed
-            let stagedValue = try newStagedValue(for: draft, state)
+            let stagedValue = try newStagedValue(for: pendingItem, state)
             stagedValue.note { $0.opened() }
             state.stagedValue = stagedValue
             state.writerCount = 1
             state.openCount = 1
         }
-        table.withLock { $0.add(file, as: draft.id) }
-        guard directory.addPending(file, name, draft.id) else {
+        table.withLock { $0.add(file, as: pendingItem.id) }
+        guard directory.addPending(file, name, pendingItem.id) else {
             forget(node, count: 1)
             throw .fileExists
         }
         // A lock that came since this was asked before did not see the file, and has taken nothing away from it.
         do {
-            try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(draft.protection) }
+            try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(pendingItem.protection) }
         } catch {
-            directory.removePending(name, draft.id)
+            directory.removePending(name, pendingItem.id)
             forget(node, count: 1)
             throw error
         }

@@ -223,13 +223,13 @@ extension KeychainFileSystem {
             if isFirst { try commit(&a) } else { try commit(&b) }
         }
         let (rowA, rowB) = (a.row, b.row)
-        let drafts = [(rowA, a.adopted), (rowB, b.adopted)]
+        let newItems = [(rowA, a.adopted), (rowB, b.adopted)]
         let (itemA, itemB) = (try item(of: &a), try item(of: &b))
         let saved = try mapped { () throws(KeychainFault) in
             try keychain.change { (transaction) throws(KeychainFault) in
-                for (row, draft) in drafts where draft != nil {
+                for (row, newItem) in newItems where newItem != nil {
                     guard let item = try transaction.item(id: row) else { throw .itemNotFound }
-                    _ = try transaction.save(try transaction.bringing(draft, to: item))
+                    _ = try transaction.save(try transaction.bringing(newItem, to: item))
                 }
                 let saved = try transaction.exchange(rowA, rowB)
                 try transaction.touchDirectories(itemA.directory, itemB.directory)

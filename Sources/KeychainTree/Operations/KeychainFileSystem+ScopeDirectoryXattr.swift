@@ -56,15 +56,15 @@ extension KeychainFileSystem {
         try checkUnlocked()
         try checkOwner(caller)
         try checkFreeSpace(for: 0)
-        let facts = containerFacts
+        let posixAttributes = containerAttributes
         try names.withLock { (_) throws(Errno) in
             try mapped { () throws(KeychainFault) in
                 try keychain.change { (transaction) throws(KeychainFault) in
                     guard case .classDirectory(let classDirectory) = folder else {
-                        return try transaction.setDefault(protection, file: facts)
+                        return try transaction.setDefault(protection, file: posixAttributes)
                     }
                     _ = try container(of: classDirectory, transaction)
-                    try transaction.setDefault(protection, of: classDirectory.key, file: facts)
+                    try transaction.setDefault(protection, of: classDirectory.key, file: posixAttributes)
                 }
             }
         }

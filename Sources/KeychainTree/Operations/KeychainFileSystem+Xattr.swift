@@ -143,17 +143,18 @@ extension KeychainFileSystem {
         try checkNameIsReadable(name, of: move)
         let known = try knownDirectory(of: move)
         if known?.pendingFile(name) != nil { throw .fileExists }
-        let facts = newFacts(0o700, caller)
+        let posixAttributes = newAttributes(0o700, caller)
         var group = RowID.none
         try self.move(&state, to: move.account) { (transaction) throws(KeychainFault) in
-            let container = try transaction.container(move.container, file: containerFacts)
+            let container = try transaction.container(move.container, file: containerAttributes)
             group = container.parent
             if let directory = try transaction.directory(
                 named: CanonicalName(service: move.service), in: move.container)
             {
                 return directory.id
             }
-            let directory = try transaction.addDirectory(.service(move.service), in: container.id, file: facts)
+            let directory = try transaction.addDirectory(
+                .service(move.service), in: container.id, file: posixAttributes)
             try transaction.touchDirectory(container.id)
             return directory.id
         }

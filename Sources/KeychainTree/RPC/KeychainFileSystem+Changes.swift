@@ -107,21 +107,21 @@ extension KeychainFileSystem {
     /// A file that somebody is making gets the item that has come to its name meanwhile, as if it had been renamed over it:
     /// the item follows the name, and the file's contents are its value from their commit on (F5).
     func adopt(_ item: Item, _ state: inout ItemFile.State) {
-        guard let draft = state.item, let file = table.withLock({ $0.item(state.row) }) else { return }
-        state.directory.removePending(CanonicalName(account: draft.account), state.row)
+        guard let newItem = state.item, let file = table.withLock({ $0.item(state.row) }) else { return }
+        state.directory.removePending(CanonicalName(account: newItem.account), state.row)
         let old = state.row
         table.withLock { $0.rebind(file, from: old, to: item.id) }
         (state.row, state.isPending, state.freed) = (item.id, false, nil)
-        state.adopted = draft
+        state.adopted = newItem
         state.item = shown(item, state)
         moveStaging(&state)
     }
 
     /// Whether the name that a file was to get in the store belongs to an item that has come meanwhile, and is this file's now.
     func adoptTaken(_ state: inout ItemFile.State) -> Bool {
-        guard state.isPending, let draft = state.item else { return false }
-        let name = CanonicalName(account: draft.account)
-        guard let item = try? keychain.item(named: name, in: draft.directory), item.id != state.row else {
+        guard state.isPending, let newItem = state.item else { return false }
+        let name = CanonicalName(account: newItem.account)
+        guard let item = try? keychain.item(named: name, in: newItem.directory), item.id != state.row else {
             return false
         }
         adopt(item, &state)
@@ -130,9 +130,9 @@ extension KeychainFileSystem {
 
     /// An item of the store as its file shows it: with what is to go over to it from before it came.
     func shown(_ item: Item, _ state: borrowing ItemFile.State) -> Item {
-        guard let draft = state.adopted else { return item }
-        let directory = try? keychain.directory(id: draft.directory)
-        return item.taking(draft, sourceDefault: directory?.defaultProtection ?? .whenUnlocked)
+        guard let newItem = state.adopted else { return item }
+        let directory = try? keychain.directory(id: newItem.directory)
+        return item.taking(newItem, sourceDefault: directory?.defaultProtection ?? .whenUnlocked)
     }
 
     // MARK: Places
@@ -195,8 +195,8 @@ extension KeychainFileSystem {
 
 extension Transaction {
     /// An item with what was set on a name before the item came to it, as if the file had been renamed over it (F5).
-    func bringing(_ draft: Item?, to item: Item) throws(KeychainFault) -> Item {
-        guard let draft else { return item }
-        return item.taking(draft, sourceDefault: try defaultProtection(draft))
+    func bringing(_ newItem: Item?, to item: Item) throws(KeychainFault) -> Item {
+        guard let newItem else { return item }
+        return item.taking(newItem, sourceDefault: try defaultProtection(newItem))
     }
 }

@@ -50,8 +50,8 @@ extension FuzzTarget {
         if let request = SlotRequest(line: line) {
             try hold(SlotRequest(line: request.line) == request, "a change of slots that is another when written")
         }
-        if let unlock = UnlockCommand(line: line) {
-            try hold(UnlockCommand(line: unlock.line) == unlock, "an unlock that is another when written")
+        if let unlock = UnlockRequest(line: line) {
+            try hold(UnlockRequest(line: unlock.line) == unlock, "an unlock that is another when written")
         }
     }
 
@@ -97,7 +97,7 @@ enum DaemonCommands {
         let opened = OpenedKeychain(keychain: memory.keychain, store: store, hadDeviceKey: true)
         return ControlCommandLine(
             processID: 1, keychainPath: path, mountPoint: "/mnt", home: "/home",
-            snapshots: SnapshotMaker(opened, path: path),
+            snapshots: SnapshotWriter(opened, path: path),
             buffersLocked: { true },
             automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil, connection: nil) })
     }

@@ -17,14 +17,15 @@ extension FuzzTarget {
     }
 
     /// The first byte tells where the answer is cut: the pieces are of no account.
-    static let answers = FuzzTarget("answers", limit: 4096, examples: { try answerExamples() }) { input in
+    static let responses = FuzzTarget("responses", limit: 4096, examples: { try answerExamples() }) { input in
         var reader = InputReader(input)
         let size = Int(reader.byte()) + 1
         let bytes = reader.remaining()
-        let whole = ReadAnswer(bytes, pieceCount: max(1, bytes.count))
+        let complete = ReadAnswer(bytes, pieceCount: max(1, bytes.count))
         let pieces = ReadAnswer(bytes, pieceCount: size)
-        try hold(whole.frames == pieces.frames, "frames that depend on the pieces")
-        try hold((whole.status, whole.failure) == (pieces.status, pieces.failure), "an end that depends on the pieces")
+        try hold(complete.frames == pieces.frames, "frames that depend on the pieces")
+        try hold(
+            (complete.status, complete.failure) == (pieces.status, pieces.failure), "an end that depends on the pieces")
     }
 
     // MARK: Examples

@@ -74,7 +74,7 @@ private struct RowChange {
     let part: UInt8
     let place: Int
     let value: UInt8
-    let way: UInt8
+    let selector: UInt8
 
     init(_ reader: inout InputReader) {
         kind = reader.pick(Kind.allCases) ?? .item
@@ -82,7 +82,7 @@ private struct RowChange {
         part = reader.byte()
         place = Int(reader.byte())
         value = reader.byte()
-        way = reader.byte()
+        selector = reader.byte()
     }
 
     func apply(to records: inout InMemoryRecords) {
@@ -105,7 +105,7 @@ private struct RowChange {
     // MARK: Parts
 
     private func change(_ bytes: inout [UInt8]) {
-        switch way % 4 {
+        switch selector % 4 {
         case 0 where !bytes.isEmpty: bytes[place % bytes.count] ^= value
         case 1 where !bytes.isEmpty: bytes.removeLast(min(bytes.count, Int(value)))
         case 2: bytes.append(value)
@@ -126,7 +126,7 @@ private struct RowChange {
     }
 
     private func change(_ number: inout Int64) {
-        switch way % 3 {
+        switch selector % 3 {
         case 0: number = number &+ Int64(value)
         case 1: number = Int64(value) << Int64(place % 56)
         default: number = .max - Int64(value % 4)

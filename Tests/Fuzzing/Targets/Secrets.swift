@@ -46,8 +46,8 @@ extension FuzzTarget {
         try hold(characters.count == 42 && characters.last == 10, "a recovery key of \(characters.count) characters")
         let again = try RecoveryKey(typed: text).text()
         try hold([UInt8](copying: again.bytes) == characters, "a recovery key that is another when it is typed")
-        let said = String(decoding: bytes, as: UTF8.self).uppercased().filter { $0.isLetter || $0.isNumber }
-        let meant = said.map { $0 == "O" ? "0" : $0 == "I" || $0 == "L" ? "1" : $0 }
+        let normalized = String(decoding: bytes, as: UTF8.self).uppercased().filter { $0.isLetter || $0.isNumber }
+        let meant = normalized.map { $0 == "O" ? "0" : $0 == "I" || $0 == "L" ? "1" : $0 }
         try hold(
             meant == String(decoding: characters, as: UTF8.self).filter { $0.isLetter || $0.isNumber }.map(\.self),
             "other characters than were typed")
@@ -72,7 +72,7 @@ extension FuzzTarget {
         try InputFile.with(bytes) { path in
             let isKey = UnlockSecret.keyFileCounts.contains(bytes.count)
             var read: [UInt8]?
-            do throws(Failure) {
+            do throws(CLIError) {
                 let key = try KeyFile(path: path).read { _ in }
                 read = [UInt8](copying: key.bytes.bytes)
             } catch {

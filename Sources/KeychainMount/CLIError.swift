@@ -1,0 +1,121 @@
+package import Keychain
+
+/// The exit codes of `keychainfs`: stable, listed in docs/exit-codes.md, never renumbered.
+package enum ExitCode: Int32, CaseIterable, Sendable {
+    case success = 0
+    /// Anything that has no code of its own.
+    case failure = 1
+    /// The passphrase opens no key slot.
+    case wrongPassphrase = 10
+    /// There is no keychain there.
+    case noKeychain = 11
+    /// The file is no keychain, or is damaged.
+    case badKeychain = 12
+    /// The keychain has a format, or key derivation costs, that this version does not accept.
+    case unknownFormat = 13
+    /// Another process has the keychain open.
+    case inUse = 14
+    /// The mount point is missing, not empty, no directory, or mounted already.
+    case badMountPoint = 15
+    /// No `/dev/fuse`, no `fusermount3`, or the kernel refused the mount.
+    case noFuse = 16
+    /// Nothing of ours is mounted there.
+    case notMounted = 17
+    /// No passphrase was given, or its file cannot be used.
+    case noPassphrase = 18
+    /// The disk is full.
+    case diskFull = 19
+    /// There is a keychain already.
+    case exists = 20
+    /// `check` found damage.
+    case damaged = 21
+    /// The keychain or its medium is read-only.
+    case readOnly = 22
+    /// The item is locked.
+    case locked = 23
+    /// The keychain is older than what this device has seen of it: a copy was put back.
+    case rolledBack = 24
+    /// There is no such key slot, or the change of slots is refused.
+    case slotRefused = 25
+    /// `search` found nothing.
+    case notFound = 26
+    /// The daemon of a mount does not answer.
+    case noAnswer = 30
+    /// A signal has ended what was shown; what was started goes on. 128 and SIGINT, as shells have it.
+    case interrupted = 130
+    /// A command line that makes no sense; EX_USAGE of sysexits(3).
+    case usage = 64
+}
+
+/// Why a command ends: one message that says what to do, and an exit code.
+package struct CLIError: Error, Sendable {
+    package let exitCode: ExitCode
+    package let message: String
+
+    package init(_ exitCode: ExitCode, _ message: String) {
+        self.exitCode = exitCode
+        self.message = message
+    }
+}
+
+extension CLIError {
+    /// What a keychain's error means to somebody at a terminal.
+    package init(_ error: KeychainFault, keychain path: String) {
+        switch error {
+        case .authFailed:
+            self.init(.wrongPassphrase, "The passphrase does not open \(path). Try again.")
+        case .notAKeychain:
+            self.init(.badKeychain, "\(path) is not a keychain. Name another file with --keychain.")
+        case .unknownFormat(let format):
+            self.init(
+                .unknownFormat,
+                "\(path) has format \(format), which this version does not know. Use a newer keychainfs.")
+        case .unacceptableCost:
+            self.init(
+                .unknownFormat,
+                "\(path) asks for a key derivation outside the accepted limits (2 GiB, 10 passes). It may be forged.")
+        case .decode:
+            self.init(
+                .badKeychain,
+                """
+                \(path) is damaged. Restore a backup ('keychainfs restore --replace BACKUP' keeps this file aside), or let \
+                'keychainfs check --repair' save what is sound.
+                """)
+        case .inUse(let processID):
+            let holder = processID > 0 ? "process \(processID)" : "another process"
+            self.init(
+                .inUse,
+                """
+                \(path) is in use by \(holder). Unmount it there first ('keychainfs status' shows where it is mounted; if it \
+                is mounted nowhere any more, a program still has a file of it open).
+                """)
+        case .diskFull:
+            self.init(.diskFull, "The disk that holds \(path) is full. Make room and try again; nothing was changed.")
+        case .readOnly:
+            self.init(
+                .readOnly,
+                "\(path) is on a read-only medium. A keychain that was closed properly can be mounted with '-o ro'.")
+        case .allocate:
+            self.init(.failure, "There is not enough memory for the key derivation or for locked memory.")
+        case .rolledBack(let kept, let found):
+            self.init(
+                .rolledBack,
+                """
+                \(path) is OLDER than what this device has seen of it (commit \(found), after \(kept)): somebody has put \
+                an old copy in its place. It stays locked. If that was you, accept it with 'keychainfs mount \
+                --accept-rollback'; to look at an old copy only, 'keychainfs backup --verify' it.
+                """)
+        case .untrustedCommitNumber:
+            self.init(
+                .rolledBack,
+                """
+                What this device has kept to tell an older copy of \(path) is damaged or forged: it cannot be told whether \
+                this is the newest one. It stays locked. Accept it as it is with 'keychainfs mount --accept-rollback'.
+                """)
+        case .io(let code):
+            self.init(.failure, "\(path) cannot be read or written (error \(code)). Look at the disk.")
+        default:
+            self.init(.failure, "\(path): \(error).")
+        }
+    }
+}

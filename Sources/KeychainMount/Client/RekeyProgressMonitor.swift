@@ -1,0 +1,146 @@
+import Foundation
+import Fuse
+import Keychain
+import KeychainConnection
+import SecretCrypto
+import Synchronization
+import SystemPackage
+
+/// `keychainfs rekey`: starts a rekey in a daemon, or joins the one that is under way, and shows how far it is.
+package struct RekeyProgressMonitor {
+    /// Seconds between two looks.
+    private static let interval: TimeInterval = 0.2
+    private let mountPoint: String
+    private let client: MountClient
+
+    package init(mountPoint: String, owner: MountOwner) {
+        self.mountPoint = mountPoint
+        client = MountClient(mountPoint: mountPoint, owner: owner)
+    }
+
+    /// Returns when the rekey is finished.
+    ///
+    /// A signal that ends this process ends nothing else: it says so, and exits.
+    /// - Parameters:
+    ///   - isTerminal: whether the progress is drawn over and over in one line.
+    ///   - draw: gets the progress, as it is to be written to standard error.
+    package func run(
+        unlocking: UnlockSource, isTerminal: Bool, draw: @escaping @Sendable (String) -> Void,
+        say: @escaping @Sendable (String) -> Void
+    ) throws(CLIError) -> StatusReport.RekeyStatus {
+        try start(unlocking, say)
+        try handleSignals({ if isTerminal { draw("\n") } }, say)
+        var display = RekeyProgressBar(isTerminal: isTerminal, draw: draw)
+        while true {
+            let rekey = try client.status().rekey
+            display.show(rekey)
+            guard rekey.state == "running" else {
+                display.end()
+                return try result(rekey)
+            }
+            Thread.sleep(forTimeInterval: Self.interval)
+        }
+    }
+
+    private func start(_ unlocking: UnlockSource, _ say: (String) -> Void) throws(CLIError) {
+        let status = try client.status()
+        if status.rekey.isUnderWay { return say("a rekey is under way already; this is how far it is.") }
+        if status.readOnly {
+            throw CLIError(.readOnly, "\(mountPoint) is mounted for reading only. Mount it without '-o ro'.")
+        }
+        guard status.state == LockState.unlocked.text else {
+            throw CLIError(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
+        }
+        try client.reportCost(of: unlocking.kind, say: say)
+        let secret = try unlocking.read(say: say)
+        do throws(CLIError) {
+            let answer = try client.run(ControlCommandLine.rekey, secret: try Self.frame(secret))
+            let lost = String(decoding: answer, as: UTF8.self).split(separator: "\n").joined(separator: ", ")
+            if !lost.isEmpty { say("warning: slots that were damaged or forged are gone: \(lost).") }
+        } catch  where error.exitCode == .wrongPassphrase {
+            throw CLIError(
+                .wrongPassphrase,
+                "\(secret.kind.subject) does not open the keychain at \(mountPoint). \(secret.kind.advice)")
+        }
+    }
+
+    private static func frame(_ secret: borrowing UnlockSecret) throws(CLIError) -> SecretBytes {
+        do throws(CryptoError) {
+            let frames = try UnlockFrames(secret)
+            return try frames.bytes.copy()
+        } catch {
+            throw CLIError(.failure, "There is no locked memory left for the passphrase.")
+        }
+    }
+
+    private func handleSignals(
+        _ endLine: @escaping @Sendable () -> Void, _ say: @escaping @Sendable (String) -> Void
+    ) throws(CLIError) {
+        TerminationSignals.block()
+        do throws(Errno) {
+            try TerminationSignals.onReceive { _ in
+                endLine()
+                say("the rekey goes on in the background; 'keychainfs status' shows how far it is.")
+                exit(ExitCode.interrupted.rawValue)
+            }
+        } catch {
+            throw CLIError(.failure, "No thread can be started: \(error). The rekey goes on in the background.")
+        }
+    }
+
+    private func result(_ rekey: StatusReport.RekeyStatus) throws(CLIError) -> StatusReport.RekeyStatus {
+        guard rekey.state == "waiting" else { return rekey }
+        switch rekey.reason {
+        case "unlock":
+            throw CLIError(
+                .locked,
+                "The keychain at \(mountPoint) was locked. The rekey goes on after the next 'keychainfs unlock'.")
+        case "disk-full":
+            throw CLIError(
+                .diskFull,
+                "The disk that holds the keychain of \(mountPoint) is full. Make room: the rekey goes on by itself then."
+            )
+        case "read-only":
+            throw CLIError(
+                .readOnly,
+                "\(mountPoint) is mounted for reading only. The rekey goes on once it is mounted without '-o ro'.")
+        default:
+            throw CLIError(
+                .failure, "The rekey has stopped: the log of the daemon says why. It tries again every half minute.")
+        }
+    }
+}
+
+/// The progress of a rekey on standard error: a bar on a terminal, else a line now and then.
+struct RekeyProgressBar {
+    private static let width = 30
+    /// Seconds between two lines.
+    private static let pause: TimeInterval = 10
+    private let isTerminal: Bool
+    private let draw: (String) -> Void
+    private var lastLine: Date?
+
+    init(isTerminal: Bool, draw: @escaping (String) -> Void) {
+        self.isTerminal = isTerminal
+        self.draw = draw
+    }
+
+    mutating func show(_ rekey: StatusReport.RekeyStatus, now: Date = Date()) {
+        if isTerminal { return draw("\r" + Self.bar(rekey)) }
+        if let lastLine, now.timeIntervalSince(lastLine) < Self.pause { return }
+        lastLine = now
+        draw("keychainfs: rekey: \(rekey.done) of \(rekey.total) items\n")
+    }
+
+    /// What comes next begins in a new line.
+    func end() { if isTerminal { draw("\n") } }
+
+    /// `[##########....................]  33 %  165 of 500 items`
+    static func bar(_ rekey: StatusReport.RekeyStatus) -> String {
+        let done = min(rekey.done, rekey.total)
+        let (filled, percent) = rekey.total > 0 ? (width * done / rekey.total, 100 * done / rekey.total) : (width, 100)
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        let number = String(repeating: " ", count: max(0, 3 - "\(percent)".count)) + "\(percent)"
+        return "[\(bar)] \(number) %  \(rekey.done) of \(rekey.total) items"
+    }
+}

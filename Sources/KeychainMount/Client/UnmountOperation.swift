@@ -1,0 +1,101 @@
+import Foundation
+import Fuse
+import SystemServices
+
+/// `keychainfs unmount`: unmounts a keychain and waits until its daemon has ended.
+package struct UnmountOperation: Sendable {
+    private let mountPoint: String
+    /// A daemon that has lost its mount has commits to finish, at most.
+    private static let timeout: Duration = .seconds(30)
+    /// Longer than a client keeps a descriptor that it does not use.
+    private static let timeoutWithUsers: Duration = .seconds(1)
+
+    package init(mountPoint: String) {
+        self.mountPoint = mountPoint
+    }
+
+    package func run() throws(CLIError) {
+        guard MountedKeychains.isMounted(at: mountPoint) else { throw notMounted }
+        let daemon: Int32
+        do throws(CLIError) {
+            daemon = try MountClient(mountPoint: mountPoint).status().pid
+        } catch  where error.exitCode == .notMounted {
+            // Not before: a daemon that does not answer would hold that question up.
+            guard (try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)) == true else { throw error }
+            return
+        }
+        let otherViews = otherViews()
+        do throws(FuseError) {
+            try unmount()
+        } catch .busy {
+            throw inUse
+        } catch .notMounted {
+            throw notMounted
+        } catch {
+            throw CLIError(.failure, "\(mountPoint) cannot be unmounted: \(error).")
+        }
+        if let view = mounted(of: otherViews) {
+            throw CLIError(
+                .failure,
+                """
+                \(mountPoint) was a second view (a bind mount) of \(view.path), which stays mounted: 'keychainfs unmount' \
+                that.
+                """)
+        }
+        try waitForEnd(of: daemon)
+    }
+
+    /// A program that uses the API lets go of the mount a moment after its last call.
+    private func unmount() throws(FuseError) {
+        let deadline = ContinuousClock.now + Self.timeoutWithUsers
+        while true {
+            do throws(FuseError) {
+                return try Session.unmount(at: mountPoint)
+            } catch .busy where ContinuousClock.now < deadline {
+                Thread.sleep(forTimeInterval: 0.05)
+            }
+        }
+    }
+
+    /// The other mounts of this keychain that this process sees. Read before the unmount: afterwards the kernel gives the
+    /// device number to the next mount, which may be another keychain's.
+    private func otherViews() -> [MountTable.Entry] {
+        guard let table = try? MountTable.current(), let entry = table.mount(at: mountPoint) else { return [] }
+        return table.otherViews(of: entry)
+    }
+
+    /// The first of `views` that still exists.
+    private func mounted(of views: [MountTable.Entry]) -> MountTable.Entry? {
+        guard !views.isEmpty, let table = try? MountTable.current() else { return nil }
+        return table.entries.first(where: views.contains)
+    }
+
+    private var inUse: CLIError {
+        let path = (try? MountTable.current())?.mount(at: mountPoint)?.path ?? mountPoint
+        let users = MountUsers(of: path).text.map { " by \($0)" } ?? ""
+        return CLIError(
+            .failure,
+            "\(mountPoint) is in use\(users): a program has a file or its working directory there. Close it first.")
+    }
+
+    private var notMounted: CLIError {
+        CLIError(.notMounted, "No keychain is mounted at \(mountPoint).")
+    }
+
+    private func waitForEnd(of daemon: Int32) throws(CLIError) {
+        let deadline = ContinuousClock.now + Self.timeout
+        while FileManager.default.fileExists(atPath: "/proc/\(daemon)/stat"), !isZombie(daemon) {
+            guard ContinuousClock.now < deadline else {
+                throw CLIError(
+                    .failure, "\(mountPoint) is unmounted, but its daemon (process \(daemon)) has not ended.")
+            }
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+    }
+
+    /// A daemon whose parent does not wait for it has ended all the same.
+    private func isZombie(_ process: Int32) -> Bool {
+        guard let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
+        return line.split(separator: ")").last?.hasPrefix(" Z") == true
+    }
+}

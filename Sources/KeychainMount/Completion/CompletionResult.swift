@@ -1,0 +1,133 @@
+internal import DeviceState
+internal import Fuse
+internal import KeychainConnection
+
+/// The candidates for the current word of an incomplete command line, as a shell reads them.
+package struct CompletionResult: Sendable {
+    package enum Shell: String, CaseIterable, Sendable {
+        case bash, zsh, fish
+    }
+
+    /// In milliseconds. After this time there are no candidates, because a user is waiting.
+    private static let timeout = 800
+
+    private let shell: Shell
+    /// The current word without quotes.
+    private let current: String
+    /// The start of the word that the shell keeps: candidates are printed without it.
+    private let kept: String
+    private let query: CompletionQuery
+
+    /// - Parameters:
+    ///   - words: bash: the command line up to the cursor, and the part of it that bash replaces. zsh: the words before the current
+    ///     one and the current one, without quotes. fish: the words before the current one, and the current one as it was typed.
+    ///     The name of the program is the first word of the line.
+    ///   - tree: The commands of the program.
+    /// - Returns: nil for a line with an expansion, or without a word.
+    package init?(_ shell: Shell, _ words: [String], tree: CommandTree) {
+        self.shell = shell
+        guard let last = words.last else { return nil }
+        switch shell {
+        case .bash:
+            guard words.count == 2, let line = ShellWords(words[0]), line.rawCurrent.hasSuffix(last) || last.isEmpty,
+                let start = ShellWords(String(line.rawCurrent.dropLast(last.count)))
+            else { return nil }
+            (current, kept) = (line.current, start.current)
+            query = CompletionQuery(words: Array(line.words.dropFirst()), current: current, tree: tree)
+        case .zsh:
+            current = last
+            kept = Self.untilSeparator(last)
+            query = CompletionQuery(words: Array(words.dropFirst().dropLast()), current: current, tree: tree)
+        case .fish:
+            guard let word = ShellWords(last) else { return nil }
+            (current, kept) = (word.current, "")
+            query = CompletionQuery(words: Array(words.dropFirst().dropLast()), current: current, tree: tree)
+        }
+    }
+
+    /// zsh replaces what follows the last slash, or the equals sign of an option.
+    private static func untilSeparator(_ word: String) -> String {
+        if let slash = word.lastIndex(of: "/") { return String(word[...slash]) }
+        guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return "" }
+        return String(word[...sign])
+    }
+
+    /// The candidates, in a form that each shell splits quickly:
+    /// - bash: a line for each, in which the byte 1 represents a newline.
+    /// - zsh: NUL after each field; first `paths` or `words`, then each candidate, for `words` with its description.
+    /// - fish: NUL after each; a description follows a tab.
+    package var output: String {
+        let found = candidates.filter {
+            $0.word.utf8.starts(with: current.utf8) && $0.word.utf8.starts(with: kept.utf8)
+        }
+        let areWords = found.contains { !$0.description.isEmpty }
+        let start = shell != .zsh || found.isEmpty ? "" : areWords ? "words\0" : "paths\0"
+        return start + found.compactMap { field($0, areWords: areWords) }.joined()
+    }
+
+    private func field(_ completion: Completion, areWords: Bool) -> String? {
+        // Bytes, not characters: names are not normalized (T2), and characters of 10,000 names take 30 ms to find.
+        guard let word = String(completion.word.utf8.dropFirst(kept.utf8.count)) else { return nil }
+        switch shell {
+        case .bash where word.utf8.contains(1): return nil
+        case .bash where word.utf8.contains(UInt8(ascii: "\n")): return word.replacing("\n", with: "\u{1}") + "\n"
+        case .bash: return word + "\n"
+        case .zsh: return areWords ? "\(word)\0\(completion.description)\0" : word + "\0"
+        case .fish where word.utf8.contains(UInt8(ascii: "\t")): return nil
+        case .fish: return completion.description.isEmpty ? word + "\0" : "\(word)\t\(completion.description)\0"
+        }
+    }
+
+    /// Full words, of which the shell keeps the start.
+    private var candidates: [Completion] {
+        // `--option=` stays before each value.
+        let option = current.hasPrefix("--") ? current.firstIndex(of: "=").map { String(current[...$0]) } ?? "" : ""
+        let typed = String(current.dropFirst(option.count))
+        switch query {
+        case .words(let words): return words.map { Completion(option + $0.word, $0.description) }
+        case .path: return list(["paths", typed]).map { Completion(option + $0) }
+        case .mountPoint:
+            let mounted = MountedKeychains.ofCaller
+            let directories = list(["directories", typed]).filter { !mounted.contains(String($0.dropLast())) }
+            return (mounted + directories).map { Completion(option + $0) }
+        case .slot(let keychain):
+            return list(["slots", keychain ?? ""]).map { line in
+                let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+                return Completion(option + parts[0], parts.count > 1 ? parts[1] : "")
+            }
+        case .nothing: return []
+        }
+    }
+
+    /// Asks a child process: a file system whose daemon hangs may block it.
+    private func list(_ arguments: [String]) -> [String] {
+        let output = BoundedOutput.ofThisProgram(
+            arguments: ["complete", "list"] + arguments, milliseconds: Self.timeout)
+        return (output ?? []).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The work of the child process. Each candidate ends with a NUL; a failure has none.
+    package static func list(_ arguments: [String]) -> String {
+        let home = DefaultPaths().home
+        let found: [String]
+        switch (arguments.first, arguments.count) {
+        case ("paths", 2): found = PathCompletion.candidates(for: arguments[1], home: home)
+        case ("directories", 2):
+            found = PathCompletion.candidates(for: arguments[1], home: home, onlyDirectories: true)
+        case ("slots", 2): found = slots(keychain: arguments[1], home: home)
+        default: found = []
+        }
+        return found.map { $0 + "\0" }.joined()
+    }
+
+    /// - Parameter keychain: The file, which may start with `~/`; empty for the default one.
+    private static func slots(keychain: String, home: String) -> [String] {
+        let path = keychain.hasPrefix("~/") ? home + keychain.dropFirst() : keychain
+        let slots = SlotCommandRunner(
+            keychain: DefaultPaths.absolute(path.isEmpty ? DefaultPaths().keychain : path), mountPoint: nil,
+            owner: .caller,
+            say: { _ in })
+        guard let list = try? slots.list() else { return [] }
+        return list.slots.map { "\($0.id) \($0.kind)" }
+    }
+}

@@ -1,0 +1,149 @@
+package import Keychain
+
+/// What `keychainfs check` shows, as the daemon sends it.
+package struct CheckResult: JSONText, Sendable {
+    /// What is hurt, as far as it can be named.
+    package struct DamagedPart: Codable, Sendable {
+        /// `item`, `directory`; `items` or `directories` where a damaged page keeps from telling which; `unindexed-item` or
+        /// `unindexed-directory` for a sound one that an index misses.
+        package let subject: String
+        package let row: Int64?
+        /// Its path where it is named, else that of the directory it lies in. Directories end in a slash.
+        package let path: String
+        package let named: Bool
+
+        init(_ damage: CheckReport.Damage) {
+            (subject, row) = (damage.subject.rawValue, damage.row?.rawValue)
+            (path, named) = (damage.path, damage.isNamed)
+        }
+
+        /// For a person.
+        var text: String {
+            let place = path.isEmpty ? "the keychain" : path
+            guard let row else { return "the \(subject) in \(place): a page of the file does not read" }
+            let name = named ? "" : "in \(place), its name is lost: "
+            let isUnindexed = subject.hasPrefix("unindexed-")
+            let kind = isUnindexed ? subject.dropFirst("unindexed-".count) : subject[...]
+            let text = name + "\(kind) \(named ? path + " " : "")(row \(row))"
+            return isUnindexed ? text + ": it is there, but an index misses it" : text
+        }
+    }
+
+    package let directories: Int
+    package let items: Int
+    package let unavailable: Int
+    /// Items that only another device can open.
+    package let foreign: Int
+    /// Row numbers: a damaged row has no readable name.
+    package let damagedDirectories: [Int64]
+    package let damagedItems: [Int64]
+    /// The same by name, and what could not be listed.
+    package let damage: [DamagedPart]
+    /// Rows of key slots, devices and keys that are not of the form of one.
+    package let damagedSlots: Int
+    package let damagedKeys: Int
+    /// Directories and items that were committed and could not be reached, about so many.
+    package let unreadableRows: Int64
+    package let structureFaults: Int
+    /// Rows that at least one index misses, and index entries that lead to no row or to another one.
+    package let unindexedRows: Int
+    package let wrongIndexEntries: Int
+    /// Whether a part of the file could not be read, so that not all rows could be compared with the indexes.
+    package let incompleteIndexes: Bool
+    /// Items and directories that share their name with another one.
+    package let sharedNames: Int
+    /// Rows that were committed and are gone, at least so many.
+    package let missingRows: Int64
+    /// Rows that were never committed, at least so many.
+    package let addedRows: Int64
+    /// Rows are older than the last commit, or not of its form.
+    package let replacedRows: Bool
+    package let leftovers: [String]
+    /// The part of the file that deleted items have left, in bytes, before a compaction.
+    package let freeBytes: Int
+    /// The bytes by which `check --compact` has made the file smaller. Nil without --compact.
+    package var compactedBytes: Int?
+
+    package init(_ report: CheckReport) {
+        directories = report.directories
+        items = report.items
+        unavailable = report.unavailable
+        foreign = report.foreign
+        damagedDirectories = report.damagedDirectories.map(\.rawValue)
+        damagedItems = report.damagedItems.map(\.rawValue)
+        damage = report.damage.map { DamagedPart($0) }
+        damagedSlots = report.damagedKeys.slots
+        damagedKeys = report.damagedKeys.total - report.damagedKeys.slots
+        unreadableRows = report.unreadableRows
+        structureFaults = report.structureFaults
+        unindexedRows = report.indexes.unindexedRows
+        wrongIndexEntries = report.indexes.wrongEntries
+        incompleteIndexes = report.indexes.isIncomplete
+        sharedNames = report.sharedNames
+        var (missing, added, replaced): (Int64, Int64, Bool) = (0, 0, false)
+        switch report.rowFault {
+        case nil: break
+        case .rowsMissing(let count): missing = count
+        case .rowsAdded(let count): added = count
+        case .rowsReplaced, .rowsUnreadable: replaced = true
+        }
+        (missingRows, addedRows, replacedRows) = (missing, added, replaced)
+        leftovers = report.leftovers
+        freeBytes = report.freeBytes
+    }
+
+    package var isConsistent: Bool {
+        damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedSlots == 0 && damagedKeys == 0
+            && structureFaults == 0 && areRowsCommitted && areIndexesConsistent
+    }
+
+    private var areIndexesConsistent: Bool {
+        unindexedRows == 0 && wrongIndexEntries == 0 && !incompleteIndexes && sharedNames == 0
+    }
+
+    private var areRowsCommitted: Bool { missingRows == 0 && addedRows == 0 && !replacedRows }
+
+    /// For a person.
+    package var text: String {
+        var lines = ["\(items) items in \(directories) directories verified."]
+        if unavailable > 0 { lines.append("\(unavailable) rows are locked and were not looked into.") }
+        if foreign > 0 { lines.append("\(foreign) items can be opened by another device only.") }
+        if !damagedItems.isEmpty { lines.append("Damaged items (rows): " + list(damagedItems)) }
+        if !damagedDirectories.isEmpty { lines.append("Damaged directories (rows): " + list(damagedDirectories)) }
+        lines += damage.map { "  " + $0.text }
+        if unreadableRows > 0 { lines.append("Rows that could not be reached: about \(unreadableRows)") }
+        if damagedSlots > 0 { lines.append("Damaged key slots: \(damagedSlots); they open nothing.") }
+        if damagedKeys > 0 { lines.append("Damaged rows of keys: \(damagedKeys); what they seal cannot be read.") }
+        if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
+        if unindexedRows > 0 { lines.append("Items and directories that an index misses: \(unindexedRows)") }
+        if wrongIndexEntries > 0 { lines.append("Wrong index entries: \(wrongIndexEntries)") }
+        if incompleteIndexes { lines.append("Not all indexes could be compared: a part of the file does not read.") }
+        if sharedNames > 0 { lines.append("Items and directories that share a name with another one: \(sharedNames)") }
+        if missingRows > 0 { lines.append("Rows are missing that were committed: \(missingRows) or more") }
+        if addedRows > 0 { lines.append("Rows are there that were never committed: \(addedRows) or more") }
+        if replacedRows { lines.append("Rows are older than what was committed, or damaged.") }
+        if !leftovers.isEmpty { lines += ["Left over by editors:"] + leftovers.map { "  " + $0 } }
+        if let compactedBytes {
+            lines.append("The file is \(compactedBytes) bytes smaller.")
+        } else if freeBytes > 0 {
+            lines.append("Free in the file: \(freeBytes) bytes, which 'keychainfs check --compact' releases.")
+        }
+        let verdict =
+            unavailable > 0 ? "What could be looked into is sound; unlock and check again." : "The keychain is sound."
+        lines.append(isConsistent ? verdict : damagedAdvice)
+        return lines.joined(separator: "\n")
+    }
+
+    private var damagedAdvice: String {
+        let isReadable =
+            damagedDirectories.isEmpty && damagedItems.isEmpty && damagedSlots == 0 && damagedKeys == 0
+            && structureFaults == 0 && areRowsCommitted && unreadableRows == 0 && !incompleteIndexes
+        guard !isReadable else {
+            return "The indexes are DAMAGED, and no item is: the next mount that is unlocked rebuilds them."
+        }
+        return
+            "The keychain is DAMAGED. Restore a backup, or unmount it and let 'keychainfs check --repair' save what is sound."
+    }
+
+    private func list(_ rows: [Int64]) -> String { rows.map(String.init).joined(separator: ", ") }
+}

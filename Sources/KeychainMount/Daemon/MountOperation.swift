@@ -1,0 +1,234 @@
+import DeviceState
+import Foundation
+import Fuse
+import Keychain
+import SecretCrypto
+import SystemServices
+
+/// One mount from the command line to its end: what `keychainfs mount` does.
+package struct MountOperation: Sendable {
+    /// What mount(8) shows after `fuse.`.
+    package static let subtype = "keychainfs"
+    /// The option by which the process that was started in the background knows itself.
+    package static let backgroundOption = "--in-background"
+    /// The option that says what it is given to unlock with.
+    package static let kindOption = "--secret-kind"
+
+    let file: KeychainPath
+    let mountPoint: String
+    let options: MountOptionList
+    let isForeground: Bool
+    let makesKeychain: Bool
+    let acceptsRollback: Bool
+    /// Of the secret that the process in the background is given.
+    private let inheritedKind: SlotKind
+
+    package init(
+        keychain: String, mountPoint: String, options: MountOptionList, isForeground: Bool, makesKeychain: Bool,
+        acceptsRollback: Bool, inheritedKind: String? = nil
+    ) {
+        self.inheritedKind = inheritedKind.flatMap(SlotKind.init(name:)) ?? .passphrase
+        file = KeychainPath(path: keychain)
+        self.mountPoint = mountPoint
+        self.options = options
+        self.isForeground = isForeground
+        self.makesKeychain = makesKeychain
+        self.acceptsRollback = acceptsRollback
+    }
+
+    /// In the process that somebody has started: asks for what unlocks it, then serves, or starts the daemon and returns
+    /// when the mount is ready.
+    package func run(unlocking source: UnlockSource, say: @escaping @Sendable (String) -> Void) throws(CLIError) {
+        try checkOptions()
+        try checkPlace()
+        if file.exists { file.reportFiles(say) }
+        let secret = try keychainSecret(source, say)
+        if isForeground {
+            TerminationSignals.block()
+            LogTarget.standardError.start()
+            try MountDaemon(self, say: say).serve(with: secret) {
+                ServiceNotification.ready.send()
+                return true
+            }
+            ServiceNotification.stopping.send()
+        } else {
+            try startDaemon(secret)
+        }
+    }
+
+    /// In the process that ``run(unlocking:say:)`` has started. What `say` gets is seen until the mount is ready.
+    package func runInBackground(say: @escaping @Sendable (String) -> Void) {
+        TerminationSignals.block()
+        Self.leaveDirectory()
+        LogTarget.system.start()
+        let report = ReadinessReport(ReadinessPipe())
+        do throws(CLIError) {
+            let secret: UnlockSecret? = options.startsLocked ? nil : try inheritedSecret()
+            try MountDaemon(self, say: say).serve(with: secret) { report.ready() }
+        } catch {
+            report.failed(error)
+        }
+    }
+
+    /// In the process that cleans up after a daemon that has died.
+    package static func guardMount(mountPoint: String, type: String) {
+        leaveDirectory()
+        var process = GuardProcess(mountPoint: mountPoint, type: type)
+        process.run()
+    }
+
+    /// A process that stays must not keep the file system busy that it happened to be started in.
+    private static func leaveDirectory() {
+        _ = FileManager.default.changeCurrentDirectoryPath("/")
+    }
+
+    // MARK: Before the daemon
+
+    private func checkOptions() throws(CLIError) {
+        guard options.startsLocked, acceptsRollback else { return }
+        throw CLIError(
+            .usage,
+            "'--locked' compares nothing yet: give '--accept-rollback' to 'keychainfs unlock', the first one, if need be."
+        )
+    }
+
+    /// What can be told before the passphrase is asked for.
+    private func checkPlace() throws(CLIError) {
+        try cleanStale()
+        createDefaultMountPoint()
+        do throws(MountPointError) {
+            _ = try MountDirectory(at: mountPoint)
+        } catch {
+            throw CLIError(error, mountPoint: mountPoint)
+        }
+        guard !MountedKeychains.contain(mountPoint) else {
+            throw CLIError(.badMountPoint, "\(mountPoint) lies in a mounted keychain. Name a directory on a disk.")
+        }
+        guard file.exists || makesKeychain else {
+            throw CLIError(
+                .noKeychain,
+                "There is no keychain at \(file.path). Make one with 'keychainfs create', or mount --create.")
+        }
+        if let other = MountedKeychains.mountPoint(of: file.path), file.exists {
+            throw file.inUse(mountedAt: other)
+        }
+    }
+
+    /// The default mount point needs no 'mkdir'. If it cannot be created, the check that follows reports the reason.
+    private func createDefaultMountPoint() {
+        guard file.exists || makesKeychain, mountPoint == DefaultPaths.absolute(file.locations.defaultMountPoint) else {
+            return
+        }
+        try? FileManager.default.createDirectory(
+            atPath: mountPoint, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// H4. Whether a daemon is dead is asked of the mount: not before it is known that something answers.
+    private func cleanStale() throws(CLIError) {
+        guard MountedKeychains.isMounted(at: mountPoint) else { return }
+        do throws(CLIError) {
+            _ = try MountClient(mountPoint: mountPoint).status()
+        } catch  where error.exitCode == .noAnswer {
+            throw error
+        } catch {
+            _ = try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)
+        }
+    }
+
+    private func keychainSecret(_ source: UnlockSource, _ say: (String) -> Void) throws(CLIError) -> UnlockSecret? {
+        guard !file.exists else {
+            if options.startsLocked { return nil }
+            return try source.read(say: say)
+        }
+        guard case .passphrase(let passphrase) = source else {
+            throw CLIError(
+                .usage,
+                "There is no keychain at \(file.path), and a new one is made with a passphrase: 'keychainfs slot add' adds "
+                    + "other ways to unlock it.")
+        }
+        let secret = try passphrase.readNew(say: say)
+        try file.create(passphrase: secret, cost: KDFCostOption.standard.cost)
+        say("made \(file.path).")
+        if options.startsLocked { return nil }
+        return UnlockSecret(passphrase: secret)
+    }
+
+    private func startDaemon(_ secret: consuming UnlockSecret?) throws(CLIError) {
+        let report: LaunchResult
+        do {
+            if let secret {
+                report = try DaemonLauncher.start(
+                    arguments: daemonArguments(secret.kind), secret: secret.bytes.bytes)
+            } else {
+                report = try DaemonLauncher.start(arguments: daemonArguments(.passphrase), secret: [UInt8]().rawSpan)
+            }
+        } catch {
+            throw CLIError(
+                .failure,
+                "The daemon cannot be started: \(error). Limits of this shell ('ulimit -a') can be the reason: -n, -u, -v."
+            )
+        }
+        switch report {
+        case .ready: return
+        case .failed(let code, let message): throw CLIError(ExitCode(rawValue: code) ?? .failure, message)
+        case .died(let status) where TerminationSignals.ending.contains(status - 128):
+            throw CLIError(.failure, "Signal \(status - 128) ended the daemon before the keychain was mounted.")
+        case .died(let status):
+            throw CLIError(
+                .failure, "The daemon ended without a word (status \(status)). Try --foreground, or look in the log.")
+        }
+    }
+
+    private func daemonArguments(_ kind: SlotKind) -> [String] {
+        ["mount", "--keychain", file.path, Self.backgroundOption, Self.kindOption, kind.name] + options.arguments
+            + (acceptsRollback ? ["--accept-rollback"] : []) + ["--", mountPoint]
+    }
+
+    private func inheritedSecret() throws(CLIError) -> UnlockSecret {
+        guard ProcessHardening.apply().undumpable else {
+            throw CLIError(.failure, "The system does not protect the memory of the daemon: it requests no secret.")
+        }
+        do {
+            try DaemonLauncher.requestSecret()
+            let bytes = try SecretBytes.read(
+                from: DaemonLauncher.secretDescriptor, limit: DaemonLauncher.maximumSecret)
+            return try UnlockSecret(kind: inheritedKind, bytes: bytes)
+        } catch {
+            throw CLIError(.failure, "The daemon was not given what unlocks the keychain.")
+        }
+    }
+}
+
+extension CLIError {
+    /// Why a directory cannot be mounted on, and what to do.
+    init(_ error: MountPointError, mountPoint: String) {
+        let advice =
+            switch error {
+            case .missing: "\(mountPoint) does not exist. Create it with 'mkdir \(ShellWord.quoted(mountPoint))'."
+            case .notDirectory:
+                """
+                \(mountPoint) is not a directory. Name an empty one; if this is the keychain, name its mount point too: \
+                'keychainfs mount \(ShellWord.quoted(mountPoint)) MOUNTPOINT'.
+                """
+            case .notEmpty: "\(mountPoint) is not empty. Name an empty directory: a mount would hide what is in it."
+            case .alreadyMounted(let type):
+                "Something is mounted at \(mountPoint) already (\(type)). Unmount it first, or name another directory."
+            case .notOwned: "\(mountPoint) belongs to another user. Name a directory of your own."
+            case .system(let error, _): "\(mountPoint) cannot be mounted on: \(error)."
+            }
+        self.init(.badMountPoint, advice)
+    }
+
+    /// Why the kernel did not mount, and what to do.
+    init(_ error: FuseError, mountPoint: String) {
+        switch error {
+        case .deviceMissing, .deviceDenied, .helperMissing: self.init(.noFuse, "Cannot mount: \(error).")
+        case .mountRefused(let message) where message.contains("user_allow_other"):
+            self.init(
+                .noFuse,
+                "'allow_other' and 'allow_root' are refused to ordinary users here. The administrator permits them with a "
+                    + "line 'user_allow_other' in /etc/fuse.conf; or mount as root.")
+        default: self.init(.noFuse, "\(mountPoint) cannot be mounted: \(error).")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import FileSystemCore
+import Keychain
+import KeychainRPC
+import KeychainService
+import KeychainTree
+import SecretCrypto
+import Synchronization
+import SystemPackage
+
+/// The requests of `.keychainfs/rpc`, carried out on the mounted keychain.
+struct RPCRequestHandler: RPCBackend {
+    private let service: RequestHandler
+    /// The longest request, in bytes.
+    private let limit: Int
+
+    /// `valueLimit` is that of the tree, `host` its system.
+    init(_ keychain: KeychainStore, valueLimit: Int, host: any TreeHost) {
+        service = RequestHandler(keychain: keychain, valueLimit: valueLimit) { count in
+            let hasSpace = try? keychain.hasSpace(for: count, longest: valueLimit) { () throws(Errno) in
+                try host.statistics().availableBytes
+            }
+            return hasSpace ?? true
+        }
+        limit = RequestFrame.limit(valueLimit: valueLimit)
+    }
+
+    func length(ofRequestBeginning prefix: RawSpan) throws(Errno) -> Int? {
+        do throws(FrameError) {
+            return try RequestFrame.count(prefix: prefix, limit: limit)
+        } catch .tooLong {
+            throw .messageTooLong
+        } catch {
+            throw .invalidArgument
+        }
+    }
+
+    func respond(
+        to request: borrowing SealedBuffer, from caller: Caller, willWait: () -> Void
+    ) throws(KeychainFault) -> (changes: [ItemChange], response: any RPCResponse) {
+        let served = try service.handle(
+            frame: request, by: FileOwner(userID: caller.userID, groupID: caller.groupID),
+            willWait: willWait)
+        return (served.changes, StreamedResponse(served.stream))
+    }
+}
+
+/// An answer that is made as it is read.
+private final class StreamedResponse: RPCResponse {
+    private let stream: Mutex<ResponseStream>
+
+    init(_ stream: ResponseStream) { self.stream = Mutex(stream) }
+
+    var hasEnded: Bool { stream.withLock { $0.hasEnded } }
+
+    var heldBytes: Int { stream.withLock { $0.heldBytes } }
+
+    func next() throws(KeychainFault) -> SecretBytes? {
+        do throws(SecurityStatus) {
+            return try stream.withLock { (stream) throws(SecurityStatus) -> SecretBytes? in try stream.next() }
+        } catch .interactionNotAllowed {
+            throw .interactionNotAllowed
+        } catch .allocate {
+            throw .allocate
+        } catch {
+            throw .decode
+        }
+    }
+}

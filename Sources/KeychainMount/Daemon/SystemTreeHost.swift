@@ -1,0 +1,34 @@
+import FileSystemCore
+import Fuse
+import KeychainTree
+import SystemPackage
+import SystemServices
+
+/// The system as a mounted tree sees it: other processes, and the disk that holds the store.
+struct SystemTreeHost: TreeHost {
+    /// The directory of the store's file.
+    let directory: String
+    /// Returns freed memory to the system, soon.
+    let trim: @Sendable () -> Void
+
+    func isDyingOfSignal(_ processID: Int32) -> Bool {
+        guard ThreadStatus.hasNoMemory(threadID: processID), let status = ThreadStatus(threadID: processID) else {
+            return false
+        }
+        return status.isExiting && status.endingSignal != 0
+    }
+
+    func process(ofThread threadID: Int32) -> ProcessIdentity? {
+        ThreadGroup(ofThread: threadID).map { ProcessIdentity(group: $0.id, startTime: $0.startTime) }
+    }
+
+    var uptime: Duration { WakeupTimer.now }
+
+    func statistics() throws(Errno) -> FileSystemStatistics {
+        var statistics = try FileSystemStatistics(ofPath: directory)
+        statistics.maximumNameLength = UInt64(EntryName.maximumLength)
+        return statistics
+    }
+
+    func trimMemory() { trim() }
+}

@@ -1,0 +1,289 @@
+package import DeviceState
+import FileSystemCore
+import Foundation
+import Fuse
+import Keychain
+import KeychainStorage
+package import SecretCrypto
+import SystemPackage
+
+/// A keychain's file: made, opened and verified.
+package struct KeychainPath: Sendable {
+    package let path: String
+    let locations: DefaultPaths
+
+    package init(path: String, locations: DefaultPaths = DefaultPaths()) {
+        self.path = path
+        self.locations = locations
+    }
+
+    /// Makes a new keychain; asks for its passphrase first.
+    package func create(
+        passphrase: PassphraseSource, cost: KDFCostOption, say: (String) -> Void = { _ in }
+    ) throws(CLIError) {
+        guard !exists else { throw Self.exists(path) }
+        let secret = try passphrase.readNew(say: say)
+        try create(passphrase: secret, cost: cost.cost)
+    }
+
+    /// The same with what is there already. Leaves nothing behind if it fails.
+    package func create(passphrase: borrowing SecretBytes, cost: Argon2id.Cost) throws(CLIError) {
+        let device = try CLIError.reporting { () throws(DeviceKeyError) in try DeviceKeyFile(locations).read() }
+        interruptedOperations.removeDrafts()
+        do throws(StoreOpenError) {
+            let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainFault) in
+                try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
+                return store
+            }
+            store.close()
+        } catch {
+            throw CLIError(error, keychain: path)
+        }
+    }
+
+    /// Whether there is something of that name.
+    package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path)) != nil }
+
+    /// Opens the keychain, still locked. For reading only, nothing is written anywhere.
+    ///
+    /// - Parameter isBackup: Whether it may be older than what this device has seen.
+    func open(isReadOnly: Bool, isBackup: Bool = false) throws(CLIError) -> OpenedKeychain {
+        if !isReadOnly { interruptedOperations.undo() }
+        let store: SQLiteRecordStore
+        do throws(StoreOpenError) {
+            store =
+                try isReadOnly
+                ? readOnlyStore(isBackup: isBackup) : SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
+        } catch {
+            throw CLIError(error, keychain: path)
+        }
+        return try opened(store, isBackup: isBackup)
+    }
+
+    /// Opens the keychain for reading, still locked. Reads a keychain that was not closed from a copy, in which its log is recovered:
+    /// nothing else is written anywhere.
+    func openForReading() throws(CLIError) -> OpenedKeychain {
+        let store: SQLiteRecordStore?
+        do throws(StoreOpenError) {
+            store = try readOnlyStore(isBackup: false)
+        } catch .needsRecovery {
+            store = nil
+        } catch {
+            throw CLIError(error, keychain: path)
+        }
+        if let store { return try opened(store, isBackup: false) }
+        return try opened(RecoveredCopy.open(path, log: interruptedOperations.log), isBackup: false)
+    }
+
+    /// A backup may be on a medium without permissions: other users may write to it.
+    private func readOnlyStore(isBackup: Bool) throws(StoreOpenError) -> SQLiteRecordStore {
+        guard !interruptedOperations.hasMovedLog else { throw .needsRecovery }
+        return try SQLiteRecordStore.open(path: path, access: .readOnly, refusesOtherWriters: !isBackup)
+    }
+
+    /// Closes the store if it throws.
+    private func opened(_ store: SQLiteRecordStore, isBackup: Bool) throws(CLIError) -> OpenedKeychain {
+        let deviceFile = DeviceKeyFile(locations)
+        let hadDeviceKey = deviceFile.exists
+        let device: SecretBytes
+        do throws(CLIError) {
+            device = try CLIError.reporting { () throws(DeviceKeyError) in
+                try store.isReadOnly ? deviceFile.readOnly() : deviceFile.read()
+            }
+        } catch {
+            store.close()
+            throw error
+        }
+        do throws(KeychainFault) {
+            let keys = try KeyRing(
+                store: store, device: device,
+                commitNumberStore: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
+                rekeyStateStore: isBackup ? nil : RekeyFile(directory: locations.stateDirectory))
+            let keychain = try KeychainStore(store: store, keys: keys, clock: { KeychainDate(SystemClock.now()) })
+            return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)
+        } catch {
+            store.close()
+            throw CLIError(error, keychain: path)
+        }
+    }
+
+    private var interruptedOperations: InterruptedOperations { InterruptedOperations(of: path, locations: locations) }
+
+    /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
+    package func check(unlocking source: UnlockSource, say: (String) -> Void) throws(CLIError) -> CheckResult {
+        guard let mountPoint else { return try check(try openForReading(), unlocking: source, say: say) }
+        let answer = try MountClient(mountPoint: mountPoint).run("check", limit: MountClient.longLimit)
+        guard let result = try? CheckResult(json: answer) else {
+            throw CLIError(
+                .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")
+        }
+        return result
+    }
+
+    /// Where it is mounted, whatever the mount is called; nil if it is not.
+    var mountPoint: String? {
+        if let mountPoint = MountedKeychains.mountPoint(of: path) { return mountPoint }
+        do throws(StoreOpenError) {
+            try SQLiteRecordStore.open(path: path, access: .readOnly).close()
+            return nil
+        } catch .inUse(let processID) {
+            return MountedKeychains.mountPoint(of: path, heldBy: processID)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Verifies every row of a backup, which is opened for reading only and may be older than anything.
+    package func verifyBackup(unlocking source: UnlockSource, say: (String) -> Void) throws(CLIError) -> CheckResult {
+        do throws(CLIError) {
+            let opened = try open(isReadOnly: true, isBackup: true)
+            return try check(opened, unlocking: source, say: say)
+        } catch  where error.exitCode == .noKeychain {
+            throw CLIError(.noKeychain, "There is no backup at \(path).")
+        }
+    }
+
+    private func check(
+        _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
+    ) throws(CLIError) -> CheckResult {
+        defer { opened.keychain.close() }
+        return try checked(opened, unlocking: source, say: say)
+    }
+
+    /// Unlocks and verifies an open keychain, which stays open.
+    func checked(
+        _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
+    ) throws(CLIError) -> CheckResult {
+        try opened.unlock(from: source, keychain: path, say: say)
+        do throws(KeychainFault) {
+            return CheckResult(try opened.keychain.check())
+        } catch {
+            throw CLIError(error, keychain: path)
+        }
+    }
+
+    /// Warns before a missing device key is replaced (L6), and of what other users may read (L4).
+    func reportFiles(_ say: (String) -> Void) {
+        if FileExposure(path: path)?.othersMayRead == true { say(Self.exposed(path)) }
+        let deviceKey = DeviceKeyFile(locations)
+        guard !deviceKey.exists else {
+            if deviceKey.othersMayRead { say(Self.exposed(locations.deviceKey)) }
+            return
+        }
+        say(
+            """
+            warning: there is no device key at \(locations.deviceKey). Items of this keychain that are bound to a device \
+            (ThisDeviceOnly) cannot be opened here; if the key was lost, restore a copy of it.
+            """)
+    }
+
+    /// The warning of a file that other users may read.
+    static func exposed(_ path: String) -> String { "warning: \(path) can be read by others. 'chmod 600' it." }
+
+    /// It is mounted, and says where and by whom.
+    func inUse(mountedAt mountPoint: String) -> CLIError {
+        let daemon = (try? MountClient(mountPoint: mountPoint).status().pid).map { "by process \($0)" } ?? "there"
+        return CLIError(
+            .inUse, "\(path) is mounted at \(mountPoint) \(daemon). Use it there, or 'keychainfs unmount' it.")
+    }
+
+    static func exists(_ path: String) -> CLIError {
+        CLIError(.exists, "\(path) is there already. Remove it first, or name another file with --keychain.")
+    }
+}
+
+extension CLIError {
+    /// What a store that cannot be opened means to somebody at a terminal.
+    init(_ error: StoreOpenError, keychain path: String) {
+        switch error {
+        case .notFound:
+            self.init(.noKeychain, "There is no keychain at \(path). Make one with 'keychainfs create'.")
+        case .alreadyExists: self = KeychainPath.exists(path)
+        case .leftoverFile(let file):
+            self.init(
+                .exists,
+                "\(file) belongs to another keychain. Move it to where that keychain is now, or away.")
+        case .foreignFile(let file):
+            self.init(
+                .badKeychain,
+                """
+                \(file) does not belong to a keychain: it is a rollback journal, or not a regular file. Nothing was changed. \
+                Move it away.
+                """)
+        case .mismatchedLog(let file):
+            self.init(
+                .badKeychain,
+                """
+                \(file) does not belong to \(path): it is the write-ahead log of another keychain, or of another copy of this \
+                one. Nothing was changed. Put back the file that it belongs to, or move the log away.
+                """)
+        case .severalNames:
+            self.init(
+                .failure,
+                """
+                \(path) has another name too (a hard link), and what was written last may lie beside that one. Remove all names \
+                but the one that was mounted last ('find DIRECTORY -samefile \(path)' shows them).
+                """)
+        case .othersMayWrite:
+            self.init(
+                .failure,
+                """
+                \(path) is refused: other users may write to it, and so replace what is in it. 'chmod 600' it; if it belongs to \
+                another user, use it as that user, or 'chown' a copy.
+                """)
+        case .notRegularFile, .notAKeychain: self.init(KeychainFault.notAKeychain, keychain: path)
+        case .damaged:
+            self.init(
+                .badKeychain,
+                """
+                \(path) is truncated or damaged. Restore a backup, or let 'keychainfs check --repair' save what is sound.
+                """)
+        case .unknownFormat(let format): self.init(KeychainFault.unknownFormat(format), keychain: path)
+        case .inUse(let processID):
+            self.init(
+                KeychainFault.inUse(processID: processID), keychain: path,
+                mount: MountedKeychains.mountPoint(of: path, heldBy: processID))
+        // MAX_PATHNAME of SQLite's os_unix.c, less what it adds to it.
+        case .permissionDenied where path.utf8.count > 500:
+            self.init(
+                .usage, "The path of the keychain is longer than 500 bytes. Put it into a directory with a shorter one."
+            )
+        case .permissionDenied:
+            self.init(.failure, "\(path) or its directory cannot be read and written by this user.")
+        case .readOnlyFileSystem: self.init(KeychainFault.readOnly, keychain: path)
+        case .needsRecovery:
+            self.init(
+                .readOnly,
+                "\(path) was not closed properly: it has to be mounted once without '-o ro', on a medium that can be written."
+            )
+        case .diskFull: self.init(KeychainFault.diskFull, keychain: path)
+        case .io(let code): self.init(KeychainFault.io(code), keychain: path)
+        case .initialization(let error): self.init(error, keychain: path)
+        }
+    }
+
+    /// A keychain that is mounted says where.
+    private init(_ error: KeychainFault, keychain path: String, mount: String?) {
+        guard let mount, case .inUse(let processID) = error else {
+            self.init(error, keychain: path)
+            return
+        }
+        self.init(
+            .inUse, "\(path) is mounted at \(mount) by process \(processID). Use it there, or 'keychainfs unmount' it.")
+    }
+}
+
+extension CLIError {
+    /// Runs `body`; what is wrong with the device key ends the command.
+    fileprivate static func reporting(
+        _ body: () throws(DeviceKeyError) -> SecretBytes
+    ) throws(CLIError) -> SecretBytes {
+        do { return try body() } catch { throw CLIError(.failure, error.message) }
+    }
+}
+
+extension KeychainDate {
+    init(_ time: Timestamp) {
+        self.init(seconds: time.seconds, nanoseconds: time.nanoseconds)
+    }
+}

@@ -1,0 +1,70 @@
+import DeviceState
+import Foundation
+import SystemPackage
+import SystemServices
+
+/// Every byte of a keychain that nobody uses, its log included, copied beside it: under a name that nothing had.
+///
+/// Nothing has that name before ``publish()``.
+struct PreservedCopy: ~Copyable {
+    let path: String
+    private let source: String
+    private let stamps: [FileStamp]
+    private let file: TemporaryFile?
+    private let log: TemporaryFile?
+
+    init(of source: String) throws(Errno) {
+        self.source = source
+        path = source + ".damaged-" + FileNameDate.free(after: source + ".damaged-")
+        stamps = Self.stamps(of: source)
+        let file = try Self.copied(source, to: path)
+        let names = (SQLiteFileNames.log(of: source), SQLiteFileNames.log(of: path))
+        log = try SQLiteFileNames.hasLog(source) ? Self.copied(names.0, to: names.1) : nil
+        self.file = file
+    }
+
+    private static func copied(_ source: String, to path: String) throws(Errno) -> TemporaryFile? {
+        let temporary = try TemporaryFile(for: path)
+        try temporary.copy(fileAt: source)
+        try temporary.synchronize()
+        return temporary
+    }
+
+    /// Whether what was copied is what is there.
+    var isCurrent: Bool { Self.stamps(of: source) == stamps }
+
+    /// The same bytes once more, for one who will change them: in the draft's own file, whose lock says that it is in use.
+    func copy(to temporary: borrowing TemporaryFile) throws(Errno) {
+        if let file = Self.place(of: file) { try temporary.copy(fileAt: file) }
+        if let log = Self.place(of: log) { try temporary.copyLog(at: log) }
+    }
+
+    private static func place(of temporary: borrowing TemporaryFile?) -> String? {
+        switch temporary {
+        case .some(let temporary): temporary.path
+        case .none: nil
+        }
+    }
+
+    /// Durable when it returns. The owner is that of the keychain.
+    consuming func install() throws(Errno) {
+        let (path, source) = (path, source)
+        let names = [path] + (log == nil ? [] : [SQLiteFileNames.log(of: path)])
+        try log?.install()
+        try file?.install()
+        for name in names { Self.setOwner(of: source, to: name) }
+    }
+
+    /// What root makes beside another user's keychain is that user's.
+    static func setOwner(of source: String, to path: String) {
+        let manager = FileManager.default
+        guard let status = try? manager.attributesOfItem(atPath: source), let user = status[.ownerAccountID],
+            let group = status[.groupOwnerAccountID]
+        else { return }
+        try? manager.setAttributes([.ownerAccountID: user, .groupOwnerAccountID: group], ofItemAtPath: path)
+    }
+
+    private static func stamps(of path: String) -> [FileStamp] {
+        [FileStamp(path), FileStamp(SQLiteFileNames.log(of: path))]
+    }
+}

@@ -1,0 +1,63 @@
+import Keychain
+
+/// The slots of a keychain that is not mounted; unlocked by the first secret that is needed, closed at the end.
+final class FileSlotBackend: SlotBackend {
+    private let file: KeychainPath
+    private var opened: OpenedKeychain?
+    /// What the secret that unlocked it yields: no second Argon2id for the same one.
+    private var root: SlotRootKey?
+
+    init(_ file: KeychainPath) {
+        self.file = file
+    }
+
+    deinit { opened?.keychain.close() }
+
+    var keychainName: String { file.path }
+
+    func list() throws(CLIError) -> SlotListResult {
+        let reading = try file.openForReading()
+        defer { reading.keychain.close() }
+        do throws(KeychainFault) {
+            return SlotListResult(try reading.keychain.keys.slots())
+        } catch {
+            throw CLIError(error, keychain: file.path)
+        }
+    }
+
+    func verify(_ authority: borrowing UnlockSecret) throws(CLIError) { _ = try open(authority) }
+
+    func run(
+        _ request: SlotRequest, by authority: borrowing UnlockSecret, new: borrowing UnlockSecret?
+    ) throws(CLIError) -> SlotChangeResult? {
+        let keychain = try open(authority)
+        do throws(KeychainFault) {
+            switch root {
+            case .none: throw .authFailed
+            case .some(let root): return SlotChangeResult(try request.run(on: keychain, root: root, new: new))
+            }
+        } catch .slotRefused(.passcodeItems) {
+            return nil
+        } catch {
+            throw CLIError(error, changingSlotsOf: keychainName, with: authority.kind)
+        }
+    }
+
+    /// Opened for writing, and unlocked.
+    private func open(_ authority: borrowing UnlockSecret) throws(CLIError) -> KeychainStore {
+        if let opened { return opened.keychain }
+        let opened = try file.open(isReadOnly: false)
+        do throws(KeychainFault) {
+            let root = try opened.keychain.keys.root(of: authority)
+            try opened.keychain.keys.unlock(root: root)
+            self.root = consume root
+        } catch {
+            opened.keychain.close()
+            throw error == .authFailed
+                ? CLIError(error, changingSlotsOf: keychainName, with: authority.kind)
+                : CLIError(error, keychain: file.path)
+        }
+        self.opened = opened
+        return opened.keychain
+    }
+}

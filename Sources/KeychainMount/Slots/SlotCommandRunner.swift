@@ -1,0 +1,181 @@
+import Keychain
+import SecretCrypto
+
+/// `keychainfs slot`: of a mounted keychain through its daemon, else in its file.
+package struct SlotCommandRunner {
+    private let host: any SlotBackend
+    private let say: (String) -> Void
+
+    /// - Parameters:
+    ///   - mountPoint: nil for the keychain of that file, mounted or not.
+    ///   - owner: whose mount gets the secrets.
+    ///   - say: gets messages.
+    package init(keychain path: String, mountPoint: String?, owner: MountOwner, say: @escaping (String) -> Void) {
+        let file = KeychainPath(path: path)
+        guard let mountPoint = mountPoint ?? file.mountPoint else {
+            self.init(FileSlotBackend(file), say: say)
+            return
+        }
+        self.init(MountedSlotBackend(mountPoint: mountPoint, owner: owner), say: say)
+    }
+
+    init(_ host: any SlotBackend, say: @escaping (String) -> Void) {
+        self.host = host
+        self.say = say
+    }
+
+    package func list() throws(CLIError) -> SlotListResult { try host.list() }
+
+    /// Adds a slot.
+    package func add(_ choice: SlotKindOption, _ secrets: SlotSecrets) throws(CLIError) {
+        let slots = try host.list()
+        let unlocking = try secrets.unlocking(for: choice.kind)
+        let new = try secrets.new(choice.kind)
+        try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, say: say)
+        let authority = try unlocking.read(say: say)
+        let change = try write(.add, new, by: authority, confirm: { true })
+        say("added slot \(change.slot) (\(choice.rawValue)).\(Self.advice(choice.kind))")
+    }
+
+    /// Gives a slot another secret; `choice`: nil keeps its kind. `confirm`: whether items may be deleted.
+    package func change(
+        _ id: Int64, _ choice: SlotKindOption?, _ secrets: SlotSecrets, cost: KDFCostOption?, confirm: () -> Bool
+    ) throws(CLIError) {
+        let slots = try host.list()
+        let kind: SlotKind
+        if let choice { kind = choice.kind } else { kind = try self.kind(of: id, in: slots) }
+        guard cost == nil || kind == .passphrase else {
+            throw CLIError(.usage, "--kdf is the cost of a passphrase; slot \(id) is another kind of slot.")
+        }
+        let unlocking = try secrets.unlocking(for: kind)
+        let new = try secrets.new(kind, keepsPassphrase: cost != nil && unlocking.kind == .passphrase)
+        try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, say: say)
+        let authority = try unlocking.read(say: say)
+        let request = SlotRequest.change(id, cost: cost?.cost, deletesItems: false)
+        let change = try write(request, new, by: authority, confirm: confirm)
+        report(change)
+        say("changed slot \(id) (\(kind.name)).\(Self.advice(kind))")
+        say(Self.olderCopies)
+    }
+
+    /// Removes a slot. `confirm`: whether items may be deleted.
+    package func remove(_ id: Int64, _ unlocking: UnlockSource, confirm: () -> Bool) throws(CLIError) {
+        try host.list().reportCost(of: unlocking.kind, keychainName: host.keychainName, say: say)
+        let authority = try unlocking.read(say: say)
+        report(try run(.remove(id, deletesItems: false), by: authority, new: nil, confirm: confirm))
+        say("removed slot \(id).")
+        say(Self.olderCopies)
+    }
+
+    // MARK: Parts
+
+    private func write(
+        _ request: SlotRequest, _ new: NewSecret, by authority: borrowing UnlockSecret, confirm: () -> Bool
+    ) throws(CLIError) -> SlotChangeResult {
+        switch new {
+        case .passphrase(let source):
+            let secret: UnlockSecret? = UnlockSecret(passphrase: try source.readNew(say: say))
+            return try run(request, by: authority, new: secret, confirm: confirm)
+        case .samePassphrase:
+            let secret: UnlockSecret? = try Self.copy(authority)
+            return try run(request, by: authority, new: secret, confirm: confirm)
+        case .recoveryKey:
+            try host.verify(authority)
+            let secret: UnlockSecret? = try showRecoveryKey()
+            do throws(CLIError) {
+                return try run(request, by: authority, new: secret, confirm: confirm)
+            } catch {
+                let use = error.leavesSlots ? "opens nothing" : "may have become a slot all the same: keep it"
+                throw CLIError(error.exitCode, error.message + " The recovery key that was shown \(use).")
+            }
+        case .keyFile(let file):
+            let isNew = try file.make()
+            do throws(CLIError) {
+                let secret: UnlockSecret? = try file.read(say: say)
+                let change = try run(request, by: authority, new: secret, confirm: confirm)
+                if isNew { say("made the key file \(file.path).") }
+                return change
+            } catch {
+                guard isNew else { throw error }
+                // It could be all that opens the keychain from now on.
+                guard error.leavesSlots else {
+                    throw CLIError(
+                        error.exitCode,
+                        error.message + " The key file \(file.path) may have become a slot all the same: keep it.")
+                }
+                file.remove()
+                throw error
+            }
+        }
+    }
+
+    private func run(
+        _ request: SlotRequest, by authority: borrowing UnlockSecret, new: borrowing UnlockSecret?,
+        confirm: () -> Bool
+    ) throws(CLIError) -> SlotChangeResult {
+        if let change = try host.run(request, by: authority, new: new) { return change }
+        let refusal = CLIError(.slotRefused(.passcodeItems), changingSlotsOf: host.keychainName, with: authority.kind)
+        guard confirm(), let change = try host.run(request.deletingItems, by: authority, new: new) else {
+            throw refusal
+        }
+        return change
+    }
+
+    /// Before it is a slot's: a key that nobody has seen must never be the only one.
+    private func showRecoveryKey() throws(CLIError) -> UnlockSecret {
+        do throws(CryptoError) {
+            let key = try RecoveryKey()
+            try key.text().write(to: 1)
+            return try UnlockSecret(recoveryKey: key)
+        } catch {
+            throw CLIError(.failure, "The recovery key cannot be written to standard output. Nothing was changed.")
+        }
+    }
+
+    private static func copy(_ secret: borrowing UnlockSecret) throws(CLIError) -> UnlockSecret {
+        do throws(CryptoError) {
+            return UnlockSecret(passphrase: try secret.bytes.copy())
+        } catch {
+            throw CLIError(.failure, "There is no locked memory left for the passphrase.")
+        }
+    }
+
+    private func kind(of id: Int64, in list: SlotListResult) throws(CLIError) -> SlotKind {
+        guard let slot = list.slots.first(where: { $0.id == id }), let kind = SlotKind(name: slot.kind)
+        else { throw CLIError(.itemNotFound, changingSlotsOf: host.keychainName, with: .passphrase) }
+        return kind
+    }
+
+    private func report(_ change: SlotChangeResult) {
+        if change.deletedItems > 0 {
+            say("deleted \(change.deletedItems) items of the class WhenPasscodeSetThisDeviceOnly.")
+        }
+        if !change.lostSlots.isEmpty {
+            let list = change.lostSlots.map(String.init).joined(separator: ", ")
+            say("warning: slots that were damaged or forged are gone: \(list).")
+        }
+    }
+
+    private static func advice(_ kind: SlotKind) -> String {
+        switch kind {
+        case .recoveryKey: " Its key is shown this once: write it down, and keep it away from this machine."
+        case .keyFile: " Keep a copy of its key file elsewhere: every byte of it counts."
+        default: ""
+        }
+    }
+
+    private static let olderCopies = """
+        Older copies of the keychain (backups too) still open with what this slot had, and what was written before stays \
+        under keys that it led to. 'keychainfs rekey' seals that anew; make a new backup then.
+        """
+}
+
+extension CLIError {
+    /// Whether the slots are as they were for sure: not if the answer was lost, or the disk has failed in the middle.
+    fileprivate var leavesSlots: Bool {
+        switch exitCode {
+        case .failure, .noAnswer, .notMounted, .interrupted: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package import Keychain
+import SecretCrypto
+
+/// What `keychainfs slot list` shows.
+package struct SlotListResult: JSONText, Sendable {
+    package struct Slot: Codable, Sendable {
+        package let id: Int64
+        /// `passphrase`, `recovery`, `keyfile`, or one that this version cannot open.
+        package let kind: String
+        /// Of a passphrase: what a guess costs.
+        package let kdf: Derivation?
+    }
+
+    package struct Derivation: Codable, Sendable {
+        package let algorithm: String
+        package let passes: UInt64
+        /// Bytes.
+        package let memory: UInt64
+    }
+
+    package let slots: [Slot]
+
+    package init(_ slots: [SlotSummary]) {
+        self.slots = slots.map { slot in
+            let kdf = slot.cost.map { Derivation(algorithm: "argon2id", passes: $0.passes, memory: $0.memory) }
+            return Slot(id: slot.id, kind: slot.kind.name, kdf: kdf)
+        }
+    }
+
+    /// For a person.
+    package var text: String {
+        slots.map { slot in
+            let cost = slot.kdf.map { "  Argon2id, \(Self.size($0.memory)), \($0.passes) passes" } ?? ""
+            return "\(slot.id)  \(slot.kind)\(cost)"
+        }.joined(separator: "\n")
+    }
+
+    private static func size(_ bytes: UInt64) -> String {
+        bytes < 1 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
+    }
+}
+
+/// What a change of slots has done, as the daemon sends it.
+struct SlotChangeResult: JSONText, Sendable {
+    let slot: Int64
+    let deletedItems: Int
+    let lostSlots: [Int64]
+
+    init(_ change: SlotChange) {
+        (slot, deletedItems, lostSlots) = (change.id, change.deletedItems, change.lostSlots)
+    }
+}
