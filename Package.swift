@@ -60,7 +60,7 @@ let package = Package(
         .target(
             name: "KeychainMount",
             dependencies: [
-                "Fuse", "DeviceState", "SystemServices", "KeychainTree", "KeychainConnection", "KeychainService",
+                "Fuse", "DeviceState", "LinuxSupport", "KeychainTree", "KeychainConnection", "KeychainServer",
                 "KeychainStorage", "FileSystemCore", "Keychain", "KeychainRPC", "SecretCrypto", logging, system,
             ],
             swiftSettings: strict),
@@ -68,13 +68,13 @@ let package = Package(
         .target(
             name: "KeychainFile",
             dependencies: [
-                "KeychainClient", "KeychainConnection", "KeychainService", "KeychainStorage", "DeviceState", "Keychain",
-                "KeychainRPC", "SecretCrypto", "SystemServices",
+                "KeychainClient", "KeychainConnection", "KeychainServer", "KeychainStorage", "DeviceState", "Keychain",
+                "KeychainRPC", "SecretCrypto", "LinuxSupport",
             ],
             swiftSettings: strict),
         // What a device keeps of its keychains, and where: its key, commit numbers, rekeys under way.
         .target(
-            name: "DeviceState", dependencies: ["SystemServices", "Keychain", "SecretCrypto", logging, system],
+            name: "DeviceState", dependencies: ["LinuxSupport", "Keychain", "SecretCrypto", logging, system],
             swiftSettings: strict),
         // The Swift-native API of a keychain: typed, its secrets in locked memory.
         .target(
@@ -82,11 +82,11 @@ let package = Package(
             swiftSettings: strict),
         // A client's way to a mounted keychain: finds it, and waits for it with a bound.
         .target(
-            name: "KeychainConnection", dependencies: ["KeychainRPC", "SystemServices", "SecretCrypto", system],
+            name: "KeychainConnection", dependencies: ["KeychainRPC", "LinuxSupport", "SecretCrypto", system],
             swiftSettings: strict),
         // The binding of libfuse's low-level API; knows no keychain word.
         .target(
-            name: "Fuse", dependencies: ["FileSystemCore", "SystemServices", "CFuse3", system], swiftSettings: adapter),
+            name: "Fuse", dependencies: ["FileSystemCore", "LinuxSupport", "CFuse3", system], swiftSettings: adapter),
         // Items as files and directories.
         .target(
             name: "KeychainTree",
@@ -94,12 +94,12 @@ let package = Package(
             swiftSettings: strict),
         // The four functions of Keychain Services for whoever sends messages: requests to the engine, results to frames.
         .target(
-            name: "KeychainService", dependencies: ["Keychain", "KeychainRPC", "SecretCrypto"],
+            name: "KeychainServer", dependencies: ["Keychain", "KeychainRPC", "SecretCrypto"],
             swiftSettings: strict),
         // Sealed records in SQLite.
         .target(
             name: "KeychainStorage",
-            dependencies: ["SQLiteRows", "SystemServices", "Keychain", "SecretCrypto", grdb, system],
+            dependencies: ["SQLiteRows", "LinuxSupport", "Keychain", "SecretCrypto", grdb, system],
             swiftSettings: strict),
         // Rows and arguments of SQLite's statements; knows no keychain word.
         .target(
@@ -108,8 +108,8 @@ let package = Package(
             swiftSettings: adapter),
         .target(name: "CSQLiteRows"),
         // What the system tells a daemon and hears from it: clocks, services, names of files; knows no keychain word.
-        .target(name: "SystemServices", dependencies: ["CSystemServices", system], swiftSettings: adapter),
-        .target(name: "CSystemServices"),
+        .target(name: "LinuxSupport", dependencies: ["CLinuxSupport", system], swiftSettings: adapter),
+        .target(name: "CLinuxSupport"),
         // The vocabulary of file systems and the port `FileSystem`.
         .target(name: "FileSystemCore", dependencies: [system], swiftSettings: strict),
         // The messages of Keychain Services between a client and whoever answers; knows no keychain word but their keys.
@@ -143,7 +143,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         // Test support: a client of the FUSE protocol, a path-walking client, a client over a real mount.
         .target(
-            name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "SystemServices", "CFuse3", system],
+            name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "LinuxSupport", "CFuse3", system],
             path: "Tests/FileSystemTesting", swiftSettings: testing),
         // Test support: a record store in memory that can be told to fail.
         .target(
@@ -153,21 +153,21 @@ let package = Package(
         // Test support: who calls the four functions of Keychain Services, and which way the calls go.
         .target(
             name: "SecItemTesting",
-            dependencies: ["Keychain", "KeychainRPC", "KeychainService", "KeychainTesting", "SecretCrypto"],
+            dependencies: ["Keychain", "KeychainRPC", "KeychainServer", "KeychainTesting", "SecretCrypto"],
             path: "Tests/SecItemTesting", swiftSettings: testing),
         .testTarget(
             name: "FuseTests",
             dependencies: [
-                "Fuse", "FileSystemCore", "FileSystemTesting", "SystemServices", "TestSupport", "CFuse3", system,
+                "Fuse", "FileSystemCore", "FileSystemTesting", "LinuxSupport", "TestSupport", "CFuse3", system,
             ],
             swiftSettings: testing),
         // Test support: what is left in memory that was given back, and how often some is taken.
-        .target(name: "CMemoryWatch", path: "Tests/CMemoryWatch"),
+        .target(name: "CMemoryProbe", path: "Tests/CMemoryProbe"),
         // Test support: how many instructions something takes.
-        .target(name: "CInstructionWatch", path: "Tests/CInstructionWatch"),
+        .target(name: "CInstructionCounter", path: "Tests/CInstructionCounter"),
         .testTarget(
             name: "SecretCryptoTests",
-            dependencies: ["SecretCrypto", "TestSupport", "CMemoryWatch", "CSodium", "CWipingMalloc"],
+            dependencies: ["SecretCrypto", "TestSupport", "CMemoryProbe", "CSodium", "CWipingMalloc"],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainRPCTests", dependencies: ["KeychainRPC", "KeychainTesting", "SecretCrypto", "TestSupport"],
@@ -180,38 +180,38 @@ let package = Package(
         .testTarget(
             name: "SecItemTests",
             dependencies: [
-                "Security", "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainService", "KeychainRPC",
+                "Security", "KeychainMount", "KeychainConnection", "KeychainTree", "KeychainServer", "KeychainRPC",
                 "Keychain",
                 "KeychainTesting", "SecItemTesting", "FileSystemTesting", "FileSystemCore", "Fuse", "SecretCrypto",
                 "TestSupport", system,
             ],
             swiftSettings: testing),
         .testTarget(
-            name: "KeychainServiceTests",
+            name: "KeychainServerTests",
             dependencies: [
-                "KeychainService", "Keychain", "KeychainRPC", "KeychainTesting", "SecretCrypto", "TestSupport",
+                "KeychainServer", "Keychain", "KeychainRPC", "KeychainTesting", "SecretCrypto", "TestSupport",
             ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainStorageTests",
             dependencies: [
-                "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "CMemoryWatch", "TestSupport", grdb,
+                "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "CMemoryProbe", "TestSupport", grdb,
                 system,
             ],
             swiftSettings: testing),
         // Test support: a disk below SQLite that remembers every write, and fails when told to.
         .target(
-            name: "CFaultDisk", path: "Tests/CFaultDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
+            name: "CFaultVFS", path: "Tests/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "CFaultDisk", "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "TestSupport",
+                "CFaultVFS", "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "TestSupport",
             ],
             swiftSettings: testing),
         .testTarget(
             name: "KeychainTreeTests",
             dependencies: [
-                "CInstructionWatch", "CMemoryWatch", "KeychainTree", "KeychainTesting", "FileSystemTesting",
+                "CInstructionCounter", "CMemoryProbe", "KeychainTree", "KeychainTesting", "FileSystemTesting",
                 "FileSystemCore", "Keychain", "SecretCrypto", system,
             ],
             swiftSettings: testing),
@@ -234,7 +234,7 @@ let package = Package(
         .testTarget(
             name: "ModelTests",
             dependencies: [
-                "keychainfs", "ModelProcess", "ModelTesting", "CFaultDisk", "KeychainMount", "KeychainTree",
+                "keychainfs", "ModelProcess", "ModelTesting", "CFaultVFS", "KeychainMount", "KeychainTree",
                 "KeychainTesting",
                 "KeychainStorage", "FileSystemTesting", "FileSystemCore", "Keychain", "SecretCrypto", "TestSupport",
                 system,
@@ -244,14 +244,14 @@ let package = Package(
             name: "KeychainMountTests",
             dependencies: [
                 "KeychainMount", "DeviceState", "KeychainTree", "FileSystemCore", "FileSystemTesting", "Keychain",
-                "KeychainTesting", "SecretCrypto", "SystemServices", system,
+                "KeychainTesting", "SecretCrypto", "LinuxSupport", system,
             ],
             swiftSettings: testing),
         // Test support: a keychain in memory that the SecItem functions of a test use.
         .target(
             name: "SecurityTesting",
             dependencies: [
-                "Keychain", "KeychainConnection", "KeychainRPC", "KeychainService", "KeychainTesting", "SecretCrypto",
+                "Keychain", "KeychainConnection", "KeychainRPC", "KeychainServer", "KeychainTesting", "SecretCrypto",
             ],
             path: "Tests/SecurityTesting", swiftSettings: testing),
         // Test support: the SecItem functions for the cases of a mount.
@@ -273,7 +273,7 @@ let package = Package(
         .testTarget(
             name: "KeychainClientTests",
             dependencies: [
-                "KeychainClient", "KeychainRPC", "KeychainService", "Keychain", "KeychainTesting", "SecretCrypto",
+                "KeychainClient", "KeychainRPC", "KeychainServer", "Keychain", "KeychainTesting", "SecretCrypto",
             ],
             swiftSettings: testing),
         .testTarget(
@@ -283,13 +283,13 @@ let package = Package(
             name: "KeychainConnectionTests",
             dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto", system], swiftSettings: testing),
         .testTarget(
-            name: "SystemServicesTests", dependencies: ["SystemServices", system], swiftSettings: testing),
+            name: "LinuxSupportTests", dependencies: ["LinuxSupport", system], swiftSettings: testing),
         // Test support: every decoder of bytes from outside, with what has to hold for any bytes; and its program, which
         // scripts/fuzz links with libFuzzer.
         .target(
             name: "Fuzzing",
             dependencies: [
-                "KeychainMount", "DeviceState", "KeychainTree", "KeychainService", "KeychainStorage", "KeychainTesting",
+                "KeychainMount", "DeviceState", "KeychainTree", "KeychainServer", "KeychainStorage", "KeychainTesting",
                 "FileSystemTesting", "FileSystemCore", "Keychain", "KeychainRPC", "SecretCrypto", "CFuse3", system,
             ],
             path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: testing),

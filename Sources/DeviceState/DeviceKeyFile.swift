@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
+import LinuxSupport
 package import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// The key of this device: 32 random bytes in a file that only its owner can read (S3).
 package struct DeviceKeyFile: Sendable {

@@ -1,5 +1,5 @@
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// What commands have left that were killed in the middle, as far as it concerns one keychain that is about to be used.
 package struct InterruptedOperations {

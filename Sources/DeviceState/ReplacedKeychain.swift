@@ -1,6 +1,6 @@
 import Foundation
+import LinuxSupport
 package import SystemPackage
-import SystemServices
 
 /// The second name under which a restore keeps the keychain that it replaces, and its log, if it has one.
 ///

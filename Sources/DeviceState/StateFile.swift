@@ -1,6 +1,6 @@
 import Foundation
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// Small files of mode 0600 beside the device key, one per store and purpose; each is replaced whole.
 enum StateFile {

@@ -1,7 +1,7 @@
 import Foundation
+import LinuxSupport
 import SecretCrypto
 package import SystemPackage
-import SystemServices
 
 /// A file that is being written beside the place where it will be: it gets its name when it is whole and durable.
 ///

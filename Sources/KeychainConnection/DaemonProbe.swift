@@ -1,6 +1,6 @@
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// Whether the daemon of a mount answers: asked by reading its status on a thread of its own, one for all who want to know.
 final class DaemonProbe: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-package import SystemServices
+package import LinuxSupport
 
 /// Whose mount a client gives secrets to: that of the user who runs it; of another user only if root says so.
 ///

@@ -1,6 +1,6 @@
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// A control file of a mount (contract, section 9), as a client uses it. Its calls wait for the daemon, so they belong on a
 /// thread that other threads wait for with a time limit.

@@ -1,6 +1,6 @@
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// A descriptor of the mount's `rpc` file, and the thread that waits on it, one request at a time.
 ///

@@ -1,6 +1,6 @@
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// The `rpc` file of whatever is mounted when a request begins.
 struct RPCFile: ~Copyable {

@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 import Keychain
 import KeychainRPC
-import KeychainService
+import KeychainServer
 import KeychainStorage
+import LinuxSupport
 import SecretCrypto
-import SystemServices
 
 /// A keychain that this process has open, and its keys.
 struct FileKeychain: Sendable {

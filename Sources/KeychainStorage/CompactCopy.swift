@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// The new file of a compaction, in the directory of the original. Removed with this object unless it has replaced the original.
 final class CompactCopy {

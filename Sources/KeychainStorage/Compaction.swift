@@ -1,8 +1,8 @@
 internal import Foundation
 internal import GRDB
 internal import Glibc
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// Replaces the file of an open database with a copy without free pages.
 ///

@@ -1,5 +1,5 @@
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// Recognizes changes of a database and its log that this process has not made (contract, S2).
 ///

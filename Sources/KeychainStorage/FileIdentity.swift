@@ -1,6 +1,6 @@
+internal import LinuxSupport
 internal import Synchronization
 internal import SystemPackage
-internal import SystemServices
 
 /// What makes two paths the same file: device and inode number (inode(7)).
 struct FileIdentity: Hashable, Sendable {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// System calls on files and directories, with the errors of opening a store.
 enum FileSystemCalls {

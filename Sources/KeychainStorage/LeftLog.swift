@@ -1,6 +1,6 @@
 internal import Foundation
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// The write-ahead log that an earlier process left next to a store, read without SQLite.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// Room in the write-ahead log that is there before it is needed.
 ///

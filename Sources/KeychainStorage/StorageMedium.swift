@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Keychain
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// What a file system says of itself where SQLite knows an I/O error only: that it has become read-only, as the kernel makes
 /// it after errors of the disk, or that a quota is used up.

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
+internal import LinuxSupport
 internal import SecretCrypto
 internal import SystemPackage
-internal import SystemServices
 
 /// A keychain file on its way to being opened: exists, is a regular file and has a keychain's header.
 ///

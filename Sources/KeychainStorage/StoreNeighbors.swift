@@ -1,6 +1,6 @@
 internal import Foundation
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// The files next to a store that SQLite opens because of their names: its write-ahead log and a rollback journal.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import LinuxSupport
 internal import SystemPackage
-internal import SystemServices
 
 /// A keychain that has no name yet: an empty file beside the place where it will be.
 final class TemporaryStoreFile {

@@ -1,6 +1,6 @@
+internal import LinuxSupport
 internal import SecretCrypto
 internal import SystemPackage
-internal import SystemServices
 
 /// Interrupts work that takes too long, repeatedly until the work has ended: sqlite3_interrupt affects running statements only
 /// (<https://www.sqlite.org/c3ref/interrupt.html>).

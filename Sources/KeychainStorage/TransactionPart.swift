@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Glibc
 internal import Keychain
+internal import LinuxSupport
 internal import Synchronization
-internal import SystemServices
 
 /// One caller's part of a transaction: run by the caller, or by another one who has the connection while the caller waits.
 final class TransactionPart: Sendable {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import GRDB
 internal import Keychain
+internal import LinuxSupport
 internal import SQLiteRows
 internal import Synchronization
-internal import SystemServices
 
 /// The state of the log of an open database. Used by the gate's owner.
 struct LogProgress: Sendable {

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import Keychain
+internal import LinuxSupport
 internal import Synchronization
-internal import SystemServices
 
 /// Group commit (contract, F4): callers that come while a transaction is under way leave their parts with whoever has the
 /// connection. That one runs them in its own transaction as long as it is open, or the first of them does in the next one:

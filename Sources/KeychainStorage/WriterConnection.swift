@@ -2,10 +2,10 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 internal import Keychain
+internal import LinuxSupport
 internal import SQLiteRows
 internal import Synchronization
 internal import SystemPackage
-internal import SystemServices
 
 /// One open database: the only connection to it, used by one thread at a time.
 final class WriterConnection: Sendable {

@@ -1,4 +1,4 @@
-import CFaultDisk
+import CFaultVFS
 import Foundation
 import KeychainTesting
 import TestSupport

@@ -1,4 +1,4 @@
-import CFaultDisk
+import CFaultVFS
 import Foundation
 
 /// A directory whose databases SQLite reaches through a disk that remembers each write and fails when told to.
@@ -36,40 +36,40 @@ final class FaultDisk: Sendable {
         let folder = URL(fileURLWithPath: "/var/tmp").appendingPathComponent("keychainfs-disk-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         path = folder.path
-        disk = fault_disk_make(path)
+        disk = fault_vfs_make(path)
     }
 
     deinit {
-        fault_disk_free(disk)
+        fault_vfs_free(disk)
         try? FileManager.default.removeItem(atPath: path)
     }
 
     var keychain: String { path + "/login.keychain" }
 
     /// How many calls that change anything, or should make it durable, there have been.
-    var eventCount: Int { Int(fault_disk_event_count(disk)) }
+    var eventCount: Int { Int(fault_vfs_event_count(disk)) }
 
     /// How many calls of these kinds there have been.
-    func callCount(of kinds: UInt32) -> Int { Int(fault_disk_calls(disk, kinds)) }
+    func callCount(of kinds: UInt32) -> Int { Int(fault_vfs_calls(disk, kinds)) }
     /// Calls that failed because they were told to.
-    var failureCount: Int { Int(fault_disk_failures(disk)) }
+    var failureCount: Int { Int(fault_vfs_failures(disk)) }
 
     func fail(_ plan: Plan?) {
         let plan = plan ?? Plan(kinds: 0, first: 0, count: 0, code: 0)
-        fault_disk_set_plan(
+        fault_vfs_set_plan(
             disk,
             fault_plan(kinds: plan.kinds, first: Int64(plan.first), count: Int64(plan.count), code: plan.code))
     }
 
     /// Runs `body` while no call fails or is counted.
     func paused<Result>(_ body: () throws -> Result) rethrows -> Result {
-        fault_disk_pause(disk, true)
-        defer { fault_disk_pause(disk, false) }
+        fault_vfs_pause(disk, true)
+        defer { fault_vfs_pause(disk, false) }
         return try body()
     }
 
     subscript(index: Int) -> Event {
-        let event = fault_disk_event(disk, Int64(index))
+        let event = fault_vfs_event(disk, Int64(index))
         let file: StoredFile = event.is_other ? .other : event.is_log ? .log : .database
         return Event(action: Self.action(event), file: file, hasFailed: event.failed)
     }

@@ -1,6 +1,6 @@
 import Foundation
 import Fuse
-import SystemServices
+import LinuxSupport
 
 /// An empty directory that is gone, with all it holds, when its owner is.
 public final class TemporaryDirectory: Sendable {

@@ -1,9 +1,9 @@
 import FileSystemCore
 import FileSystemTesting
 import Foundation
+import LinuxSupport
 import Synchronization
 import SystemPackage
-import SystemServices
 import Testing
 
 @testable import Fuse

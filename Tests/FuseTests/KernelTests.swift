@@ -1,8 +1,8 @@
 import FileSystemCore
 import FileSystemTesting
 import Foundation
+import LinuxSupport
 import SystemPackage
-import SystemServices
 import Testing
 
 @testable import Fuse

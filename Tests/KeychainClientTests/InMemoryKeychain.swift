@@ -1,6 +1,6 @@
 import Keychain
 import KeychainRPC
-import KeychainService
+import KeychainServer
 import KeychainTesting
 import SecretCrypto
 

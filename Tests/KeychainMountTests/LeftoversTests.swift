@@ -1,7 +1,7 @@
 import DeviceState
 import Foundation
+import LinuxSupport
 import SystemPackage
-import SystemServices
 import Testing
 
 @testable import KeychainMount

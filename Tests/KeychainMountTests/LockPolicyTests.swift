@@ -1,9 +1,9 @@
 import Foundation
 import Keychain
 import KeychainTesting
+import LinuxSupport
 import SecretCrypto
 import Synchronization
-import SystemServices
 import Testing
 
 @testable import KeychainMount

@@ -1,5 +1,5 @@
-import CInstructionWatch
-import CMemoryWatch
+import CInstructionCounter
+import CMemoryProbe
 import FileSystemCore
 import FileSystemTesting
 import SystemPackage
@@ -50,9 +50,9 @@ import Testing
     /// The instructions of one call, once everything is warm.
     private static func instructions(_ body: () throws -> Void) throws -> Int {
         for _ in 0..<20 { try body() }
-        let isCounted = instruction_watch_begin() != 0
+        let isCounted = instruction_counter_begin() != 0
         let result = Result { try body() }
-        let count = Int(instruction_watch_end())
+        let count = Int(instruction_counter_end())
         try result.get()
         #expect(count > 1000 || !isCounted)
         return count

@@ -1,4 +1,4 @@
-import CFaultDisk
+import CFaultVFS
 
 /// The disk below a directory, which takes no writes when told so: what a commit meets that nobody could foresee.
 final class FailingDisk {
@@ -6,19 +6,19 @@ final class FailingDisk {
     /// SQLITE_FULL
     private static let full: Int32 = 13
 
-    init(_ folder: String) { disk = fault_disk_make(folder) }
+    init(_ folder: String) { disk = fault_vfs_make(folder) }
 
-    deinit { fault_disk_free(disk) }
+    deinit { fault_vfs_free(disk) }
 
     func fail(_ isFailing: Bool) {
         let plan = fault_plan(kinds: isFailing ? fault_write.rawValue : 0, first: 0, count: -1, code: Self.full)
-        fault_disk_set_plan(disk, plan)
+        fault_vfs_set_plan(disk, plan)
     }
 
     /// Runs `body` on a disk that works.
     func paused<Result>(_ body: () throws -> Result) rethrows -> Result {
-        fault_disk_pause(disk, true)
-        defer { fault_disk_pause(disk, false) }
+        fault_vfs_pause(disk, true)
+        defer { fault_vfs_pause(disk, false) }
         return try body()
     }
 }

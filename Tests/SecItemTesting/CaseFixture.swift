@@ -1,5 +1,5 @@
 package import Keychain
-internal import KeychainService
+internal import KeychainServer
 package import KeychainTesting
 internal import SecretCrypto
 import Synchronization

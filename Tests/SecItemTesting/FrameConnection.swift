@@ -1,6 +1,6 @@
 internal import Keychain
 package import KeychainRPC
-package import KeychainService
+package import KeychainServer
 internal import SecretCrypto
 
 /// A connection to a service in this process that makes bytes of everything, kept sealed as a mount keeps them.

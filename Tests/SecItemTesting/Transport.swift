@@ -1,5 +1,5 @@
 package import Keychain
-package import KeychainService
+package import KeychainServer
 
 /// Which way a call takes to the engine. The same cases run on every one.
 package struct Transport: Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import Keychain
-import KeychainService
+import KeychainServer
 import KeychainTesting
 import SecItemTesting
 import Testing

@@ -5,7 +5,7 @@ import Glibc
 import Keychain
 import KeychainConnection
 import KeychainRPC
-import KeychainService
+import KeychainServer
 import SecItemTesting
 import SecretCrypto
 import SystemPackage

@@ -1,4 +1,4 @@
-import KeychainService
+import KeychainServer
 import SecItemTesting
 import TestSupport
 

@@ -1,4 +1,4 @@
-import CMemoryWatch
+import CMemoryProbe
 import CSodium
 import CWipingMalloc
 import Glibc
@@ -12,11 +12,11 @@ import Testing
 
     /// The bytes that are not zero of the mapping that `body` makes and gives back; nil if it made none.
     private static func left(by body: () throws -> Void) rethrows -> Int? {
-        memory_watch_begin(Int(cost.memory))
+        memory_probe_begin(Int(cost.memory))
         try body()
         var count = 0
-        guard let view = memory_watch_end(&count) else { return nil }
-        defer { memory_watch_release(view, count) }
+        guard let view = memory_probe_end(&count) else { return nil }
+        defer { memory_probe_release(view, count) }
         return UnsafeRawBufferPointer(start: view, count: count).count { $0 != 0 }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Keychain
 import KeychainConnection
 import KeychainRPC
-import KeychainService
+import KeychainServer
 import KeychainTesting
 import SecretCrypto
 import Testing

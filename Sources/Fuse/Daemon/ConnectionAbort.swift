@@ -1,6 +1,6 @@
 import CFuse3
 import Glibc
-import SystemServices
+import LinuxSupport
 
 /// Ends a connection to the kernel from outside: whoever waits for an answer gets an error, whatever its daemon does.
 enum ConnectionAbort {

@@ -1,7 +1,7 @@
 import CFuse3
 import Glibc
+import LinuxSupport
 public import SystemPackage
-import SystemServices
 
 /// What became of a daemon that was started in the background.
 public enum LaunchResult: Hashable, Sendable {

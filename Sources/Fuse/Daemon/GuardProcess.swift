@@ -1,7 +1,7 @@
 import CFuse3
 import Glibc
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// What the process of a ``MountWatchdog`` does.
 public struct GuardProcess: Sendable {

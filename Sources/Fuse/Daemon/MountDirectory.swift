@@ -1,7 +1,7 @@
 import CFuse3
 import Glibc
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// A directory to mount on, held open from before the mount: what lies below a mount is reached only so.
 ///

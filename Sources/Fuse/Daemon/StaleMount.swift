@@ -1,6 +1,6 @@
 import CFuse3
 import Glibc
-import SystemServices
+import LinuxSupport
 
 /// A mount whose daemon is dead: "Transport endpoint is not connected".
 public enum StaleMount {

@@ -1,8 +1,8 @@
 import CFuse3
 import Glibc
+import LinuxSupport
 import Synchronization
 import SystemPackage
-import SystemServices
 
 /// One mount of ours: made with mount(2) by root, through fusermount3 by others.
 final class Mount: Sendable {

@@ -1,9 +1,9 @@
 import Keychain
 import KeychainTree
+import LinuxSupport
 import Logging
 import Synchronization
 import SystemPackage
-import SystemServices
 
 /// The thread that locks a mounted keychain when its ``LockPolicy`` says so.
 ///

@@ -1,8 +1,8 @@
 import KeychainTree
+import LinuxSupport
 import Logging
 import Synchronization
 import SystemPackage
-import SystemServices
 
 /// All that locks a mount without a command.
 final class AutomaticLockController: Sendable {

@@ -1,4 +1,4 @@
-import SystemServices
+import LinuxSupport
 
 /// What `status` says about locking by itself.
 package struct AutomaticLockStatus: Codable, Sendable {

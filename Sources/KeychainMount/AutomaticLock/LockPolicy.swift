@@ -1,4 +1,4 @@
-package import SystemServices
+package import LinuxSupport
 
 /// When a keychain locks by itself (contract, L4). Moments are times since the machine was started, suspends included.
 package struct LockPolicy: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import KeychainConnection
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// One question to a mount's daemon through a control file, which always ends (contract, L4).
 ///

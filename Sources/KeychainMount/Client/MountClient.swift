@@ -1,8 +1,8 @@
 package import Keychain
 import KeychainConnection
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// A mounted keychain, through its control files (contract, section 9).
 package struct MountClient: Sendable {

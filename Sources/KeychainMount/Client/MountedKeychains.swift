@@ -1,8 +1,8 @@
 import Foundation
 import Fuse
 import KeychainConnection
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// The keychains that are mounted, as the kernel's table tells: no mount is touched.
 enum MountedKeychains {

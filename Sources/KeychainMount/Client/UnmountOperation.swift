@@ -1,6 +1,6 @@
 import Foundation
 import Fuse
-import SystemServices
+import LinuxSupport
 
 /// `keychainfs unmount`: unmounts a keychain and waits until its daemon has ended.
 package struct UnmountOperation: Sendable {

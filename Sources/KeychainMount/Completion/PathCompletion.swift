@@ -1,4 +1,4 @@
-internal import SystemServices
+internal import LinuxSupport
 
 /// Candidates for a path: the entries of the directory that the typed part names.
 enum PathCompletion {

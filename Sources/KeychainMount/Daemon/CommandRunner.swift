@@ -1,8 +1,8 @@
 import FileSystemCore
 import Fuse
 import KeychainTree
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// Runs commands of control files on separate threads, for mounts whose kernel aborts late replies.
 struct CommandRunner: CommandThreads {

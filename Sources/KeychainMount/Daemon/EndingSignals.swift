@@ -1,9 +1,9 @@
 import Fuse
 import Glibc
+import LinuxSupport
 import Logging
 import Synchronization
 import SystemPackage
-import SystemServices
 
 /// The reaction of a daemon to SIGINT, SIGTERM and SIGHUP, during its whole life.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import Fuse
-import SystemServices
+import LinuxSupport
 
 /// What /proc, /sys, /etc and /run say about this system and process.
 package struct HostInfo: Sendable {

@@ -1,9 +1,9 @@
 import FileSystemCore
 import Keychain
 import KeychainTree
+import LinuxSupport
 import Logging
 import SystemPackage
-import SystemServices
 
 /// The thread that verifies a keychain's rows and indexes, rebuilds wrong indexes, and writes the result to the log (contract, S2). No names: the log is readable by others.
 struct IntegrityWorker {

@@ -5,11 +5,11 @@ import Fuse
 import Keychain
 import KeychainStorage
 import KeychainTree
+import LinuxSupport
 import Logging
 import SecretCrypto
 import Synchronization
 import SystemPackage
-import SystemServices
 
 /// The process that serves one mount.
 struct MountDaemon {

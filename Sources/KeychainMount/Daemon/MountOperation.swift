@@ -2,8 +2,8 @@ import DeviceState
 import Foundation
 import Fuse
 import Keychain
+import LinuxSupport
 import SecretCrypto
-import SystemServices
 
 /// One mount from the command line to its end: what `keychainfs mount` does.
 package struct MountOperation: Sendable {

@@ -1,6 +1,6 @@
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// A task that runs at intervals, and on request, on its own thread until it is cancelled.
 ///

@@ -1,7 +1,7 @@
 import FileSystemCore
 import Keychain
 import KeychainRPC
-import KeychainService
+import KeychainServer
 import KeychainTree
 import SecretCrypto
 import Synchronization

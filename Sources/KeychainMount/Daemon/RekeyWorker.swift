@@ -2,9 +2,9 @@ import FileSystemCore
 import Fuse
 import Keychain
 import KeychainTree
+import LinuxSupport
 import Logging
 import SystemPackage
-import SystemServices
 
 /// The thread that seals every item anew under new keys when a rekey is asked for, or was under way (contract, L5).
 struct RekeyWorker {

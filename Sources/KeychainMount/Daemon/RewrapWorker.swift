@@ -1,9 +1,9 @@
 import Fuse
 import Keychain
 import KeychainTree
+import LinuxSupport
 import Logging
 import SystemPackage
-import SystemServices
 
 /// The thread that seals items anew which were added while locked, after each unlock (contract, S3).
 struct RewrapWorker {

@@ -3,9 +3,9 @@ import FileSystemCore
 import Foundation
 import Fuse
 import Keychain
+import LinuxSupport
 import Synchronization
 import SystemPackage
-import SystemServices
 
 /// What a daemon answers to `backup`: a copy that lies beside the keychain, for the client to take away.
 package struct SnapshotResult: JSONText, Sendable {

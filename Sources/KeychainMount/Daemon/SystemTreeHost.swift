@@ -1,8 +1,8 @@
 import FileSystemCore
 import Fuse
 import KeychainTree
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// The system as a mounted tree sees it: other processes, and the disk that holds the store.
 struct SystemTreeHost: TreeHost {

@@ -1,7 +1,7 @@
 import FileSystemCore
 import Foundation
 import Fuse
-import SystemServices
+import LinuxSupport
 
 /// The disk that the keychain lies on, the clock that dates its items, and who else goes through the machine.
 extension Doctor {

@@ -1,8 +1,8 @@
 import DeviceState
 import Foundation
 import Fuse
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// What a mount needs of the kernel and of fusermount3.
 extension Doctor {

@@ -1,5 +1,5 @@
 import Fuse
-import SystemServices
+import LinuxSupport
 
 /// Where memory goes when it is short, or the machine hibernates.
 struct SwapArea: Hashable {

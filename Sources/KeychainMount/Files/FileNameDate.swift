@@ -2,7 +2,7 @@ import Foundation
 import Fuse
 import Keychain
 import KeychainTree
-import SystemServices
+import LinuxSupport
 
 /// Dates in the names of preserved files, in UTC: `20261121T054408Z`.
 enum FileNameDate {

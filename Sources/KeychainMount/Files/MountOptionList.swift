@@ -1,5 +1,5 @@
 import KeychainTree
-import SystemServices
+import LinuxSupport
 
 /// What `-o` was given, as mount.fuse3(8) and mount(8) write it.
 package struct MountOptionList: Hashable, Sendable {

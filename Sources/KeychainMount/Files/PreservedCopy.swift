@@ -1,7 +1,7 @@
 import DeviceState
 import Foundation
+import LinuxSupport
 import SystemPackage
-import SystemServices
 
 /// Every byte of a keychain that nobody uses, its log included, copied beside it: under a name that nothing had.
 ///

@@ -2,9 +2,9 @@ import DeviceState
 import Foundation
 import Keychain
 import KeychainStorage
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// A keychain that was not closed, read from a temporary copy with the transactions of its log. No byte of the keychain, or of the
 /// log, changes.

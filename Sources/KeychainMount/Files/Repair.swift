@@ -3,9 +3,9 @@ import Foundation
 import Fuse
 import Keychain
 import KeychainStorage
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// Puts a sound keychain in the place of a damaged one: with every row that verifies, and no other (S4).
 ///

@@ -3,9 +3,9 @@ import Foundation
 import Fuse
 import Keychain
 import KeychainStorage
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
-import SystemServices
 
 /// Puts a backup where a keychain is, or is to be.
 package struct Restore: Sendable {

@@ -1,6 +1,6 @@
 import Keychain
 import KeychainRPC
-import KeychainService
+import KeychainServer
 import SecretCrypto
 
 /// Section 9: whole frames to the service, one after the other, each with two bytes of its length before it.

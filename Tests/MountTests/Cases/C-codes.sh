@@ -16,7 +16,7 @@ code() {
     else
         grep -q '^keychainfs: [A-Za-z/'"'"']' "$ERR" || fail "'$*' said: $(cat "$ERR")"
     fi
-    ! grep -q -e 'Fatal error' -e 'StoreOpenError' -e 'KeychainError' -e 'Optional(' "$ERR" || fail "'$*': $(cat "$ERR")"
+    ! grep -q -e 'Fatal error' -e 'StoreOpenError' -e 'KeychainError' -e 'KeychainFault' -e 'Optional(' "$ERR" || fail "'$*': $(cat "$ERR")"
 }
 # found N COMMAND…: the result on standard output all the same.
 found() {

@@ -1,0 +1,136 @@
+/* Asks a file in a child process: a thread that waits in the kernel for a file system that does not answer cannot be killed. */
+#define _GNU_SOURCE
+#include "linux_support.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+
+/* Where a message lies on its way, in both directions. */
+struct room {
+    char *bytes;
+    size_t count;
+};
+
+/* Of its own, and kept off the disk as far as the system lets an unprivileged process do that. */
+static bool make_room(struct room *room) {
+    void *bytes = mmap(NULL, FILE_EXCHANGE_LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED) return false;
+    madvise(bytes, FILE_EXCHANGE_LIMIT, MADV_DONTDUMP);
+    mlock2(bytes, FILE_EXCHANGE_LIMIT, MLOCK_ONFAULT);
+    *room = (struct room){.bytes = bytes};
+    return true;
+}
+
+static void wipe(struct room *room) {
+    explicit_bzero(room->bytes, room->count);
+    room->count = 0;
+}
+
+/* Up to the end. These return an errno. EAGAIN: a command still runs, and the file has waited before it reported that. */
+static int read_all(int file, struct room *room) {
+    while (room->count < FILE_EXCHANGE_LIMIT) {
+        ssize_t count = read(file, room->bytes + room->count, FILE_EXCHANGE_LIMIT - room->count);
+        if (count == 0) return 0;
+        if (count > 0) room->count += (size_t)count;
+        else if (errno != EINTR && errno != EAGAIN) return errno;
+    }
+    return EMSGSIZE;
+}
+
+static int write_all(int file, const void *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t written = write(file, bytes, count);
+        if (written < 0 && errno != EINTR) return errno;
+        if (written <= 0) continue;
+        bytes = (const char *)bytes + written;
+        count -= (size_t)written;
+    }
+    return 0;
+}
+
+/* See child_file_request_start. Sends the first record: a child without an open file has nothing else to do. */
+static int open_file(const struct child_file_request_place *place, int peer) {
+    struct child_file_request_opening opening = {0};
+    int file = open_below(place->directory, place->name, place->is_written ? O_RDWR : O_RDONLY);
+    if (file < 0) opening.error = -file;
+    else opening.error = -mount_identity_of(file, "", &opening.mount, &opening.device);
+    if (write_all(peer, &opening, sizeof opening) == 0 && !opening.error) return file;
+    if (file >= 0) close(file);
+    return -1;
+}
+
+/* See child_file_request_start. Returns an errno. */
+static int32_t exchange(int file, bool is_written, int peer, struct room *room) {
+    int error = read_all(peer, room);
+    if (error) return error;
+    if (is_written && room->count == 0) return ECANCELED;
+    if (is_written) error = write_all(file, room->bytes, room->count);
+    wipe(room);
+    return error ? error : read_all(file, room);
+}
+
+static void close_from(int first) {
+    if (close_range((unsigned)first, UINT_MAX, 0) == 0) return;
+    /* Before Linux 5.9. */
+    for (int file = first; file < FD_SETSIZE; file++) close(file);
+}
+
+/* Nothing of the parent's is held open: a child that hangs would keep its output from ending. Returns the peer, or -1. */
+static int keep_only(int peer) {
+    int null = open("/dev/null", O_RDWR), kept = fcntl(peer, F_DUPFD, 3);
+    if (null < 0 || kept < 0) return -1;
+    for (int standard = 0; standard < 3; standard++) dup2(null, standard);
+    if (dup2(kept, 3) != 3) return -1;
+    close_from(4);
+    return 3;
+}
+
+static void become_killable(void) {
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Only what signal-safety(7) allows after a fork, and system calls: the parent may have had other threads. */
+static void answer(const struct child_file_request_place *place, int peer, pid_t parent) {
+    struct room room;
+    int file;
+    const struct rlimit none = {0, 0};
+    prctl(PR_SET_NAME, FILE_EXCHANGE_NAME, 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &none);
+    become_killable();
+    /* A parent that was gone before the second of these lines sends no signal. */
+    if (getppid() != parent || (peer = keep_only(peer)) < 0 || !make_room(&room)) return;
+    if ((file = open_file(place, peer)) < 0) return;
+    int32_t status = exchange(file, place->is_written, peer, &room);
+    close(file);
+    if (status) wipe(&room);
+    if (write_all(peer, &status, sizeof status) == 0) write_all(peer, room.bytes, room.count);
+    wipe(&room);
+}
+
+int child_file_request_start(const struct child_file_request_place *place, int *peer) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        answer(place, ends[1], parent);
+        _exit(0);
+    }
+    int error = errno;
+    close(ends[1]);
+    *peer = ends[0];
+    if (child > 0) return child;
+    close(ends[0]);
+    return -error;
+}

@@ -1,0 +1,106 @@
+import CLinuxSupport
+import Glibc
+public import SystemPackage
+
+/// One question to a file whose file system may never answer, and its answer.
+///
+/// A child process asks, forked from this one. A thread cannot do that: one that waits in the kernel for an answer to a request
+/// that the file system has taken cannot be killed, and its process does not end without it. A child that is given up is killed
+/// and not waited for.
+public struct ChildFileRequest: ~Copyable {
+    /// The next event.
+    public enum Outcome: Sendable {
+        /// The file is open in the child, in this mount; ``send(_:)`` is next.
+        case opened(MountIdentity)
+        case answered([UInt8])
+        /// It could not be opened.
+        case unopened(Errno)
+        /// A write or a read has failed.
+        case refused(Errno)
+        /// The child has ended without an answer.
+        case died
+        /// Not yet.
+        case silent
+    }
+
+    private let child: pid_t
+    private let peer: FileDescriptor
+    private var received: [UInt8] = []
+    private var isOpen = false
+    private var hasEnded = false
+
+    /// Begins to open the file `name` below `directory`; no component of `name` may be a symbolic link.
+    ///
+    /// `isWritten`: the message that ``send(_:)`` gets is written to it.
+    public init(directory: String, name: String, isWritten: Bool) throws(Errno) {
+        var socket: Int32 = -1
+        child = unsafe directory.withCString { directory in
+            unsafe name.withCString { name in
+                var place = unsafe child_file_request_place(directory: directory, name: name, is_written: isWritten)
+                return unsafe child_file_request_start(&place, &socket)
+            }
+        }
+        guard child > 0 else { throw Errno(rawValue: -child) }
+        peer = FileDescriptor(rawValue: socket)
+    }
+
+    /// Ends the child if that is possible, and does not wait if it is not.
+    deinit {
+        try? peer.close()
+        guard !hasEnded else {
+            _ = waitpid(child, nil, 0)
+            return
+        }
+        kill(child, SIGKILL)
+        for _ in 0..<20 {
+            guard waitpid(child, nil, WNOHANG) == 0 else { return }
+            usleep(2_000)
+        }
+    }
+
+    /// The message, in one write(2), once the file is open. It goes through memory of the kernel's and the child's locked
+    /// memory. To a child that has died meanwhile nothing is sent: ``wait(milliseconds:)`` says so.
+    public mutating func send(_ message: RawSpan) {
+        StreamSocket.send(message, to: peer.rawValue)
+        shutdown(peer.rawValue, Int32(SHUT_WR))
+    }
+
+    /// Waits for the next event, at most so long.
+    public mutating func wait(milliseconds: Int) -> Outcome {
+        let deadline = SuspendingClock.now + .milliseconds(milliseconds)
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            if !isOpen, let opening = takeOpening() { return opening }
+            var waiting = pollfd(fd: peer.rawValue, events: Int16(POLLIN), revents: 0)
+            let ready = unsafe poll(&waiting, 1, Self.milliseconds(until: deadline))
+            if ready == 0 { return .silent }
+            let count = ready < 0 ? -1 : unsafe recv(peer.rawValue, &chunk, chunk.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return end() }
+            received += chunk[..<count]
+        }
+    }
+
+    /// The first record; nil while it has not arrived.
+    private mutating func takeOpening() -> Outcome? {
+        let size = MemoryLayout<child_file_request_opening>.size
+        guard received.count >= size else { return nil }
+        let opening = unsafe received.withUnsafeBytes { unsafe $0.loadUnaligned(as: child_file_request_opening.self) }
+        received.removeFirst(size)
+        isOpen = true
+        guard opening.error == 0 else { return .unopened(Errno(rawValue: opening.error)) }
+        return .opened(MountIdentity(mount: opening.mount, device: opening.device))
+    }
+
+    private mutating func end() -> Outcome {
+        hasEnded = true
+        guard isOpen, received.count >= 4 else { return .died }
+        let status = unsafe received.withUnsafeBytes { unsafe $0.loadUnaligned(as: Int32.self) }
+        return status == 0 ? .answered(Array(received.dropFirst(4))) : .refused(Errno(rawValue: status))
+    }
+
+    private static func milliseconds(until deadline: SuspendingClock.Instant) -> Int32 {
+        let (seconds, attoseconds) = max(.zero, deadline - .now).components
+        return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,37 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import LinuxSupport
+
+@Suite struct LentCallTests {
+    @Test("another thread calls it, once, and what it has changed is seen")
+    func lending() {
+        var seen: [Int] = []
+        let results = LentCall.withCall { (number: Int) in
+            seen.append(number)
+            return number + 1
+        } to: { call in
+            let done = DispatchSemaphore(value: 0)
+            nonisolated(unsafe) var results: [Int?] = []
+            Thread.detachNewThread {
+                results = [call(5), call(6)]
+                done.signal()
+            }
+            done.wait()
+            return results
+        }
+        #expect(seen == [5] && results == [6, nil])
+    }
+
+    @Test("whoever still has it afterwards calls nothing")
+    func afterwards() {
+        var count = 0
+        let kept = LentCall.withCall { (_: Int) in
+            count += 1
+        } to: {
+            $0
+        }
+        #expect(kept(1) == nil && count == 0)
+    }
+}
