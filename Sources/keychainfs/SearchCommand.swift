@@ -13,7 +13,7 @@ struct SearchCommand: ParsableCommand {
             Without a term: all items. All access groups are searched.
 
             Exit codes: 0 found; 26 nothing found; 23 an item that may be meant is locked; 17 nothing mounted there; \
-            30 the daemon does not result; 64 a term that makes no sense.
+            30 the daemon does not answer; 64 a term that makes no sense.
             """)
 
     @Option(

@@ -127,7 +127,7 @@ enum Workload {
 
     private static let classes =
         [
-            Step("add an item to transaction its class") { storeUnderTest in
+            Step("add an item to change its class") { storeUnderTest in
                 try storeUnderTest.add("classy", count: 300)
             }
         ]
@@ -213,7 +213,7 @@ enum Workload {
                 1, to: Opener.otherPassphrase.secret(), authorizedBy: storeUnderTest.root())
             storeUnderTest.opener = .otherPassphrase
         },
-        Step("write under the new keys") { storeUnderTest in try storeUnderTest.add("after the transaction", count: 40)
+        Step("write under the new keys") { storeUnderTest in try storeUnderTest.add("after the change", count: 40)
         },
         Step("add a passphrase") { storeUnderTest in
             _ = try storeUnderTest.keychain.addSlot(Opener.passphrase.secret(), authorizedBy: storeUnderTest.root())

@@ -71,7 +71,7 @@ import Testing
         #expect(names == [Array("a\0".utf8), Array("c\0".utf8)])
     }
 
-    @Test("F10: before protocol 7.44 every name is notifications one by one") func fallback() throws {
+    @Test("F10: before protocol 7.44 every name is invalidated by its own notification") func fallback() throws {
         let session = try WireSession(fileSystem, minor: 43)
         defer { session.stop() }
         let names = [try entry("a"), try entry("b")]
@@ -79,7 +79,7 @@ import Testing
         #expect(eventually { session.wire.connection.notifications.map(\.code) == [3, 3] })
     }
 
-    @Test("L2: many nodes are notifications one by one") func manyNodes() throws {
+    @Test("L2: many nodes are invalidated one by one") func manyNodes() throws {
         let session = try WireSession(fileSystem)
         defer { session.stop() }
         var nodes = NodeSet()

@@ -210,7 +210,7 @@ struct NewKeysTests {
 
 @Suite("items after new keys")
 struct ItemsAfterNewKeysTests {
-    @Test("L5: an item whose attributes transaction is sealed anew, its contents too")
+    @Test("L5: an item whose attributes change is sealed anew, its contents too")
     func attributes() throws {
         let fixture = try KeyRingFixture()
         let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }

@@ -289,7 +289,7 @@ struct RekeyTests {
         try safe.expectItems(items)
     }
 
-    @Test("L5: keys that a slot transaction has replaced meanwhile are old ones, too")
+    @Test("L5: keys that a slot change has replaced meanwhile are old ones, too")
     func slotChangedMeanwhile() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()

@@ -145,7 +145,7 @@ struct AwaitIndexesTests: SingleServiceSuite {
         #expect(waited && error == nil)
     }
 
-    @Test("L1: during a rebuild look-ups, listings and creations wait; notificationsAfterReply they succeed")
+    @Test("L1: during a rebuild look-ups, listings and creations wait; afterwards they succeed")
     func rebuild() throws {
         for operation in Self.others.prefix(4) {
             let (waited, error) = try run(operation, while: .rebuilding, until: .consistent)

@@ -134,7 +134,7 @@ import Testing
         #expect(throws: Errno.noKey) { try cold().shell.stat(groups[0]) }
     }
 
-    @Test("L1: before the first unlock every transaction is ENOKEY, of an Always item too, and nothing is committed")
+    @Test("L1: before the first unlock every change is ENOKEY, of an Always item too, and nothing is committed")
     func changesBeforeFirstUnlock() throws {
         let (fixture, shell) = try cold()
         let item = place + "/early/a"

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "A file that others may read is isExposed",
+        "A file that others may read is reported",
         arguments: [(0o600, false), (0o640, true), (0o604, true), (0o622, false), (0o400, false)] as [(mode_t, Bool)])
     func exposure(mode: mode_t, isExposed: Bool) throws {
         try withFile([0x61], mode: mode) { path in

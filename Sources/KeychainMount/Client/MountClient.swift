@@ -155,7 +155,7 @@ package struct MountClient: Sendable {
             CLIError(
                 .noAnswer,
                 """
-                The daemon of \(mountPoint) does not result. If it was stopped, let it go on ('kill -CONT PID'); if it hangs, \
+                The daemon of \(mountPoint) does not answer. If it was stopped, let it go on ('kill -CONT PID'); if it hangs, \
                 end it with 'kill -KILL PID', and its guard takes the mount away. 'pgrep -af keychainfs' shows its PID.
                 """)
         case .noHelper(let errno):
@@ -176,7 +176,7 @@ package struct MountClient: Sendable {
                 .rolledBack,
                 """
                 The keychain at \(mountPoint) is OLDER than what this device has seen of it, or what this device kept to \
-                tell is damaged. It stays locked. If you put an old copy in its keychainName, accept it with --accept-rollback.
+                tell is damaged. It stays locked. If you put an old copy in its place, accept it with --accept-rollback.
                 """)
         case Errno.noSpace:
             return CLIError(

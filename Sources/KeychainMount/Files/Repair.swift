@@ -102,7 +102,7 @@ package struct Repair: Sendable {
             .badKeychain,
             """
             \(file.path) is no keychain, or too damaged to be repaired: what belongs to the keychain as a whole cannot be \
-            read. Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file preservedCopy.
+            read. Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file aside.
             """)
     }
 

@@ -20,6 +20,12 @@ def locked_ranges():
     return locked
 
 
+def is_mapped(address):
+    with open(f"/proc/{pid}/maps") as maps:
+        ranges = (line.split(maxsplit=1)[0].split("-") for line in maps)
+        return any(int(start, 16) <= address < int(end, 16) for start, end in ranges)
+
+
 passed_over = locked_ranges() if only_unlocked else set()
 wanted, prefixes = [], []
 for line in sys.stdin.read().splitlines():
@@ -50,6 +56,8 @@ with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", buffering
             except OSError as error:
                 # A file's mapping beyond its end.
                 if "/" in name: break
+                # The process has returned this memory in the meantime, such as the end of its heap (malloc_trim(3)).
+                if not is_mapped(position): break
                 raise SystemExit(f"{fields[0]} {name} cannot be read: {error}")
             if not block: break
             total += len(block)
