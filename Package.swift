@@ -195,7 +195,8 @@ let package = Package(
         .testTarget(
             name: "KeychainStorageTests",
             dependencies: [
-                "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "CMemoryProbe", "TestSupport", grdb,
+                "LinuxSupport", "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "CMemoryProbe",
+                "TestSupport", grdb,
                 system,
             ],
             swiftSettings: testing),

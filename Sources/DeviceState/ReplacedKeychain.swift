@@ -64,7 +64,7 @@ package struct ReplacedKeychain {
 
     /// What a restore of that keychain has left that was cut off; nil if there is none, or it is still at work.
     package static func interrupted(of path: String) -> ReplacedKeychain? {
-        guard let fileAttributes = fileAttributes(path), fileAttributes.linkCount > 1 else { return nil }
+        guard let status = status(path), status.linkCount > 1 else { return nil }
         let directory = FilePath(path).removingLastComponent().string
         guard !TemporaryFiles(in: FilePath(directory)).isAnyInUse else { return nil }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -79,21 +79,15 @@ package struct ReplacedKeychain {
         try FileRenaming.synchronize(directory: FilePath(path).removingLastComponent().string)
     }
 
-    private static func exists(_ path: String) -> Bool { fileAttributes(path) != nil }
+    private static func exists(_ path: String) -> Bool { status(path) != nil }
 
     private static func isSame(_ path: String, _ other: String) -> Bool {
-        guard let file = fileAttributes(path)?.file else { return false }
-        return file == fileAttributes(other)?.file
+        guard let file = status(path).map(FileIdentity.init) else { return false }
+        return file == status(other).map(FileIdentity.init)
     }
 
-    private static func fileAttributes(_ path: String) -> (file: FileIdentity, linkCount: Int)? {
-        guard let fileAttributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-        let file = FileIdentity(
-            device: fileAttributes[.systemNumber] as? Int, inode: fileAttributes[.systemFileNumber] as? Int)
-        return (file, fileAttributes[.referenceCount] as? Int ?? 1)
-    }
-
-    private struct FileIdentity: Equatable {
-        let device, inode: Int?
+    /// The status of a file, of a symbolic link itself; nil if stat(2) fails.
+    private static func status(_ path: String) -> Stat? {
+        try? Stat(FilePath(path), followTargetSymlink: false)
     }
 }

@@ -1,4 +1,4 @@
-/// Who asks: the ids that the kernel isAuthentic for (`struct fuse_ctx`).
+/// Who asks: the ids that the kernel vouches for (`struct fuse_ctx`).
 public struct Caller: Hashable, Sendable {
     public var userID: UInt32
     public var groupID: UInt32

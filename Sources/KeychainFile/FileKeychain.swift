@@ -98,14 +98,3 @@ struct FileKeychain: Sendable {
         }
     }
 }
-
-extension KeychainDate {
-    /// To a ten-millionth of a second.
-    fileprivate static var now: KeychainDate {
-        let seconds = Date().timeIntervalSince1970
-        let wholeSeconds = seconds.rounded(.down)
-        return KeychainDate(
-            seconds: Int64(wholeSeconds), nanoseconds: min(999_999_999, Int32((seconds - wholeSeconds) * 1_000_000_000))
-        )
-    }
-}

@@ -58,9 +58,9 @@ extension KeychainDate {
 
     /// Nil for what is no point in time: not a number, or beyond 64 bits of seconds.
     init?(sinceReference interval: Double) {
-        let wholeSeconds = interval.rounded(.down)
-        guard let seconds = Int64(exactly: wholeSeconds) else { return nil }
-        let nanoseconds = Int32(((interval - wholeSeconds) * Self.nanosecond).rounded())
+        let roundedDown = interval.rounded(.down)
+        guard let seconds = Int64(exactly: roundedDown) else { return nil }
+        let nanoseconds = Int32(((interval - roundedDown) * Self.nanosecond).rounded())
         let carry: Int64 = nanoseconds == 1_000_000_000 ? 1 : 0
         let (sum, overflow) = seconds.addingReportingOverflow(Self.reference + carry)
         guard !overflow else { return nil }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import LinuxSupport
 internal import SystemPackage
 
 /// A file as the kernel's list of locks names it: `MAJOR:MINOR:INODE` (proc_locks(5)).

@@ -146,7 +146,7 @@ extension SQLiteRecords {
 
 /// Whether a transaction has deleted or overwritten what must not be left in the log.
 final class ErasureFlag {
-    private(set) var happened = false
+    private(set) var isSet = false
 
-    func note() { happened = true }
+    func note() { isSet = true }
 }

@@ -41,7 +41,7 @@ final class TransactionPart: Sendable {
 
     func execute(_ records: SQLiteRecords) throws(KeychainFault) {
         try call(records)?.get()
-        let isErasing = records.erasures?.happened ?? false
+        let isErasing = records.erasures?.isSet ?? false
         state.withLock { $0.isErasing = isErasing }
     }
 

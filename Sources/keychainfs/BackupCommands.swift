@@ -41,7 +41,7 @@ struct BackupCommand: ParsableCommand {
             } else {
                 let made = try KeychainMount.Backup(
                     of: KeychainPath(path: keychain.path), at: DefaultPaths.absoluteOfNew(backup)
-                ).make(unlocking: unlocking.source, say: Console.message)
+                ).make(unlocking: unlocking.source, showMessage: Console.message)
                 try Console.result(json ? made.jsonText : made.text)
                 guard made.isConsistent else {
                     throw CLIError(
@@ -57,7 +57,7 @@ struct BackupCommand: ParsableCommand {
 
     private func verifyBackup() throws(CLIError) {
         let file = KeychainPath(path: DefaultPaths.absolute(backup))
-        let result = try file.verifyBackup(unlocking: unlocking.source, say: Console.message)
+        let result = try file.verifyBackup(unlocking: unlocking.source, showMessage: Console.message)
         try Console.result(json ? result.jsonText : result.text)
         if !result.isConsistent { throw CLIError(.damaged, "\(file.path) is damaged.") }
     }
@@ -92,7 +92,7 @@ struct RestoreCommand: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let target = KeychainPath(path: keychain.path)
             let kept = try KeychainMount.Restore(DefaultPaths.absolute(backup), to: target, replaces: replace)
-                .run(unlocking: unlocking.source, say: Console.message)
+                .run(unlocking: unlocking.source, showMessage: Console.message)
             if let kept { Console.message("the replaced keychain is kept as \(kept).") }
             Console.message("restored \(target.path). Mount it with '\(keychain.mountCommand)'.")
         }

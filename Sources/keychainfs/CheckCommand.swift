@@ -60,13 +60,13 @@ struct CheckCommand: ParsableCommand {
     }
 
     private func check(_ file: KeychainPath) throws(CLIError) -> CheckResult {
-        guard compact else { return try file.check(unlocking: unlocking.source, say: Console.message) }
-        return try file.compact(unlocking: unlocking.source, say: Console.message)
+        guard compact else { return try file.check(unlocking: unlocking.source, showMessage: Console.message) }
+        return try file.compact(unlocking: unlocking.source, showMessage: Console.message)
     }
 
     private func repair(_ file: KeychainPath) throws(CLIError) {
         let result = try Repair(of: file, acceptingRollback: acceptRollback).run(
-            unlocking: unlocking.source, say: Console.message, confirm: confirm)
+            unlocking: unlocking.source, showMessage: Console.message, confirm: confirm)
         try Console.result(json ? result.jsonText : result.text)
         guard result.repaired else { return Console.message("\(file.path) is sound. Nothing was changed.") }
         if let aside = result.aside { Console.message("the damaged keychain is kept as \(aside).") }

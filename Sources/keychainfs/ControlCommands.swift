@@ -37,8 +37,8 @@ struct UnlockCommand: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let client = MountClient(mountPoint: mountPoint.path, owner: try owner.mountOwner())
             try client.checkOwner()
-            try client.reportCost(of: unlocking.source.kind, say: Console.message)
-            let secret = try unlocking.source.read(say: Console.message)
+            try client.reportCost(of: unlocking.source.kind, showMessage: Console.message)
+            let secret = try unlocking.source.read(showMessage: Console.message)
             try client.unlock(with: secret, acceptingRollback: acceptRollback)
         }
     }

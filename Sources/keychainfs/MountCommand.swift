@@ -75,9 +75,9 @@ struct MountCommand: ParsableCommand {
                 isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback,
                 inheritedKind: secretKind)
             if inBackground {
-                operation.runInBackground(say: Console.message)
+                operation.runInBackground(showMessage: Console.message)
             } else {
-                try operation.run(unlocking: options.unlockSource(else: unlocking.source), say: Console.message)
+                try operation.run(unlocking: options.unlockSource(else: unlocking.source), showMessage: Console.message)
             }
         }
     }
@@ -151,7 +151,7 @@ struct MountHelperCommand: ParsableCommand {
                 options: options,
                 isForeground: false, makesKeychain: false, acceptsRollback: false)
             let other = UnlockSource.passphrase(PassphraseSource(option: nil))
-            try operation.run(unlocking: options.unlockSource(else: other), say: Console.message)
+            try operation.run(unlocking: options.unlockSource(else: other), showMessage: Console.message)
         }
     }
 }

@@ -28,7 +28,7 @@ struct RekeyCommand: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let result = try RekeyProgressMonitor(mountPoint: mountPoint.path, owner: try owner.mountOwner()).run(
                 unlocking: unlocking.source, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
-                say: Console.message)
+                showMessage: Console.message)
             let rest = result.left == 0 ? "; the old keys are removed" : ""
             try Console.result(json ? result.jsonText : "\(result.done) items are sealed under new keys\(rest).")
             guard result.left == 0 else {

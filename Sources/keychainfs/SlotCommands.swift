@@ -35,7 +35,7 @@ struct SlotTargetOptions: ParsableArguments {
     func editing() throws(CLIError) -> SlotCommandRunner {
         SlotCommandRunner(
             keychain: keychain.path, mountPoint: mountPoint.map(DefaultPaths.absolute), owner: try .named(owner),
-            say: Console.message)
+            showMessage: Console.message)
     }
 }
 

@@ -44,7 +44,7 @@ struct FileModel {
         isDoubtful.append(false)
     }
 
-    /// A sync has succeeded. It isAuthentic for nothing that an earlier one has failed for.
+    /// A sync has succeeded. It vouches for nothing that an earlier one has failed for.
     private mutating func settle() {
         guard isDoubtful.contains(true) else {
             durable = image { _ in true }

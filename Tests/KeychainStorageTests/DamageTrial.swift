@@ -40,7 +40,7 @@ final class DamageTrial {
         guard let fixture = try? SQLiteKeychainFixture(opening: scratch.keychain, directory: mail) else { return [] }
         defer { fixture.close() }
         hasOpened = true
-        reportLosses(fixture)
+        reportLostItems(fixture)
         if isRepaired { _ = try await fixture.verified() } else { _ = try? fixture.keychain.verifyNow() }
         for _ in 0..<12 {
             step(fixture, &generator)
@@ -50,7 +50,7 @@ final class DamageTrial {
         return complaints
     }
 
-    private func reportLosses(_ fixture: SQLiteKeychainFixture) {
+    private func reportLostItems(_ fixture: SQLiteKeychainFixture) {
         for (name, item) in items {
             let found = try? fixture.keychain.item(id: item.row)
             let value = try? fixture.contents(of: item.row)

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Keychain
+import LinuxSupport
 import Testing
 
 @testable import KeychainStorage

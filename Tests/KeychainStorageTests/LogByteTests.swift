@@ -96,14 +96,14 @@ struct LogByteTests {
         return commit
     }
 
-    @Test("S2: a log that is cut off at any bit: what was committed, or older and told")
+    @Test("S2: a log that is cut off at any bit: what was committed, or an older state that is detected")
     func flips() throws {
         let length = ProofLength(cases: 200)
         let crash = try Self.crash()
         let last = crash.history.count - 1
         #expect(try Self.found(crash, log: crash.log) == last)
         #expect(try Self.found(crash, log: Data()) == nil)
-        var (cases, told, older) = (0, 0, 0)
+        var (cases, detected, older) = (0, 0, 0)
         for number in length.spread(crash.log.count * 8) {
             guard !length.isOver(after: cases) else { break }
             var log = crash.log
@@ -112,11 +112,12 @@ struct LogByteTests {
             let place = "KEYCHAINFS_PROOF_SEED=\(number): byte \(number / 8) of the log"
             // Behind the number that was kept nobody can tell.
             #expect(
-                found.map { $0 >= crash.kept } ?? true, "\(place): values of commit \(found ?? -1), and nobody is told")
-            if found == nil { told += 1 } else if found != last { older += 1 }
+                found.map { $0 >= crash.kept } ?? true,
+                "\(place): values of commit \(found ?? -1), which is not detected")
+            if found == nil { detected += 1 } else if found != last { older += 1 }
             cases += 1
         }
-        #expect(told > 0 && older > 0)
+        #expect(detected > 0 && older > 0)
         length.report("log-bytes", cases: cases)
     }
 
@@ -130,7 +131,8 @@ struct LogByteTests {
             let found = try Self.found(crash, log: crash.log.prefix(count))
             let place = "KEYCHAINFS_PROOF_SEED=\(count): \(count) bytes of the log"
             #expect(
-                found.map { $0 >= crash.kept } ?? true, "\(place): values of commit \(found ?? -1), and nobody is told")
+                found.map { $0 >= crash.kept } ?? true,
+                "\(place): values of commit \(found ?? -1), which is not detected")
             cases += 1
         }
         #expect(cases > 0)

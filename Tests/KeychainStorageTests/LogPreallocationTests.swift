@@ -1,5 +1,6 @@
 import Foundation
 import Keychain
+import LinuxSupport
 import SystemPackage
 import Testing
 

@@ -74,13 +74,13 @@ private final class SlowCommands: ControlCommandHandler, CommandThreads {
         #expect(throws: KeychainFault.authFailed.errno) { try result(client, file) }
         #expect(try client.read(file) == [])
         try client.close(file)
-        let patientClient = try self.client(10_000)
+        let slowClient = try self.client(10_000)
         commands.resume.signal()
-        let other = try patientClient.open(".keychainfs/control", [.readWrite])
-        #expect(throws: KeychainFault.authFailed.errno) { try patientClient.write(other, "fail") }
+        let other = try slowClient.open(".keychainfs/control", [.readWrite])
+        #expect(throws: KeychainFault.authFailed.errno) { try slowClient.write(other, "fail") }
         commands.resume.signal()
-        try patientClient.write(other, "short")
-        #expect(try patientClient.read(other) == Array("done".utf8))
-        try patientClient.close(other)
+        try slowClient.write(other, "short")
+        #expect(try slowClient.read(other) == Array("done".utf8))
+        try slowClient.close(other)
     }
 }

@@ -39,7 +39,7 @@ import Testing
         "F5: a name that is given back can be taken until the same moment; freed again it stands for what it did last")
     mutating func givenBack() {
         names.free(a, by: editor, leaving: "old", weight: 1, at: .seconds(5))
-        if let entry = names.take(a, by: editor, at: .seconds(14)) { names.giveBack(entry, at: .seconds(14)) }
+        if let entry = names.take(a, by: editor, at: .seconds(14)) { names.putBack(entry, at: .seconds(14)) }
         #expect(names.take(a, by: editor, at: .seconds(16)) == nil)
         names.free(a, by: editor, leaving: "old", weight: 1, at: .seconds(20))
         names.free(a, by: editor, leaving: "newer", weight: 1, at: .seconds(21))

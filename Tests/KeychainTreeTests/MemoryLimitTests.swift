@@ -60,10 +60,10 @@ import Testing
         #expect(throws: Errno.noSpace) { try other.flush(files[files.count - 1]) }
         try client.close(own)
         #expect(try client.stat(path("own")).size == UInt64(long))
-        let mine = try fill(client, "mine")
-        #expect(mine.count > Self.limit / 4 * 3 / long / 2)
+        let clientFiles = try fill(client, "clientFiles")
+        #expect(clientFiles.count > Self.limit / 4 * 3 / long / 2)
         // A commit takes no room.
-        for (process, files) in [(other, files), (client, mine)] {
+        for (process, files) in [(other, files), (client, clientFiles)] {
             for file in files.dropLast() { try process.close(file) }
             #expect(throws: Errno.noSpace) { try process.close(files[files.count - 1]) }
         }

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test("whoever still has it afterwards calls nothing")
-    func afterwards() {
+    func afterReturn() {
         var count = 0
         let kept = LentCall.withCall { (_: Int) in
             count += 1

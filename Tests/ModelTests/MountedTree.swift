@@ -65,8 +65,8 @@ final class MountedTree: SystemUnderTest {
         try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            let said = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
-            throw CommandFailure(command: arguments.joined(separator: " "), said: said)
+            let errorOutput = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
+            throw CommandFailure(command: arguments.joined(separator: " "), errorOutput: errorOutput)
         }
     }
 
@@ -114,7 +114,7 @@ final class MountedTree: SystemUnderTest {
         let status = try Data(contentsOf: URL(fileURLWithPath: mountPoint + "/.keychainfs/status"))
         guard let report = try JSONSerialization.jsonObject(with: status) as? [String: Any],
             let daemon = report["pid"] as? Int32
-        else { throw CommandFailure(command: "status", said: "no process") }
+        else { throw CommandFailure(command: "status", errorOutput: "no process") }
         Glibc.kill(daemon, SIGKILL)
         for process in processes.values { process.kill() }
         processes = [:]
@@ -137,9 +137,9 @@ final class MountedTree: SystemUnderTest {
 
 struct CommandFailure: Error, CustomStringConvertible {
     let command: String
-    let said: String
+    let errorOutput: String
 
-    var description: String { "keychainfs \(command): \(said)" }
+    var description: String { "keychainfs \(command): \(errorOutput)" }
 }
 
 /// A process that takes steps.
@@ -166,7 +166,7 @@ final class StepProcess {
                 return try JSONDecoder().decode(Outcome.self, from: line)
             }
             let more = output.fileHandleForReading.availableData
-            guard !more.isEmpty else { throw CommandFailure(command: "\(action)", said: "the process is gone") }
+            guard !more.isEmpty else { throw CommandFailure(command: "\(action)", errorOutput: "the process is gone") }
             received += more
         }
     }

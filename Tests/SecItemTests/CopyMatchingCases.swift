@@ -307,11 +307,11 @@ struct CopyMatchingCases {
         #expect(found([kSecAttrProtocol: ""]) == [.bytes("ssh"), .bytes("plain")])
         #expect(found([kSecAttrPath: ""]) == [.bytes("ssh"), .bytes("https"), .bytes("plain")])
         #expect(found([kSecAttrLabel: ""]) == nil, "what is not set is not empty")
-        let whole: [String: PlainValue] = [
+        let complete: [String: PlainValue] = [
             kSecAttrServer: "h", kSecAttrPort: 0, kSecAttrProtocol: "htps", kSecAttrPath: "",
             kSecAttrSecurityDomain: "", kSecAttrAuthenticationType: "",
         ]
-        #expect(found(whole) == [.bytes("https")])
+        #expect(found(complete) == [.bytes("https")])
         add([kSecClass: kSecClassGenericPassword], "bare")
         #expect(client.data(.generic("", "")) == .bytes("bare"))
     }

@@ -111,7 +111,7 @@ struct KeyTable {
 
     /// Takes over what `other`, made with the user key, has; keys that are still usable stay, for those who hold them.
     ///
-    /// But not if they are others: what only the device key isAuthentic for gives way.
+    /// But not if they are others: what only the device key authenticates gives way.
     mutating func merge(_ other: KeyTable) {
         oldestCurrent = max(oldestCurrent, other.oldestCurrent)
         mismatchedKeys.formUnion(other.mismatchedKeys)

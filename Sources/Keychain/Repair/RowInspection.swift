@@ -73,8 +73,8 @@ struct RowInspection {
         return try nilIfDamaged { () throws(KeychainFault) in
             guard let record = try reader.directory(id: id) else { throw .decode }
             if let directory = try nilIfDamaged({ () throws(KeychainFault) in try envelope.open(record) }) {
-                let isWhole = try nilIfDamaged { () throws(KeychainFault) in try envelope.verify(record) } != nil
-                return Row(record: record, directory: directory, isComplete: isWhole)
+                let isComplete = try nilIfDamaged { () throws(KeychainFault) in try envelope.verify(record) } != nil
+                return Row(record: record, directory: directory, isComplete: isComplete)
             }
             return Row(record: record, directory: try envelope.openAlways(record), isComplete: false)
         }

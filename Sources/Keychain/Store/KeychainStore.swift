@@ -61,14 +61,14 @@ package final class KeychainStore: Sendable {
     package func hasSpace<Failure>(
         for count: Int, longest: Int, _ available: () throws(Failure) -> UInt64
     ) throws(Failure) -> Bool {
-        func isEnough(_ available: UInt64, growth: Int) -> Bool {
+        func suffices(_ available: UInt64, growth: Int) -> Bool {
             // And the pages that a commit changes beside the value.
             let needed = growth + max(count, longest) + store.logBytes + 128 * 1024
             return available >= UInt64(clamping: needed)
         }
-        if isEnough(try available(), growth: count) { return true }
+        if suffices(try available(), growth: count) { return true }
         try? store.truncateLog()
-        return isEnough(try available(), growth: max(0, count - store.freeBytes))
+        return suffices(try available(), growth: max(0, count - store.freeBytes))
     }
 
     /// Makes what room the store can on a full disk; false if there is none to make.

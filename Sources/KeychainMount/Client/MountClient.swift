@@ -84,11 +84,11 @@ package struct MountClient: Sendable {
     }
 
     /// Warns of an unusual cost of the passphrase (``UnlockCost``), before it is spent.
-    package func reportCost(of kind: SlotKind, say: (String) -> Void) throws(CLIError) {
+    package func reportCost(of kind: SlotKind, showMessage: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase else { return }
         let keychainName = "the keychain at \(mountPoint)"
         let list = try MountedSlotBackend(self, keychainName: keychainName).list()
-        try list.reportCost(of: kind, keychainName: keychainName, say: say)
+        try list.reportCost(of: kind, keychainName: keychainName, showMessage: showMessage)
     }
 
     package func unlock(with secret: borrowing UnlockSecret, acceptingRollback: Bool) throws(CLIError) {

@@ -26,10 +26,10 @@ package struct RekeyProgressMonitor {
     ///   - draw: gets the progress, as it is to be written to standard error.
     package func run(
         unlocking: UnlockSource, isTerminal: Bool, draw: @escaping @Sendable (String) -> Void,
-        say: @escaping @Sendable (String) -> Void
+        showMessage: @escaping @Sendable (String) -> Void
     ) throws(CLIError) -> StatusReport.RekeyStatus {
-        try start(unlocking, say)
-        try handleSignals({ if isTerminal { draw("\n") } }, say)
+        try start(unlocking, showMessage)
+        try handleSignals({ if isTerminal { draw("\n") } }, showMessage)
         var display = RekeyProgressBar(isTerminal: isTerminal, draw: draw)
         while true {
             let rekey = try client.status().rekey
@@ -42,21 +42,21 @@ package struct RekeyProgressMonitor {
         }
     }
 
-    private func start(_ unlocking: UnlockSource, _ say: (String) -> Void) throws(CLIError) {
+    private func start(_ unlocking: UnlockSource, _ showMessage: (String) -> Void) throws(CLIError) {
         let status = try client.status()
-        if status.rekey.isUnderWay { return say("a rekey is under way already; this is how far it is.") }
+        if status.rekey.isUnderWay { return showMessage("a rekey is under way already; this is how far it is.") }
         if status.readOnly {
             throw CLIError(.readOnly, "\(mountPoint) is mounted for reading only. Mount it without '-o ro'.")
         }
         guard status.state == LockState.unlocked.text else {
             throw CLIError(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
         }
-        try client.reportCost(of: unlocking.kind, say: say)
-        let secret = try unlocking.read(say: say)
+        try client.reportCost(of: unlocking.kind, showMessage: showMessage)
+        let secret = try unlocking.read(showMessage: showMessage)
         do throws(CLIError) {
             let answer = try client.run(ControlCommandLine.rekey, secret: try Self.frame(secret))
             let lost = String(decoding: answer, as: UTF8.self).split(separator: "\n").joined(separator: ", ")
-            if !lost.isEmpty { say("warning: slots that were damaged or forged are gone: \(lost).") }
+            if !lost.isEmpty { showMessage("warning: slots that were damaged or forged are gone: \(lost).") }
         } catch  where error.exitCode == .wrongPassphrase {
             throw CLIError(
                 .wrongPassphrase,
@@ -74,13 +74,13 @@ package struct RekeyProgressMonitor {
     }
 
     private func handleSignals(
-        _ endLine: @escaping @Sendable () -> Void, _ say: @escaping @Sendable (String) -> Void
+        _ endLine: @escaping @Sendable () -> Void, _ showMessage: @escaping @Sendable (String) -> Void
     ) throws(CLIError) {
         TerminationSignals.block()
         do throws(Errno) {
             try TerminationSignals.onReceive { _ in
                 endLine()
-                say("the rekey goes on in the background; 'keychainfs status' shows how far it is.")
+                showMessage("the rekey goes on in the background; 'keychainfs status' shows how far it is.")
                 exit(ExitCode.interrupted.rawValue)
             }
         } catch {

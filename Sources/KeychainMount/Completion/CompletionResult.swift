@@ -126,7 +126,7 @@ package struct CompletionResult: Sendable {
         let slots = SlotCommandRunner(
             keychain: DefaultPaths.absolute(path.isEmpty ? DefaultPaths().keychain : path), mountPoint: nil,
             owner: .caller,
-            say: { _ in })
+            showMessage: { _ in })
         guard let list = try? slots.list() else { return [] }
         return list.slots.map { "\($0.id) \($0.kind)" }
     }

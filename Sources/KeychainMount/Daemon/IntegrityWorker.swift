@@ -19,7 +19,7 @@ struct IntegrityWorker {
         try BackgroundThread.start(stack: .large) { [self] in
             keychain.verifyInBackground(
                 available: { try? host.statistics().availableBytes }, rebuilt: namesChanged, changed: notifyChange,
-                report: tell)
+                report: writeLog)
         }
     }
 
@@ -28,14 +28,14 @@ struct IntegrityWorker {
         log.critical("another program has changed the file of the keychain or its log; it is verified again")
     }
 
-    private func tell(_ report: IntegrityReport) {
-        tell(report.findings.rows)
-        tell(report.findings.indexes)
-        if let repair = report.repair { tell(repair) }
+    private func writeLog(_ report: IntegrityReport) {
+        writeLog(report.findings.rows)
+        writeLog(report.findings.indexes)
+        if let repair = report.repair { writeLog(repair) }
         if report.findings.isConsistent { log.info("every row is what was committed, and every index leads to it") }
     }
 
-    private func tell(_ fault: IntegrityFault?) {
+    private func writeLog(_ fault: IntegrityFault?) {
         switch fault {
         case nil: break
         case .rowsMissing(let count):
@@ -47,7 +47,7 @@ struct IntegrityWorker {
         }
     }
 
-    private func tell(_ indexes: IndexFindings) {
+    private func writeLog(_ indexes: IndexFindings) {
         if indexes.hasDifferences {
             log.error(
                 "indexes differ from the rows",
@@ -58,7 +58,7 @@ struct IntegrityWorker {
         }
     }
 
-    private func tell(_ repair: IndexRepair.Outcome) {
+    private func writeLog(_ repair: IndexRepair.Outcome) {
         guard let failure = repair.failure else {
             return log.warning(
                 "indexes were rebuilt; items that shared a name now have names that end in ~2 or a higher number",

@@ -19,12 +19,12 @@ struct MountDaemon {
     /// The limit that the kernel applies to a mount that is created now.
     private let requestTimeout = RequestTimeout()
 
-    private let say: @Sendable (String) -> Void
+    private let showMessage: @Sendable (String) -> Void
 
     /// `say` gets warnings for the user who mounts.
-    init(_ operation: MountOperation, say: @escaping @Sendable (String) -> Void) {
+    init(_ operation: MountOperation, showMessage: @escaping @Sendable (String) -> Void) {
         self.operation = operation
-        self.say = say
+        self.showMessage = showMessage
         signals = EndingSignals(log: log)
     }
 
@@ -189,7 +189,8 @@ struct MountDaemon {
         let opened = try operation.file.open(isReadOnly: operation.options.isReadOnly)
         guard let secret else { return opened }
         do throws(CLIError) {
-            try opened.keychain.keys.reportCost(of: secret.kind, keychain: operation.file.path, say: say)
+            try opened.keychain.keys.reportCost(
+                of: secret.kind, keychain: operation.file.path, showMessage: showMessage)
             try opened.unlock(with: secret, acceptingRollback: operation.acceptsRollback, keychain: operation.file.path)
             return opened
         } catch {

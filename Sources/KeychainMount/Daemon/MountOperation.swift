@@ -38,15 +38,16 @@ package struct MountOperation: Sendable {
 
     /// In the process that somebody has started: asks for what unlocks it, then serves, or starts the daemon and returns
     /// when the mount is ready.
-    package func run(unlocking source: UnlockSource, say: @escaping @Sendable (String) -> Void) throws(CLIError) {
+    package func run(unlocking source: UnlockSource, showMessage: @escaping @Sendable (String) -> Void) throws(CLIError)
+    {
         try checkOptions()
         try checkPlace()
-        if file.exists { file.reportFiles(say) }
-        let secret = try keychainSecret(source, say)
+        if file.exists { file.reportFiles(showMessage) }
+        let secret = try keychainSecret(source, showMessage)
         if isForeground {
             TerminationSignals.block()
             LogTarget.standardError.start()
-            try MountDaemon(self, say: say).serve(with: secret) {
+            try MountDaemon(self, showMessage: showMessage).serve(with: secret) {
                 ServiceNotification.ready.send()
                 return true
             }
@@ -57,14 +58,14 @@ package struct MountOperation: Sendable {
     }
 
     /// In the process that ``run(unlocking:say:)`` has started. What `say` gets is seen until the mount is ready.
-    package func runInBackground(say: @escaping @Sendable (String) -> Void) {
+    package func runInBackground(showMessage: @escaping @Sendable (String) -> Void) {
         TerminationSignals.block()
         Self.leaveDirectory()
         LogTarget.system.start()
         let report = ReadinessReport(ReadinessPipe())
         do throws(CLIError) {
             let secret: UnlockSecret? = options.startsLocked ? nil : try inheritedSecret()
-            try MountDaemon(self, say: say).serve(with: secret) { report.ready() }
+            try MountDaemon(self, showMessage: showMessage).serve(with: secret) { report.ready() }
         } catch {
             report.failed(error)
         }
@@ -135,10 +136,12 @@ package struct MountOperation: Sendable {
         }
     }
 
-    private func keychainSecret(_ source: UnlockSource, _ say: (String) -> Void) throws(CLIError) -> UnlockSecret? {
+    private func keychainSecret(_ source: UnlockSource, _ showMessage: (String) -> Void) throws(CLIError)
+        -> UnlockSecret?
+    {
         guard !file.exists else {
             if options.startsLocked { return nil }
-            return try source.read(say: say)
+            return try source.read(showMessage: showMessage)
         }
         guard case .passphrase(let passphrase) = source else {
             throw CLIError(
@@ -146,9 +149,9 @@ package struct MountOperation: Sendable {
                 "There is no keychain at \(file.path), and a new one is made with a passphrase: 'keychainfs slot add' adds "
                     + "other ways to unlock it.")
         }
-        let secret = try passphrase.readNew(say: say)
+        let secret = try passphrase.readNew(showMessage: showMessage)
         try file.create(passphrase: secret, cost: KDFCostOption.standard.cost)
-        say("made \(file.path).")
+        showMessage("made \(file.path).")
         if options.startsLocked { return nil }
         return UnlockSecret(passphrase: secret)
     }

@@ -39,14 +39,14 @@ package struct Backup: Sendable {
     /// Through the daemon of a mounted keychain, without a passphrase; else by opening it for reading.
     ///
     /// Written under another name, synchronized, then named: a crash leaves nothing at the path.
-    package func make(unlocking source: UnlockSource, say: (String) -> Void) throws(CLIError) -> BackupResult {
+    package func make(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> BackupResult {
         try checkPlace()
         if let mountPoint = keychain.mountPoint {
             return try take(from: mountPoint)
         }
         let opened = try keychain.openForReading()
         defer { opened.keychain.close() }
-        try opened.unlock(from: source, keychain: keychain.path, say: say)
+        try opened.unlock(from: source, keychain: keychain.path, showMessage: showMessage)
         return try copy(opened)
     }
 

@@ -1,5 +1,5 @@
+import DeviceState
 import Foundation
-import Fuse
 import Keychain
 import KeychainTree
 import LinuxSupport
@@ -17,7 +17,7 @@ enum FileNameDate {
         } ?? date
     }
 
-    private static var now: String { text(of: KeychainDate(SystemClock.now())) }
+    private static var now: String { text(of: KeychainDate.now) }
 
     /// Without Foundation's formatter, which looks up the time zone in the data of ICU.
     static func text(of date: KeychainDate) -> String {

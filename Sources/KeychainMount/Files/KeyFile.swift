@@ -18,8 +18,8 @@ package struct KeyFile: Sendable {
     }
 
     /// All of its bytes; `say` gets warnings. Regular files only, so that the read does not block.
-    package func read(say: (String) -> Void) throws(CLIError) -> UnlockSecret {
-        let contents = try contents(say: say)
+    package func read(showMessage: (String) -> Void) throws(CLIError) -> UnlockSecret {
+        let contents = try contents(showMessage: showMessage)
         let count = contents.count
         guard UnlockSecret.keyFileCounts.contains(count) else { throw tooShort(count) }
         if refusesText, contents.isPrintableText { throw isText }
@@ -30,11 +30,11 @@ package struct KeyFile: Sendable {
         }
     }
 
-    private func contents(say: (String) -> Void) throws(CLIError) -> SecretBytes {
+    private func contents(showMessage: (String) -> Void) throws(CLIError) -> SecretBytes {
         let limit = UnlockSecret.keyFileCounts.upperBound
         do throws(SecretFileError) {
             let found = try SecretFile.read(path, limit: limit, mustBePrivate: mustBePrivate)
-            if found.isExposed { say(KeychainPath.exposed(path)) }
+            if found.isExposed { showMessage(KeychainPath.exposed(path)) }
             return found.take()
         } catch {
             throw failure(error)

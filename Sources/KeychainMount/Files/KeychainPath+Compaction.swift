@@ -5,11 +5,12 @@ extension KeychainPath {
     /// Checks a keychain that is not mounted and, if it is intact, replaces its file with a copy without free pages.
     ///
     /// - Returns: What the check found. Nothing was changed if it found damage.
-    package func compact(unlocking source: UnlockSource, say: (String) -> Void) throws(CLIError) -> CheckResult {
+    package func compact(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> CheckResult
+    {
         if let mountPoint { throw inUse(mountedAt: mountPoint) }
         let opened = try open(isReadOnly: false)
         defer { opened.keychain.close() }
-        var result = try checked(opened, unlocking: source, say: say)
+        var result = try checked(opened, unlocking: source, showMessage: showMessage)
         guard result.isConsistent else { return result }
         do throws(StoreOpenError) {
             result.compactedBytes = try opened.close(compacting: .onRequest)

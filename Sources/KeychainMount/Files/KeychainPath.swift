@@ -19,10 +19,10 @@ package struct KeychainPath: Sendable {
 
     /// Makes a new keychain; asks for its passphrase first.
     package func create(
-        passphrase: PassphraseSource, cost: KDFCostOption, say: (String) -> Void = { _ in }
+        passphrase: PassphraseSource, cost: KDFCostOption, showMessage: (String) -> Void = { _ in }
     ) throws(CLIError) {
         guard !exists else { throw Self.exists(path) }
-        let secret = try passphrase.readNew(say: say)
+        let secret = try passphrase.readNew(showMessage: showMessage)
         try create(passphrase: secret, cost: cost.cost)
     }
 
@@ -99,7 +99,7 @@ package struct KeychainPath: Sendable {
                 store: store, device: device,
                 commitNumberStore: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
                 rekeyStateStore: isBackup ? nil : RekeyFile(directory: locations.stateDirectory))
-            let keychain = try KeychainStore(store: store, keys: keys, clock: { KeychainDate(SystemClock.now()) })
+            let keychain = try KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
             return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)
         } catch {
             store.close()
@@ -110,8 +110,10 @@ package struct KeychainPath: Sendable {
     private var interruptedOperations: InterruptedOperations { InterruptedOperations(of: path, locations: locations) }
 
     /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
-    package func check(unlocking source: UnlockSource, say: (String) -> Void) throws(CLIError) -> CheckResult {
-        guard let mountPoint else { return try check(try openForReading(), unlocking: source, say: say) }
+    package func check(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> CheckResult {
+        guard let mountPoint else {
+            return try check(try openForReading(), unlocking: source, showMessage: showMessage)
+        }
         let answer = try MountClient(mountPoint: mountPoint).run("check", limit: MountClient.longLimit)
         guard let result = try? CheckResult(json: answer) else {
             throw CLIError(
@@ -134,27 +136,29 @@ package struct KeychainPath: Sendable {
     }
 
     /// Verifies every row of a backup, which is opened for reading only and may be older than anything.
-    package func verifyBackup(unlocking source: UnlockSource, say: (String) -> Void) throws(CLIError) -> CheckResult {
+    package func verifyBackup(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError)
+        -> CheckResult
+    {
         do throws(CLIError) {
             let opened = try open(isReadOnly: true, isBackup: true)
-            return try check(opened, unlocking: source, say: say)
+            return try check(opened, unlocking: source, showMessage: showMessage)
         } catch  where error.exitCode == .noKeychain {
             throw CLIError(.noKeychain, "There is no backup at \(path).")
         }
     }
 
     private func check(
-        _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
+        _ opened: OpenedKeychain, unlocking source: UnlockSource, showMessage: (String) -> Void
     ) throws(CLIError) -> CheckResult {
         defer { opened.keychain.close() }
-        return try checked(opened, unlocking: source, say: say)
+        return try checked(opened, unlocking: source, showMessage: showMessage)
     }
 
     /// Unlocks and verifies an open keychain, which stays open.
     func checked(
-        _ opened: OpenedKeychain, unlocking source: UnlockSource, say: (String) -> Void
+        _ opened: OpenedKeychain, unlocking source: UnlockSource, showMessage: (String) -> Void
     ) throws(CLIError) -> CheckResult {
-        try opened.unlock(from: source, keychain: path, say: say)
+        try opened.unlock(from: source, keychain: path, showMessage: showMessage)
         do throws(KeychainFault) {
             return CheckResult(try opened.keychain.check())
         } catch {
@@ -163,14 +167,14 @@ package struct KeychainPath: Sendable {
     }
 
     /// Warns before a missing device key is replaced (L6), and of what other users may read (L4).
-    func reportFiles(_ say: (String) -> Void) {
-        if FileExposure(path: path)?.othersMayRead == true { say(Self.exposed(path)) }
+    func reportFiles(_ showMessage: (String) -> Void) {
+        if FileExposure(path: path)?.othersMayRead == true { showMessage(Self.exposed(path)) }
         let deviceKey = DeviceKeyFile(locations)
         guard !deviceKey.exists else {
-            if deviceKey.othersMayRead { say(Self.exposed(locations.deviceKey)) }
+            if deviceKey.othersMayRead { showMessage(Self.exposed(locations.deviceKey)) }
             return
         }
-        say(
+        showMessage(
             """
             warning: there is no device key at \(locations.deviceKey). Items of this keychain that are bound to a device \
             (ThisDeviceOnly) cannot be opened here; if the key was lost, restore a copy of it.
@@ -279,11 +283,5 @@ extension CLIError {
         _ body: () throws(DeviceKeyError) -> SecretBytes
     ) throws(CLIError) -> SecretBytes {
         do { return try body() } catch { throw CLIError(.failure, error.message) }
-    }
-}
-
-extension KeychainDate {
-    init(_ time: Timestamp) {
-        self.init(seconds: time.seconds, nanoseconds: time.nanoseconds)
     }
 }

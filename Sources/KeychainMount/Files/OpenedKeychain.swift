@@ -10,9 +10,9 @@ struct OpenedKeychain: Sendable {
     let hadDeviceKey: Bool
 
     /// Reads what unlocks it, and unlocks it; `path` is its file, for messages.
-    func unlock(from source: UnlockSource, keychain path: String, say: (String) -> Void) throws(CLIError) {
-        try keychain.keys.reportCost(of: source.kind, keychain: path, say: say)
-        try unlock(with: source.read(say: say), keychain: path)
+    func unlock(from source: UnlockSource, keychain path: String, showMessage: (String) -> Void) throws(CLIError) {
+        try keychain.keys.reportCost(of: source.kind, keychain: path, showMessage: showMessage)
+        try unlock(with: source.read(showMessage: showMessage), keychain: path)
     }
 
     /// Unlocks it; `path` is its file, for the message.

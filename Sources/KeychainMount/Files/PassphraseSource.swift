@@ -15,12 +15,12 @@ package struct PassphraseSource: Sendable {
 
     /// Reads it once; `say` gets warnings. Nothing is read from an argument or a plain variable, ever.
     package func read(
-        prompt: String = "Passphrase: ", say: (String) -> Void
+        prompt: String = "Passphrase: ", showMessage: (String) -> Void
     ) throws(CLIError) -> SecretBytes {
         do throws(PassphraseError) {
             guard let file else { return try PassphraseReader.ask(prompt) }
             let input = try PassphraseReader.read(file: file, mustBePrivate: mustBePrivate)
-            if input.isExposed { say(KeychainPath.exposed(file)) }
+            if input.isExposed { showMessage(KeychainPath.exposed(file)) }
             return input.take()
         } catch {
             throw CLIError(error, file: file)
@@ -28,10 +28,10 @@ package struct PassphraseSource: Sendable {
     }
 
     /// For a new keychain: asks twice on a terminal.
-    package func readNew(say: (String) -> Void) throws(CLIError) -> SecretBytes {
-        let first = try read(prompt: "New passphrase: ", say: say)
+    package func readNew(showMessage: (String) -> Void) throws(CLIError) -> SecretBytes {
+        let first = try read(prompt: "New passphrase: ", showMessage: showMessage)
         guard file == nil else { return first }
-        let second = try read(prompt: "Again: ", say: say)
+        let second = try read(prompt: "Again: ", showMessage: showMessage)
         guard first.isEqual(to: second) else {
             throw CLIError(.noPassphrase, "The two passphrases differ. Nothing was made.")
         }

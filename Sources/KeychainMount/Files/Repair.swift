@@ -25,7 +25,7 @@ package struct Repair: Sendable {
 
     /// - Parameter confirm: is shown what will be done, once, unless there is nothing to do; throws to leave all as it is.
     package func run(
-        unlocking source: UnlockSource, say: (String) -> Void, confirm: (RepairResult) throws(CLIError) -> Void
+        unlocking source: UnlockSource, showMessage: (String) -> Void, confirm: (RepairResult) throws(CLIError) -> Void
     ) throws(CLIError) -> RepairResult {
         try checkPlace()
         do throws(StoreOpenError) {
@@ -49,10 +49,10 @@ package struct Repair: Sendable {
         guard let readable = salvage?.store ?? store else { throw tooDamaged }
         let keys = try keys(of: readable)
         defer { keys.close() }
-        let root = try unlock(keys, source, say)
+        let root = try unlock(keys, source, showMessage)
         let repair = KeychainRepair(of: readable, keys: keys)
         let findings = try reading { () throws(KeychainFault) in
-            try repair.findings(file: attributes, now: KeychainDate(SystemClock.now()))
+            try repair.findings(file: attributes, now: KeychainDate.now)
         }
         var result = RepairResult(findings, keychain: file.path, structureFaults: structureFaults + indexFaults)
         guard !findings.isConsistent || result.structureFaults > 0 else { return result }
@@ -63,7 +63,7 @@ package struct Repair: Sendable {
         result.aside = preservedCopy.path
         try replace(store, with: temporary, keeping: preservedCopy)
         result.repaired = true
-        keepCommitNumber(of: repaired, say)
+        keepCommitNumber(of: repaired, showMessage)
         return result
     }
 
@@ -122,10 +122,10 @@ package struct Repair: Sendable {
     }
 
     private func unlock(
-        _ keys: KeyRing, _ source: UnlockSource, _ say: (String) -> Void
+        _ keys: KeyRing, _ source: UnlockSource, _ showMessage: (String) -> Void
     ) throws(CLIError) -> SlotRootKey {
-        try keys.reportCost(of: source.kind, keychain: file.path, say: say)
-        let secret = try source.read(say: say)
+        try keys.reportCost(of: source.kind, keychain: file.path, showMessage: showMessage)
+        let secret = try source.read(showMessage: showMessage)
         do throws(KeychainFault) {
             let root = try keys.root(of: secret)
             try keys.unlock(root: root, acceptingRollback: acceptsRollback)
@@ -164,7 +164,7 @@ package struct Repair: Sendable {
 
     /// What directories get that are made anew.
     private var attributes: PosixAttributes {
-        let now = KeychainDate(SystemClock.now())
+        let now = KeychainDate.now
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return PosixAttributes(
             inode: 0, permissions: 0o700, userID: attributes?[.ownerAccountID] as? UInt32 ?? 0,
@@ -237,11 +237,12 @@ package struct Repair: Sendable {
         do throws(Errno) { try temporary.replace() } catch { throw CLIError(error, writing: file.path) }
     }
 
-    private func keepCommitNumber(of repaired: OpenedKeychain, _ say: (String) -> Void) {
+    private func keepCommitNumber(of repaired: OpenedKeychain, _ showMessage: (String) -> Void) {
         do throws(KeychainFault) {
             try repaired.keychain.keys.setCommitNumber(in: commitNumberStore)
         } catch {
-            say("warning: the commit number of the keychain cannot be kept; an older copy of it will not be told.")
+            showMessage(
+                "warning: the commit number of the keychain cannot be kept; an older copy of it will not be told.")
         }
     }
 

@@ -23,13 +23,13 @@ package struct Restore: Sendable {
     /// it the keychain's name. At every moment the old or the new keychain lies there, whole.
     ///
     /// Returns where the replaced keychain is kept, if there was one.
-    package func run(unlocking source: UnlockSource, say: (String) -> Void) throws(CLIError) -> String? {
+    package func run(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> String? {
         try checkTarget()
         try createStateDirectory()
         ReplacedKeychain.interrupted(of: target.path)?.undo()
         let temporary = try copied()
-        let secret = try source.read(say: say)
-        let opened = try verified(temporary.path, secret, say)
+        let secret = try source.read(showMessage: showMessage)
+        let opened = try verified(temporary.path, secret, showMessage)
         defer { opened.keychain.close() }
         // Before and after: a crash in between leaves the old keychain or the new one, and neither is to be taken for an older
         // copy of the other.
@@ -45,8 +45,8 @@ package struct Restore: Sendable {
             kept?.undo()
             throw error == .fileExists ? Self.exists(target.path) : CLIError(error, writing: target.path)
         }
-        setCommitNumber(opened, say)
-        reportDamage(opened, say)
+        setCommitNumber(opened, showMessage)
+        reportDamage(opened, showMessage)
         return kept?.kept
     }
 
@@ -135,7 +135,7 @@ package struct Restore: Sendable {
 
     /// Opened for reading, and unlocked.
     private func verified(
-        _ path: String, _ secret: borrowing UnlockSecret, _ say: (String) -> Void
+        _ path: String, _ secret: borrowing UnlockSecret, _ showMessage: (String) -> Void
     ) throws(CLIError) -> OpenedKeychain {
         let opened: OpenedKeychain
         do throws(CLIError) {
@@ -144,7 +144,7 @@ package struct Restore: Sendable {
             throw CLIError(error.exitCode, "\(backup) cannot be restored: it is no whole keychain.")
         }
         do throws(CLIError) {
-            try opened.keychain.keys.reportCost(of: secret.kind, keychain: backup, say: say)
+            try opened.keychain.keys.reportCost(of: secret.kind, keychain: backup, showMessage: showMessage)
             try opened.unlock(with: secret, keychain: backup)
         } catch {
             opened.keychain.close()
@@ -189,18 +189,19 @@ package struct Restore: Sendable {
     }
 
     /// A backup of which a part is damaged is better than none, but nobody should take it for whole.
-    private func reportDamage(_ opened: OpenedKeychain, _ say: (String) -> Void) {
+    private func reportDamage(_ opened: OpenedKeychain, _ showMessage: (String) -> Void) {
         let isConsistent = (try? opened.keychain.check().isConsistent) ?? false
-        if !isConsistent { say("warning: a part of this backup is damaged; 'keychainfs check' tells which.") }
+        if !isConsistent { showMessage("warning: a part of this backup is damaged; 'keychainfs check' tells which.") }
     }
 
     private var numbers: CommitNumberFile { CommitNumberFile(directory: target.locations.stateDirectory) }
 
-    private func setCommitNumber(_ opened: OpenedKeychain, _ say: (String) -> Void) {
+    private func setCommitNumber(_ opened: OpenedKeychain, _ showMessage: (String) -> Void) {
         do throws(KeychainFault) {
             try opened.keychain.keys.setCommitNumber(in: numbers)
         } catch {
-            say("warning: the commit number of the backup cannot be kept; the next mount may need --accept-rollback.")
+            showMessage(
+                "warning: the commit number of the backup cannot be kept; the next mount may need --accept-rollback.")
         }
     }
 }

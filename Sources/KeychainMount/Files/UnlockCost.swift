@@ -7,7 +7,7 @@ enum UnlockCost {
     /// Warns, before it is spent, of a cost above what `create --kdf sensitive` chooses on this machine.
     ///
     /// - Throws: a cost that is refused.
-    static func report(_ cost: Argon2id.Cost, of keychainName: String, say: (String) -> Void) throws(CLIError) {
+    static func report(_ cost: Argon2id.Cost, of keychainName: String, showMessage: (String) -> Void) throws(CLIError) {
         guard cost.isAllowed else { throw CLIError(.unacceptableCost, keychain: keychainName) }
         guard isAbove(.sensitive, cost), let seconds = Argon2id.estimatedSeconds(for: cost), seconds > 0 else { return }
         let perSecond = Double(cost.work) / seconds
@@ -16,7 +16,7 @@ enum UnlockCost {
         let chosen = Argon2id.Cost(
             passes: min(max(passes, limits.lowerBound), limits.upperBound), memory: Argon2id.Cost.sensitive.memory)
         guard isAbove(chosen, cost) else { return }
-        say(
+        showMessage(
             """
             warning: the passphrase of \(keychainName) costs \(cost.passes) passes over \(cost.memory >> 20) MiB, about \
             \(Int(seconds.rounded(.up))) s: more than 'create --kdf sensitive' chooses here. If you have not chosen that, somebody \
@@ -31,7 +31,7 @@ enum UnlockCost {
 
 extension KeyRing {
     /// Warns of an unusual cost of the passphrase (``UnlockCost``), before it is spent. `path` is for messages.
-    func reportCost(of kind: SlotKind, keychain path: String, say: (String) -> Void) throws(CLIError) {
+    func reportCost(of kind: SlotKind, keychain path: String, showMessage: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase else { return }
         let cost: Argon2id.Cost
         do throws(KeychainFault) {
@@ -39,14 +39,15 @@ extension KeyRing {
         } catch {
             throw CLIError(error, keychain: path)
         }
-        try UnlockCost.report(cost, of: path, say: say)
+        try UnlockCost.report(cost, of: path, showMessage: showMessage)
     }
 }
 
 extension SlotListResult {
     /// The same for a passphrase of the keychain at `place`; without a passphrase slot there is nothing to report.
-    func reportCost(of kind: SlotKind, keychainName: String, say: (String) -> Void) throws(CLIError) {
+    func reportCost(of kind: SlotKind, keychainName: String, showMessage: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase, let kdf = slots.lazy.compactMap(\.kdf).first else { return }
-        try UnlockCost.report(Argon2id.Cost(passes: kdf.passes, memory: kdf.memory), of: keychainName, say: say)
+        try UnlockCost.report(
+            Argon2id.Cost(passes: kdf.passes, memory: kdf.memory), of: keychainName, showMessage: showMessage)
     }
 }

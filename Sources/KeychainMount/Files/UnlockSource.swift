@@ -17,13 +17,13 @@ package enum UnlockSource: Sendable {
     }
 
     /// Reads it once; `say` gets warnings.
-    package func read(say: (String) -> Void) throws(CLIError) -> UnlockSecret {
+    package func read(showMessage: (String) -> Void) throws(CLIError) -> UnlockSecret {
         switch self {
-        case .passphrase(let source): return UnlockSecret(passphrase: try source.read(say: say))
+        case .passphrase(let source): return UnlockSecret(passphrase: try source.read(showMessage: showMessage))
         case .recoveryKey(let source):
-            let typed = try source.read(prompt: "Recovery key: ", say: say)
+            let typed = try source.read(prompt: "Recovery key: ", showMessage: showMessage)
             return try Self.recoveryKey(typed)
-        case .keyFile(let file): return try file.read(say: say)
+        case .keyFile(let file): return try file.read(showMessage: showMessage)
         }
     }
 

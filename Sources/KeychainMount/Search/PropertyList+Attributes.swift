@@ -31,10 +31,10 @@ extension PropertyList {
 extension KeychainDate {
     /// To the microsecond: more there is not in such a number.
     fileprivate init?(secondsSince2001 seconds: Double) {
-        guard let whole = Int64(exactly: seconds.rounded(.down)) else { return nil }
-        let microseconds = Int32(((seconds - Double(whole)) * 1e6).rounded())
+        guard let rounded = Int64(exactly: seconds.rounded(.down)) else { return nil }
+        let microseconds = Int32(((seconds - Double(rounded)) * 1e6).rounded())
         let (carry, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        let (sum, overflow) = whole.addingReportingOverflow(referenceDate + Int64(carry))
+        let (sum, overflow) = rounded.addingReportingOverflow(referenceDate + Int64(carry))
         guard !overflow else { return nil }
         self.init(seconds: sum, nanoseconds: rest * 1000)
     }

@@ -24,8 +24,8 @@ struct NewKeyFile {
     private static let byteCount = 64
 
     /// All of its bytes.
-    func read(say: (String) -> Void) throws(CLIError) -> UnlockSecret {
-        try KeyFile(path: path, refusesText: !acceptsText).read(say: say)
+    func read(showMessage: (String) -> Void) throws(CLIError) -> UnlockSecret {
+        try KeyFile(path: path, refusesText: !acceptsText).read(showMessage: showMessage)
     }
 
     /// Of a slot that was not made after all.

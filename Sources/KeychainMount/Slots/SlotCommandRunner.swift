@@ -4,24 +4,25 @@ import SecretCrypto
 /// `keychainfs slot`: of a mounted keychain through its daemon, else in its file.
 package struct SlotCommandRunner {
     private let host: any SlotBackend
-    private let say: (String) -> Void
+    private let showMessage: (String) -> Void
 
     /// - Parameters:
     ///   - mountPoint: nil for the keychain of that file, mounted or not.
     ///   - owner: whose mount gets the secrets.
     ///   - say: gets messages.
-    package init(keychain path: String, mountPoint: String?, owner: MountOwner, say: @escaping (String) -> Void) {
+    package init(keychain path: String, mountPoint: String?, owner: MountOwner, showMessage: @escaping (String) -> Void)
+    {
         let file = KeychainPath(path: path)
         guard let mountPoint = mountPoint ?? file.mountPoint else {
-            self.init(FileSlotBackend(file), say: say)
+            self.init(FileSlotBackend(file), showMessage: showMessage)
             return
         }
-        self.init(MountedSlotBackend(mountPoint: mountPoint, owner: owner), say: say)
+        self.init(MountedSlotBackend(mountPoint: mountPoint, owner: owner), showMessage: showMessage)
     }
 
-    init(_ host: any SlotBackend, say: @escaping (String) -> Void) {
+    init(_ host: any SlotBackend, showMessage: @escaping (String) -> Void) {
         self.host = host
-        self.say = say
+        self.showMessage = showMessage
     }
 
     package func list() throws(CLIError) -> SlotListResult { try host.list() }
@@ -31,10 +32,10 @@ package struct SlotCommandRunner {
         let slots = try host.list()
         let unlocking = try secrets.unlocking(for: choice.kind)
         let new = try secrets.new(choice.kind)
-        try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, say: say)
-        let authority = try unlocking.read(say: say)
+        try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
+        let authority = try unlocking.read(showMessage: showMessage)
         let change = try write(.add, new, by: authority, confirm: { true })
-        say("added slot \(change.slot) (\(choice.rawValue)).\(Self.advice(choice.kind))")
+        showMessage("added slot \(change.slot) (\(choice.rawValue)).\(Self.advice(choice.kind))")
     }
 
     /// Gives a slot another secret; `choice`: nil keeps its kind. `confirm`: whether items may be deleted.
@@ -49,22 +50,22 @@ package struct SlotCommandRunner {
         }
         let unlocking = try secrets.unlocking(for: kind)
         let new = try secrets.new(kind, keepsPassphrase: cost != nil && unlocking.kind == .passphrase)
-        try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, say: say)
-        let authority = try unlocking.read(say: say)
+        try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
+        let authority = try unlocking.read(showMessage: showMessage)
         let request = SlotRequest.change(id, cost: cost?.cost, deletesItems: false)
         let change = try write(request, new, by: authority, confirm: confirm)
         report(change)
-        say("changed slot \(id) (\(kind.name)).\(Self.advice(kind))")
-        say(Self.olderCopies)
+        showMessage("changed slot \(id) (\(kind.name)).\(Self.advice(kind))")
+        showMessage(Self.olderCopies)
     }
 
     /// Removes a slot. `confirm`: whether items may be deleted.
     package func remove(_ id: Int64, _ unlocking: UnlockSource, confirm: () -> Bool) throws(CLIError) {
-        try host.list().reportCost(of: unlocking.kind, keychainName: host.keychainName, say: say)
-        let authority = try unlocking.read(say: say)
+        try host.list().reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
+        let authority = try unlocking.read(showMessage: showMessage)
         report(try run(.remove(id, deletesItems: false), by: authority, new: nil, confirm: confirm))
-        say("removed slot \(id).")
-        say(Self.olderCopies)
+        showMessage("removed slot \(id).")
+        showMessage(Self.olderCopies)
     }
 
     // MARK: Parts
@@ -74,7 +75,7 @@ package struct SlotCommandRunner {
     ) throws(CLIError) -> SlotChangeResult {
         switch new {
         case .passphrase(let source):
-            let secret: UnlockSecret? = UnlockSecret(passphrase: try source.readNew(say: say))
+            let secret: UnlockSecret? = UnlockSecret(passphrase: try source.readNew(showMessage: showMessage))
             return try run(request, by: authority, new: secret, confirm: confirm)
         case .samePassphrase:
             let secret: UnlockSecret? = try Self.copy(authority)
@@ -91,9 +92,9 @@ package struct SlotCommandRunner {
         case .keyFile(let file):
             let isNew = try file.make()
             do throws(CLIError) {
-                let secret: UnlockSecret? = try file.read(say: say)
+                let secret: UnlockSecret? = try file.read(showMessage: showMessage)
                 let change = try run(request, by: authority, new: secret, confirm: confirm)
-                if isNew { say("made the key file \(file.path).") }
+                if isNew { showMessage("made the key file \(file.path).") }
                 return change
             } catch {
                 guard isNew else { throw error }
@@ -148,11 +149,11 @@ package struct SlotCommandRunner {
 
     private func report(_ change: SlotChangeResult) {
         if change.deletedItems > 0 {
-            say("deleted \(change.deletedItems) items of the class WhenPasscodeSetThisDeviceOnly.")
+            showMessage("deleted \(change.deletedItems) items of the class WhenPasscodeSetThisDeviceOnly.")
         }
         if !change.lostSlots.isEmpty {
             let list = change.lostSlots.map(String.init).joined(separator: ", ")
-            say("warning: slots that were damaged or forged are gone: \(list).")
+            showMessage("warning: slots that were damaged or forged are gone: \(list).")
         }
     }
 

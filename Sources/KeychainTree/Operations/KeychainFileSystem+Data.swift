@@ -302,7 +302,7 @@ extension KeychainFileSystem {
             return item
         } catch .interactionNotAllowed {
             guard let open else { throw .interactionNotAllowed }
-            return try transaction.asStored(open)
+            return try transaction.withStoredVersion(open)
         } catch {
             throw error
         }

@@ -52,7 +52,7 @@ extension KeychainFileSystem {
     /// Taking a name has come to nothing.
     func returnFreedName(_ freed: FreedName?) {
         guard let freed else { return }
-        freedNames.withLock { $0.giveBack(freed, at: host.uptime) }
+        freedNames.withLock { $0.putBack(freed, at: host.uptime) }
     }
 
     /// What a commit is to take over; nil after a lock, which takes it away.

@@ -42,7 +42,7 @@ extension KeychainFileSystem {
         let value = state.keptValue
         return try mapped { () throws(KeychainFault) in
             try keychain.change { (transaction) throws(KeychainFault) in
-                let item = try transaction.asStored(item)
+                let item = try transaction.withStoredVersion(item)
                 switch value {
                 case .sealed(let secret): return try transaction.save(item, secret: secret)
                 case .staged(let snapshot): return try transaction.save(item, secret: snapshot.contents)
@@ -72,7 +72,7 @@ extension ProtectionClass {
 
 extension Transaction {
     /// A known item in the version that the store has: it may have been sealed anew since it was read.
-    func asStored(_ item: Item) throws(KeychainFault) -> Item {
+    func withStoredVersion(_ item: Item) throws(KeychainFault) -> Item {
         guard let version = try version(of: item.id) else { throw .itemNotFound }
         var item = item
         item.version = version

@@ -73,7 +73,7 @@ final class RPCHandle: Sendable {
     ///   and the next write begins a request.
     func write(_ data: RawSpan) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
-            try state.tellLoss()
+            try state.throwIfDiscarded()
             guard case .collecting = state.stage else { throw .resourceBusy }
             do throws(Errno) {
                 try collect(data, &state)
@@ -138,7 +138,7 @@ final class RPCHandle: Sendable {
     /// - Throws: EAGAIN while the request is not whole, EBUSY while another thread is at it, ENOKEY after a lock.
     func begin() throws(Errno) -> ReadAction {
         try state.withLock { (state) throws(Errno) -> ReadAction in
-            try state.tellLoss()
+            try state.throwIfDiscarded()
             switch state.stage {
             case .collecting:
                 guard state.collected == nil else { throw .resourceTemporarilyUnavailable }
@@ -231,7 +231,7 @@ extension RPCHandle.State {
     }
 
     /// ENOKEY, once, for what a lock has taken away.
-    mutating func tellLoss() throws(Errno) {
+    mutating func throwIfDiscarded() throws(Errno) {
         guard isLost else { return }
         if case .busy = stage { return }
         isLost = false

@@ -36,7 +36,7 @@ struct FreedNames<Former: Sendable>: Sendable {
     mutating func free(
         _ tag: [UInt8], by process: ProcessIdentity, leaving former: Former, weight: Int, at now: Duration
     ) {
-        giveBack(
+        putBack(
             Entry(tag: tag, process: process, deadline: now + Self.lifetime, former: former, weight: weight), at: now)
     }
 
@@ -51,7 +51,7 @@ struct FreedNames<Former: Sendable>: Sendable {
     }
 
     /// Taking it has come to nothing: the name is free again, until the same moment.
-    mutating func giveBack(_ entry: Entry, at now: Duration) {
+    mutating func putBack(_ entry: Entry, at now: Duration) {
         entries.removeAll { $0.tag == entry.tag }
         removeExpired(at: now)
         entries.append(entry)

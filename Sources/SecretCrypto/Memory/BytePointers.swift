@@ -1,8 +1,8 @@
-/// Bytes as C wants them: `unsigned char *`, never null, valid inside `body` only.
+/// Pointers for C functions: `unsigned char *`, never null, valid only inside `body`.
 extension RawSpan {
     func withPointer<T, E>(_ body: (UnsafePointer<UInt8>) throws(E) -> T) throws(E) -> T {
         try unsafe withUnsafeBytes { (buffer: UnsafeRawBufferPointer) throws(E) -> T in
-            // An empty span may have no address at all.
+            // The base address of an empty span may be nil.
             guard let start = buffer.baseAddress else {
                 return try unsafe withUnsafePointer(to: 0 as UInt8) { (none) throws(E) -> T in try unsafe body(none) }
             }
@@ -26,7 +26,7 @@ extension MutableRawSpan {
 }
 
 extension [UInt8] {
-    /// An array of `count` bytes that `body` writes, all of them. There is an address even for none.
+    /// Creates an array of `count` bytes, all of which `body` must write. The address is valid even if `count` is 0.
     init(writing count: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) {
         unsafe self.init(unsafeUninitializedCapacity: Swift.max(1, count)) { buffer, filled in
             guard let start = buffer.baseAddress else { return }

@@ -1,23 +1,25 @@
 import CSodium
 import Glibc
 
-/// Anonymous memory for secrets: a guard page on each side, locked, in no core dump, zeros in a forked child.
+/// Anonymous memory for secrets: locked, excluded from core dumps, zero in a forked child, with a guard page on each
+/// side.
 ///
-/// Zeroed when made. `@unchecked Sendable`: a pointer is not, but these are constant from `init` on; who hands out
-/// what lies behind them synchronizes it (`SecretArena`, `NoncePool`).
+/// The memory is zero after `init`. `@unchecked Sendable`: the pointers are constant after `init`; the owner of a
+/// region (`SecretArena`, `NoncePool`) synchronizes access to its contents.
 @safe
 struct LockedRegion: ~Copyable, @unchecked Sendable {
     private let mapping: UnsafeMutableRawPointer
-    /// 0 if the system gave no memory; `mapping` is then one byte of the heap, so that there is an address.
+    /// The size of the mapping in bytes. 0 if the system provided no memory; `mapping` is then one byte of the heap, so
+    /// that the address is valid.
     private let mappedCount: Int
-    /// The first usable byte, valid for `byteCount` bytes while the region lives.
+    /// The first usable byte. Valid for `byteCount` bytes during the lifetime of the region.
     let base: UnsafeMutableRawPointer
-    /// Usable bytes, a multiple of the page size; 0 if the system gave none.
+    /// The number of usable bytes, a multiple of the page size. 0 if the system provided no memory.
     let byteCount: Int
     /// Whether a forked child sees zeros instead of a copy (`MADV_WIPEONFORK`).
     let isWipedOnFork: Bool
 
-    /// Maps at least `byteCount` bytes. See mmap(2), madvise(2), mlock2(2).
+    /// Maps at least `byteCount` bytes (mmap(2), madvise(2), mlock2(2)).
     init(byteCount wanted: Int) {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let usable = (max(wanted, 1) + page - 1) / page * page
@@ -33,21 +35,24 @@ struct LockedRegion: ~Copyable, @unchecked Sendable {
         mappedCount = mappedSize
         unsafe base = start + page
         byteCount = unsafe mprotect(base, usable, PROT_READ | PROT_WRITE) == 0 ? usable : 0
-        // A missing one of these is no reason to refuse work: isLocked and the hardening report tell.
+        // Failure is not fatal: `isLocked` and the hardening report show it.
         unsafe _ = madvise(base, usable, MADV_DONTDUMP)
         isWipedOnFork = unsafe madvise(base, usable, MADV_WIPEONFORK) == 0
         _ = unsafe Self.lock(base, usable)
     }
 
-    /// All of it counts against RLIMIT_MEMLOCK, but a page takes memory when it is first used: a command uses few.
+    /// Locks a range without populating it (MLOCK_ONFAULT). All of it counts against RLIMIT_MEMLOCK, but a page uses
+    /// memory only after the first access.
     private static func lock(_ start: UnsafeMutableRawPointer, _ count: Int) -> Bool {
         if unsafe mlock2(start, count, csodium_lock_on_fault) == 0 { return true }
-        // Before Linux 4.4 there is no other way.
+        // Linux before 4.4 has no mlock2(2).
         return unsafe errno == ENOSYS && mlock(start, count) == 0
     }
 
-    /// Whether the memory is locked now. Asks the kernel to lock what already is, which costs nothing, and to lock
-    /// again after a fork, which drops locks: so the answer is what holds, not what once held.
+    /// Whether the memory is locked now.
+    ///
+    /// Locks the memory again, which is cheap if it is locked already. A fork drops locks, so the result of an earlier
+    /// call may no longer hold.
     var isLocked: Bool {
         unsafe byteCount > 0 && Self.lock(base, byteCount)
     }

@@ -1,60 +1,62 @@
 import Synchronization
 
-/// A limit on the memory that a process uses for its callers, in total and for each user.
+/// A limit on the memory that a process uses on behalf of its callers, in total and per user.
 ///
-/// Some users may take all of it. Each other user gets a quarter, and all others together three quarters: they cannot
-/// stop the first ones from working.
+/// Unlimited users may use the whole budget. Every other user gets a quarter of it, and all other users together three
+/// quarters, so that they cannot block the unlimited ones.
 package final class MemoryBudget: Sendable {
     private struct Used {
         var total = 0
-        /// Of users that may not take all of it, those without any left out.
+        /// The bytes charged to each limited user. Contains no zeros.
         var byUser: [UInt32: Int] = [:]
         var byOthers = 0
     }
 
-    /// In bytes.
+    /// The budget in bytes.
     package let limit: Int
     fileprivate let unlimitedUsers: Set<UInt32>
     private let state = Mutex(Used())
 
+    /// Creates a budget.
+    ///
     /// - Parameters:
-    ///   - limit: in bytes.
-    ///   - unlimitedUsers: may take all of it.
+    ///   - limit: The budget in bytes.
+    ///   - unlimitedUsers: The IDs of users that may use the whole budget.
     package init(limit: Int, unlimitedUsers: Set<UInt32>) {
         self.limit = limit
         self.unlimitedUsers = unlimitedUsers
     }
 
-    /// Bytes that are charged now.
+    /// The number of bytes charged at present.
     package var used: Int { state.withLock { $0.total } }
 
-    /// What one user may take of a budget.
+    /// The share of one user in a budget.
     package struct Share: Sendable {
         fileprivate let budget: MemoryBudget
         fileprivate let user: UInt32
 
-        /// Whether the user may take all of it.
+        /// Whether the user may use the whole budget.
         package var isUnlimited: Bool { budget.unlimitedUsers.contains(user) }
 
         /// Charges `bytes` until the result is released.
         ///
-        /// - Throws: `overBudget`; nothing is charged then.
+        /// - Throws: `overBudget` if the share is exhausted. Nothing is charged then.
         package func reserve(_ bytes: Int) throws(CryptoError) -> MemoryCharge {
             guard budget.add(bytes, for: user, isForced: false) else { throw .overBudget }
             return MemoryCharge(bytes, to: self)
         }
 
-        /// Charges `bytes` beyond the limit too: for memory that is taken already, or replaces as much.
+        /// Charges `bytes` even beyond the limit, for memory that is in use already or replaces as much.
         package func force(_ bytes: Int) -> MemoryCharge {
             _ = budget.add(bytes, for: user, isForced: true)
             return MemoryCharge(bytes, to: self)
         }
 
-        /// Whether what was forced has taken an eighth more than the limit: nothing more is to be begun.
+        /// Whether forced charges exceed the limit by an eighth. New work must then be refused.
         package var isExhausted: Bool { budget.used >= budget.limit + budget.limit / 8 }
     }
 
-    /// The share of the user with that ID.
+    /// Returns the share of a user.
     package func share(of user: UInt32) -> Share { Share(budget: self, user: user) }
 
     private func add(_ bytes: Int, for user: UInt32, isForced: Bool) -> Bool {
@@ -85,9 +87,9 @@ package final class MemoryBudget: Sendable {
     }
 }
 
-/// Bytes that are charged to a budget as long as this object exists: no code path can fail to release them.
+/// A charge to a budget during the lifetime of this object, so that no code path can fail to release it.
 package final class MemoryCharge: Sendable {
-    /// Whose they are.
+    /// The share to which the bytes are charged.
     let share: MemoryBudget.Share
     private let bytes: Int
 

@@ -1,6 +1,8 @@
-/// A secret that can be taken away from under its users: a class key that lock wipes.
+/// A secret that can be revoked while threads use it, such as a class key that a lock wipes.
 ///
-/// Any number of threads use it side by side. Do not revoke from inside `use`: revoke would wait for itself.
+/// Any number of threads may use it concurrently.
+///
+/// - Precondition: `revoke` is not called inside `use`, where it would deadlock.
 package final class RevocableSecret: Sendable {
     private struct State: Sendable {
         var users = 0
@@ -8,24 +10,28 @@ package final class RevocableSecret: Sendable {
     }
 
     private let state = Monitor(State())
-    // Written once, by the first `revoke`, after the last user has left and when none can come: `state` orders both.
+    // Modified once, by the first `revoke`, when no user is left and none can be added. `state` orders both.
     nonisolated(unsafe) private var secret: SecretBytes?
 
     package init(_ secret: consuming SecretBytes) {
         unsafe self.secret = consume secret
     }
 
-    /// Whether it can still be used. May change at any time.
+    /// Whether the secret can be used. May change at any time.
     package var isAvailable: Bool { state.withLock { !$0.isRevoked } }
 
-    /// Runs `body` with the secret, which stays whole until `body` returns; `keyUnavailable` after `revoke`.
+    /// Runs `body` with the secret, which is not wiped before `body` returns.
+    ///
+    /// - Throws: `keyUnavailable` after `revoke`; the error of `body`.
     package func use<T: ~Copyable>(
         _ body: (borrowing SecretBytes) throws(CryptoError) -> T
     ) throws(CryptoError) -> T {
         try use(unavailable: .keyUnavailable, body)
     }
 
-    /// The same for a body with errors of its own: throws `unavailable` after `revoke`.
+    /// Runs `body` with the secret, which is not wiped before `body` returns.
+    ///
+    /// - Throws: `unavailable` after `revoke`; the error of `body`.
     package func use<T: ~Copyable, E>(
         unavailable: @autoclosure () -> E, _ body: (borrowing SecretBytes) throws(E) -> T
     ) throws(E) -> T {
@@ -37,13 +43,14 @@ package final class RevocableSecret: Sendable {
         }
     }
 
-    /// Refuses new users at once, waits for those under way, wipes. Every caller returns after the wipe.
+    /// Refuses new users immediately, waits for the present ones, and wipes the secret. Returns after the wipe in every
+    /// calling thread.
     package func revoke() {
         let isFirst = state.withLock { state in
             defer { state.isRevoked = true }
             return !state.isRevoked
         }
-        // The last user leaves with -1 set by the first caller, which tells the others that the wipe is done.
+        // The first caller sets the count to -1 after the wipe, which releases the other callers.
         if isFirst {
             _ = state.wait(seconds: nil) { $0.users == 0 ? true : nil }
             unsafe secret = nil

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A growable value kept in 4 KiB pieces, each encrypted in ordinary memory under an ephemeral key: a staged value
-/// or a message under way (contract H1). Revoking the key makes all of it unreadable at once.
+/// A growable value in pieces of 4 KiB, each encrypted in ordinary memory under an ephemeral key: a staged value or an
+/// incoming message (contract, H1). Revoking the key makes the whole value unreadable immediately.
 ///
-/// A piece that is shorter than its place, or missing, reads as zeros to its end: holes cost nothing. Each write of a
-/// piece takes a fresh random nonce; its buffer and its place are bound to it. A piece carries the charge for its memory,
-/// so that buffers which share it are charged once, and as long as one of them exists.
+/// A missing piece, and the missing end of a short one, read as zeros, so holes use no memory. Each write of a piece
+/// uses a new random nonce; the associated data contain the buffer's ID and the piece's index. A piece holds the charge
+/// for its memory, so that buffers that share it are charged once.
 package struct SealedBuffer: ~Copyable, Sendable {
-    /// Plain bytes of a whole piece.
+    /// The size of a full piece in bytes of plaintext.
     package static let pieceSize = 4096
     private static let ids = Atomic<UInt64>(0)
 
@@ -17,19 +17,21 @@ package struct SealedBuffer: ~Copyable, Sendable {
         var charge: MemoryCharge?
     }
 
-    /// What a piece takes besides its ciphertext, about: array, charge, place in the table.
+    /// An estimate of the memory of a piece besides its ciphertext in bytes: array, charge, table entry.
     static let pieceOverhead = 256
 
     private var key: RevocableSecret
     private let arena: SecretArena
     private let id: UInt64
     private var pieces: [Int: Piece] = [:]
-    /// The most bytes it can have.
+    /// The maximum size of the value in bytes.
     package let limit: Int
-    /// Bytes of the value.
+    /// The size of the value in bytes.
     package private(set) var count = 0
 
-    /// An empty value. `key` holds 32 bytes and may serve many buffers.
+    /// Creates an empty value.
+    ///
+    /// - Parameter key: 32 bytes. May serve several buffers.
     package init(key: RevocableSecret, limit: Int, in arena: SecretArena = .shared) {
         self.key = key
         self.limit = limit
@@ -37,20 +39,20 @@ package struct SealedBuffer: ~Copyable, Sendable {
         id = Self.ids.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    /// The value as it is now, in a buffer of its own that shares the pieces.
+    /// Returns a copy of the present value, which shares the pieces with this buffer.
     package func snapshot() -> SealedBuffer { SealedBuffer(sharing: self) }
 
-    /// Nonces are never used twice, so that both may bind the same id.
+    /// Copies may use the same buffer ID because a nonce is never used twice.
     private init(sharing other: borrowing SealedBuffer) {
         (key, limit, arena, id) = (other.key, other.limit, other.arena, other.id)
         (pieces, count) = (other.pieces, other.count)
     }
 
-    /// Writes `bytes` at `offset`, growing the value; what lies between reads as zeros. All or nothing.
+    /// Writes `bytes` at `offset` and grows the value if necessary. A gap reads as zeros. Writes all bytes or none.
     ///
-    /// - Parameter share: what new pieces are charged to; nil if the owner of the buffer bounds it otherwise.
-    /// - Throws: `invalidParameter` beyond `limit`, `keyUnavailable`, `outOfSecretMemory` (needs one slab of 4 KiB),
-    ///   `overBudget`.
+    /// - Parameter share: The share to which new pieces are charged; nil if the buffer's owner limits them otherwise.
+    /// - Throws: `invalidParameter` beyond `limit`, `keyUnavailable`, `outOfSecretMemory` (one slab of 4 KiB is
+    ///   needed), `overBudget`.
     package mutating func write(
         _ bytes: RawSpan, at offset: Int, charging share: MemoryBudget.Share? = nil
     ) throws(CryptoError) {
@@ -73,9 +75,9 @@ package struct SealedBuffer: ~Copyable, Sendable {
         count = max(count, offset + bytes.byteCount)
     }
 
-    /// Encrypts the value under another key. The pieces are charged to whom they were charged before.
+    /// Encrypts the value under another key. The charges do not change.
     ///
-    /// - Throws: as `write`; the value is then as it was.
+    /// - Throws: The errors of `write`. The value is unchanged then.
     package mutating func move(to key: RevocableSecret) throws(CryptoError) {
         var moved: [Int: Piece] = [:]
         for index in Array(pieces.keys) {
@@ -87,8 +89,10 @@ package struct SealedBuffer: ~Copyable, Sendable {
         (self.key, pieces) = (key, moved)
     }
 
-    /// What is charged for a piece of `count` bytes, asked for before anything else refers to the one in its place. One
-    /// that is as long, and that no snapshot shares, leaves its room: it is about to be released.
+    /// Returns the charge for a new piece of `count` bytes.
+    ///
+    /// Must be called before another reference to the old piece exists: an old piece of the same size that no snapshot
+    /// shares is about to be released, so its charge is reused.
     private mutating func charge(
         for count: Int, at index: Int, _ share: MemoryBudget.Share?
     ) throws(CryptoError) -> MemoryCharge? {
@@ -100,12 +104,13 @@ package struct SealedBuffer: ~Copyable, Sendable {
         return share.force(bytes)
     }
 
-    /// Reads from `offset` into the first bytes of `output`; returns how many, 0 from the end on.
+    /// Reads from `offset` into the first bytes of `output`.
     ///
-    /// - Throws: as `write`, and `authenticationFailed`; `output` is then zero.
+    /// - Returns: The number of bytes read; 0 at or after the end.
+    /// - Throws: The errors of `write`, and `authenticationFailed`. `output` is zero then.
     package func read(at offset: Int, into output: inout MutableRawSpan) throws(CryptoError) -> Int {
         guard offset >= 0 else { throw .invalidParameter }
-        // Also at the end, where there is nothing to decrypt.
+        // Required at the end of the value, too, where nothing is decrypted.
         guard key.isAvailable else { throw .keyUnavailable }
         let wanted = min(output.byteCount, count - min(count, offset))
         do {
@@ -125,9 +130,9 @@ package struct SealedBuffer: ~Copyable, Sendable {
         return wanted
     }
 
-    /// Cuts the value or lengthens it by zeros.
+    /// Truncates the value or extends it with zeros.
     ///
-    /// - Throws: as `write`; the value is then as it was.
+    /// - Throws: The errors of `write`. The value is unchanged then.
     package mutating func truncate(to count: Int) throws(CryptoError) {
         guard count >= 0, count <= limit else { throw .invalidParameter }
         if count < self.count {
@@ -139,7 +144,7 @@ package struct SealedBuffer: ~Copyable, Sendable {
         self.count = count
     }
 
-    /// What the piece becomes; seals straight from `bytes` where nothing of the old one stays.
+    /// Returns the new contents of a piece. Encrypts directly from `bytes` if no part of the old piece remains.
     private func piece(
         _ index: Int, overwrittenBy bytes: RawSpan, at offset: Int, _ charge: MemoryCharge?
     ) throws(CryptoError) -> Piece {
@@ -184,7 +189,7 @@ package struct SealedBuffer: ~Copyable, Sendable {
                 done = output.write(plain.bytes.extracting(offset..<piece.ciphertext.count))
             }
         } else if !key.isAvailable {
-            // A hole is no secret, but after a lock nothing of the value answers.
+            // A hole contains no secret, but after a lock no part of the value may be readable.
             throw .keyUnavailable
         }
         output.clear(done..<output.byteCount)

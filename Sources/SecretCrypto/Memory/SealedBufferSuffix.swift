@@ -1,4 +1,4 @@
-/// What a sealed buffer holds from some byte on, as it was when this was made; opened by the buffer's key.
+/// An immutable copy of a sealed buffer's bytes from an offset to the end. Opened with the buffer's key.
 package struct SealedBufferSuffix: ~Copyable, Sendable {
     private let buffer: SealedBuffer
     private let start: Int
@@ -8,12 +8,13 @@ package struct SealedBufferSuffix: ~Copyable, Sendable {
         self.start = start
     }
 
-    /// Bytes from there to the end.
+    /// The number of bytes.
     package var count: Int { buffer.count - start }
 
-    /// Reads from `offset` into the first bytes of `output`; returns how many, 0 from the end on.
+    /// Reads from `offset` into the first bytes of `output`.
     ///
-    /// - Throws: as ``SealedBuffer/read(at:into:)``.
+    /// - Returns: The number of bytes read; 0 at or after the end.
+    /// - Throws: The errors of ``SealedBuffer/read(at:into:)``.
     package func read(at offset: Int, into output: inout MutableRawSpan) throws(CryptoError) -> Int {
         guard offset >= 0, offset <= count else { throw .invalidParameter }
         return try buffer.read(at: start + offset, into: &output)
@@ -21,7 +22,9 @@ package struct SealedBufferSuffix: ~Copyable, Sendable {
 }
 
 extension SealedBuffer {
-    /// The bytes from `start` on, which no later write to the buffer changes. `invalidParameter` beyond the end.
+    /// Returns the bytes from `start` on. Later writes to the buffer do not change them.
+    ///
+    /// - Throws: `invalidParameter` if `start` is beyond the end.
     package func suffix(from start: Int) throws(CryptoError) -> SealedBufferSuffix {
         guard start >= 0, start <= count else { throw .invalidParameter }
         return SealedBufferSuffix(of: snapshot(), from: start)

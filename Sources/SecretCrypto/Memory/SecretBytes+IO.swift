@@ -1,15 +1,15 @@
 import Glibc
 
 extension SecretBytes {
-    /// Everything up to the end of file, straight into the arena (read(2)).
+    /// Reads to the end of file, directly into the arena (read(2)). Retries after EINTR.
     ///
-    /// - Parameter limit: the most that is taken; more: `invalidParameter`.
-    /// - Throws: `io` with the errno of read; an interrupted one is repeated.
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Throws: `invalidParameter` if there are more than `limit` bytes; `io` with the errno of read(2).
     package static func read(
         from descriptor: Int32, limit: Int, in arena: SecretArena = .shared
     ) throws(CryptoError) -> SecretBytes {
         guard limit >= 0, limit < Int.max else { throw .invalidParameter }
-        // One byte more than may come, so that the end of file is seen.
+        // One byte more than `limit`, to detect the end of file.
         var buffer = try SecretBytes(count: min(limit + 1, SlabAllocator.blockSize), in: arena)
         var filled = 0
         while true {
@@ -23,9 +23,10 @@ extension SecretBytes {
         return buffer
     }
 
-    /// What one read(2) gives of at most `limit` bytes, straight into the arena; empty at the end of file.
+    /// Calls read(2) once for at most `limit` bytes, directly into the arena. Retries after EINTR.
     ///
-    /// - Throws: `io` with the errno of read; an interrupted one is repeated.
+    /// - Returns: The bytes read; empty at the end of file.
+    /// - Throws: `io` with the errno of read(2).
     package static func readChunk(
         from descriptor: Int32, limit: Int, in arena: SecretArena = .shared
     ) throws(CryptoError) -> SecretBytes {
@@ -34,7 +35,9 @@ extension SecretBytes {
         return buffer
     }
 
-    /// All bytes, in as many writes as it takes (write(2)). `io` with its errno; the bytes before are then written.
+    /// Writes all bytes, with as many calls of write(2) as necessary.
+    ///
+    /// - Throws: `io` with the errno of write(2). A part of the bytes may have been written then.
     package func write(to descriptor: Int32) throws(CryptoError) {
         var done = 0
         while done < count {
@@ -44,7 +47,7 @@ extension SecretBytes {
         }
     }
 
-    /// One read(2) into what follows `offset`; the number of bytes, 0 at the end of file.
+    /// Calls read(2) once for the bytes from `offset` on. Returns the number of bytes read, 0 at the end of file.
     mutating func fill(from descriptor: Int32, at offset: Int) throws(CryptoError) -> Int {
         while true {
             let freeBytes = count - offset

@@ -1,7 +1,8 @@
 extension SecretBytes {
-    /// Whether the bytes are UTF-8 text without control characters other than tab, line feed and carriage return. False without bytes.
+    /// Whether the bytes are UTF-8 text without control characters other than tab, line feed and carriage return. False
+    /// if empty.
     ///
-    /// The probability that random bytes are is negligible. Not in constant time.
+    /// Random bytes are text with negligible probability. Not in constant time.
     package var isPrintableText: Bool {
         guard count > 0, let text = try? UTF8Span(validating: bytes.octets) else { return false }
         var scalars = text.makeUnicodeScalarIterator()

@@ -1,31 +1,31 @@
-/// Which slabs of an arena are taken: bookkeeping by offset, without a pointer, so that it is not wiped by a fork.
+/// The allocation table of an arena. Contains offsets and no pointers, so that it need not be wiped in a forked child.
 ///
-/// The arena is cut into blocks of 4 KiB. A slab of at most 2 KiB is a slot of 32, 64 … 2048 bytes in a block of its
-/// class, aligned to its size; a larger one is a run of whole blocks. Slots and short runs come from the high end and long
-/// runs from the low end, so that keys and pieces of messages do not cut the room for contents into pieces. A block goes
-/// back when its last slot does.
+/// The arena is divided into blocks of 4 KiB. A slab of at most 2 KiB has a size of 32, 64 … 2048 bytes and shares a
+/// block with slabs of its size, aligned to it. A larger slab is a run of whole blocks. Small slabs and short runs are
+/// allocated from the high end and long runs from the low end, so that keys and message chunks do not fragment the
+/// space for long secrets. A block is free again when its last slab is.
 struct SlabAllocator: Sendable {
     static let blockSize = 4096
     static let smallest = 32
     static let largestSmallSlab = 2048
-    /// Longer ones are contents, or the like of them.
+    /// The maximum size of a short run in bytes. Longer runs contain secrets of items.
     static let shortRun = 128 << 10
 
     private struct Block {
-        /// log2 of the slot size, or 0: free or part of a run.
+        /// log2 of the slab size in a block of small slabs; 0 for a free block and a block of a run.
         var shift = 0
-        /// Taken by a run.
+        /// Whether the block belongs to a run.
         var inRun = false
-        /// Slots that are free, a bit each.
+        /// The free slabs, one bit each.
         var free = SIMD2<UInt64>(0, 0)
 
         var isFree: Bool { shift == 0 && !inRun }
     }
 
     private var blocks: [Block]
-    /// By class: the blocks that have a free slot.
+    /// The blocks with a free slab, by log2 of the slab size.
     private var partial: [[Int]]
-    /// Bytes of all slabs that are taken.
+    /// The size of all allocated slabs in bytes.
     private(set) var bytesInUse = 0
 
     init(byteCount: Int) {
@@ -33,7 +33,7 @@ struct SlabAllocator: Sendable {
         partial = Array(repeating: [], count: Self.largestSmallSlab.trailingZeroBitCount + 1)
     }
 
-    /// Bytes that a slab for `count` takes; nil for a count that no arena of `capacity` bytes can hold.
+    /// Returns the size of a slab for `count` bytes; nil if an arena of `capacity` bytes cannot contain it.
     static func slabSize(for count: Int, capacity: Int) -> Int? {
         guard count >= 0, count <= capacity, capacity > 0 else { return nil }
         if count <= smallest { return smallest }
@@ -41,7 +41,10 @@ struct SlabAllocator: Sendable {
         return (count + blockSize - 1) / blockSize * blockSize
     }
 
-    /// Takes a slab of `size`, one that `slabSize(for:)` gave; its offset, or nil without a free one.
+    /// Allocates a slab.
+    ///
+    /// - Parameter size: A result of `slabSize(for:capacity:)`.
+    /// - Returns: The offset; nil if there is no free slab.
     mutating func allocate(_ size: Int) -> Int? {
         let offset =
             size <= Self.largestSmallSlab ? allocateSmall(shift: size.trailingZeroBitCount) : allocateRun(of: size)
@@ -49,7 +52,7 @@ struct SlabAllocator: Sendable {
         return offset
     }
 
-    /// Gives back what `take` gave.
+    /// Frees a slab that `allocate` returned.
     mutating func free(_ offset: Int, size: Int) {
         bytesInUse -= size
         let first = offset / Self.blockSize
@@ -83,7 +86,8 @@ struct SlabAllocator: Sendable {
         if let position = partial[shift].lastIndex(of: index) { partial[shift].remove(at: position) }
     }
 
-    /// First fit: an arena has some hundred blocks, and a large slab costs more to fill than to find.
+    /// Allocates a run by first fit. An arena has a few hundred blocks, and filling a long run takes longer than the
+    /// search.
     private mutating func allocateRun(of size: Int) -> Int? {
         let wanted = size / Self.blockSize
         let first = size <= Self.shortRun ? lastRun(of: wanted) : firstRun(of: wanted)

@@ -1,36 +1,36 @@
 import Glibc
 
-// What targets without unsafe code need to get bytes into and out of spans. The standard library marks these unsafe
-// because they are generic over types with padding; for UInt8 there is nothing to go wrong.
+// Access to bytes of spans for targets without unsafe code. The standard library marks these operations as unsafe
+// because they are generic over types with padding; UInt8 has no padding.
 
 extension [UInt8] {
-    /// The elements as raw bytes, while the array is borrowed.
+    /// The elements as raw bytes, valid while the array is borrowed.
     package var rawSpan: RawSpan {
         @_lifetime(borrow self)
         get { unsafe span.bytes }
     }
 
-    /// A copy in ordinary memory, so never of a secret that has to stay in the arena.
+    /// Creates a copy in ordinary memory. Not for secrets.
     package init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
 }
 
 extension RawSpan {
-    /// The bytes one by one, through a checked subscript; `UTF8Span(validating:)` takes it too.
+    /// The bytes with a checked subscript, as `UTF8Span(validating:)` takes them.
     package var octets: Span<UInt8> {
         @_lifetime(copy self)
         get { unsafe _unsafeView(as: UInt8.self) }
     }
 
-    /// Whether `part` lies somewhere in the bytes; an empty one does. The time it takes depends on both.
+    /// Whether the bytes contain `part`. True for an empty part. Not in constant time.
     package func contains(_ part: [UInt8]) -> Bool {
         unsafe withUnsafeBytes { unsafe $0.contains(part) }
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// The same. By memchr(3), as queries look into every row that there is.
+    /// Whether the bytes contain `part`. Uses memchr(3), because a query may search every row. Not in constant time.
     func contains(_ part: [UInt8]) -> Bool {
         guard let first = part.first else { return true }
         guard count >= part.count, var start = baseAddress else { return false }
@@ -44,7 +44,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension MutableRawSpan {
-    /// Copies as much of `source` as there is room for from `offset` on; returns how many bytes.
+    /// Copies as much of `source` as fits from `offset` on. Returns the number of bytes copied.
     package mutating func write(_ source: RawSpan, at offset: Int = 0) -> Int {
         guard offset >= 0, offset < byteCount else { return 0 }
         let count = Swift.min(source.byteCount, byteCount - offset)
@@ -54,7 +54,7 @@ extension MutableRawSpan {
         return count
     }
 
-    /// Zeros `range`, as much of it as there is.
+    /// Sets the part of `range` that is within the bytes to zero.
     package mutating func clear(_ range: Range<Int>) {
         let range = range.clamped(to: byteOffsets)
         unsafe withPointer { unsafe ($0 + range.lowerBound).update(repeating: 0, count: range.count) }

@@ -3,10 +3,12 @@ import CSodium
 /// XChaCha20-Poly1305 with a random nonce and a detached tag (draft-irtf-cfrg-xchacha-03,
 /// `crypto_aead_xchacha20poly1305_ietf_*_detached`).
 package enum AEAD {
-    /// Bytes of a key.
+    /// The size of a key in bytes.
     package static let keyCount = 32
 
-    /// Encrypts `plaintext` and binds `associatedData` to it. A key that is not 32 bytes: `invalidParameter`.
+    /// Encrypts `plaintext` and authenticates it together with `associatedData`.
+    ///
+    /// - Throws: `invalidParameter` if the key is not 32 bytes.
     package static func seal(
         _ plaintext: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8]
     ) throws(CryptoError) -> (nonceAndTag: NonceAndTag, ciphertext: [UInt8]) {
@@ -18,7 +20,10 @@ package enum AEAD {
         return (nonceAndTag, ciphertext)
     }
 
-    /// Decrypts into locked memory. Wrong key, data or seal: `authenticationFailed`, never another plaintext.
+    /// Decrypts into locked memory.
+    ///
+    /// - Throws: `authenticationFailed` if the key, the associated data, the nonce or the tag does not match;
+    ///   `invalidParameter` if the key is not 32 bytes.
     package static func open(
         _ ciphertext: RawSpan, nonceAndTag: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         in arena: SecretArena = .shared
@@ -29,8 +34,10 @@ package enum AEAD {
         return plaintext
     }
 
-    /// Decrypts into the first bytes of `output` without allocating; they are zero if it fails. Less room than
-    /// ciphertext, or a key that is not 32 bytes: `invalidParameter`.
+    /// Decrypts into the first bytes of `output` without allocation. They are zero after a failure.
+    ///
+    /// - Throws: `authenticationFailed`; `invalidParameter` if `output` is shorter than the ciphertext or the key is
+    ///   not 32 bytes.
     package static func open(
         _ ciphertext: RawSpan, nonceAndTag: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: inout MutableRawSpan
@@ -42,7 +49,7 @@ package enum AEAD {
         guard result == 0 else { throw .authenticationFailed }
     }
 
-    /// Writes the ciphertext to `output`, which has room for it.
+    /// Writes the ciphertext to `output`, which must have space for it.
     private static func encrypt(
         _ plaintext: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: UnsafeMutablePointer<UInt8>
@@ -60,7 +67,7 @@ package enum AEAD {
         return NonceAndTag(nonceAndTag: bytes)
     }
 
-    /// 0 if the tag fits; otherwise `output` is zero.
+    /// Returns 0 if the tag matches. Otherwise `output` is zero.
     private static func decrypt(
         _ ciphertext: RawSpan, nonceAndTag: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: UnsafeMutablePointer<UInt8>

@@ -3,14 +3,14 @@ import Glibc
 
 /// Argon2id, version 1.3, one lane (RFC 9106, `crypto_pwhash`).
 package enum Argon2id {
-    /// Bytes of a salt.
+    /// The size of a salt in bytes.
     package static let saltCount = 16
 
-    /// What one derivation costs.
+    /// The cost of one derivation.
     package struct Cost: Hashable, Sendable {
-        /// Passes over the memory.
+        /// The number of passes over the memory.
         package var passes: UInt64
-        /// Bytes, whole KiB.
+        /// The memory in bytes, a multiple of 1 KiB.
         package var memory: UInt64
 
         package init(passes: UInt64, memory: UInt64) {
@@ -18,32 +18,33 @@ package enum Argon2id {
             self.memory = memory
         }
 
-        /// The floor for new keychains.
+        /// The minimum for new keychains.
         package static let moderate = Cost(passes: 3, memory: 256 << 20)
-        /// For secrets that are worth seconds.
+        /// For secrets that justify a wait of seconds.
         package static let sensitive = Cost(passes: 4, memory: 1 << 30)
-        /// The most that is calculated at all: a keychain from elsewhere must not take the machine down.
+        /// The maximum that is ever calculated: a keychain from another source must not exhaust the machine.
         package static let maximum = Cost(passes: 10, memory: 2 << 30)
 
-        /// Bytes that are written, the measure of time.
+        /// The number of bytes written, to which the time is proportional.
         package var work: Double { Double(passes) * Double(memory) }
 
-        /// Whether `derive` takes it: up to `maximum`, from what libsodium can do (1 pass, 8 KiB). That it is enough
-        /// for a new keychain is another question: `meetsFloor`.
+        /// Whether `derive` accepts the cost: from libsodium's minimum (1 pass, 8 KiB) up to `maximum`. `meetsFloor`
+        /// tells whether it suffices for a new keychain.
         package var isAcceptable: Bool {
             (1...Self.maximum.passes).contains(passes) && (8192...Self.maximum.memory).contains(memory)
                 && memory % 1024 == 0
         }
 
-        /// Whether it is at least `moderate` in both.
+        /// Whether both values are at least those of `moderate`.
         package var meetsFloor: Bool { passes >= Self.moderate.passes && memory >= Self.moderate.memory }
     }
 
-    /// A secret of `count` bytes from a passphrase. The working memory is libsodium's own mapping, gone afterwards, and
-    /// wiped before that in the program (CWipingMalloc).
+    /// Derives a secret of `count` bytes from a passphrase.
     ///
-    /// - Throws: `invalidParameter` for a salt that is not 16 bytes, a cost that is not acceptable, a count outside
-    ///   16…4096; `outOfMemory` if the system does not give `cost.memory`.
+    /// libsodium maps and unmaps the working memory itself. In the program, CWipingMalloc wipes it before.
+    ///
+    /// - Throws: `invalidParameter` for a salt that is not 16 bytes, a cost that is not acceptable, or a count outside
+    ///   16…4096; `outOfMemory` if the system does not provide `cost.memory`.
     package static func derive(
         passphrase: borrowing SecretBytes, salt: [UInt8], cost: Cost, count: Int
     ) throws(CryptoError) -> SecretBytes {
@@ -63,9 +64,11 @@ package enum Argon2id {
         return output
     }
 
-    /// `floor` with as many passes as take about `seconds` of this thread's processor time
-    /// (`CLOCK_THREAD_CPUTIME_ID`, which a busy machine does not stretch); never fewer than it has, at most ``Cost/maximum``.
-    /// Costs one derivation at `floor`; without the memory for that: `floor`.
+    /// Returns `floor` with the number of passes that take about `seconds`, at least that of `floor` and at most that
+    /// of ``Cost/maximum``.
+    ///
+    /// Measures this thread's processor time (`CLOCK_THREAD_CPUTIME_ID`), which other processes do not extend.
+    /// Calculates one derivation at the cost of `floor`; returns `floor` if its memory is not available.
     package static func calibrated(from floor: Cost, seconds: Double) -> Cost {
         guard floor.isAcceptable, let spent = try? threadSeconds(at: floor), spent > 0 else { return floor }
         let affordable = min(seconds / spent * Double(floor.passes), Double(Cost.maximum.passes))
@@ -73,8 +76,10 @@ package enum Argon2id {
         return Cost(passes: UInt64(affordable), memory: floor.memory)
     }
 
-    /// About how long a derivation takes here, of this thread's processor time; nil without the memory to measure it. Takes about
-    /// 30 ms: the time is proportional to ``Cost/work``.
+    /// Estimates the processor time of one derivation on this machine in seconds, from a measurement of about 30 ms.
+    /// The time is proportional to ``Cost/work``.
+    ///
+    /// - Returns: The time, or nil if the memory for the measurement is not available.
     package static func estimatedSeconds(for cost: Cost) -> Double? {
         let sample = Cost(passes: 1, memory: 64 << 20)
         guard let spent = try? threadSeconds(at: sample), spent > 0 else { return nil }

@@ -2,12 +2,12 @@ import CSodium
 
 /// BLAKE2b (RFC 7693, `crypto_generichash`).
 package enum BLAKE2b {
-    /// The unkeyed hash of public bytes. `count` is brought into 16…64, what BLAKE2b gives.
+    /// Returns the unkeyed hash of public bytes. `count` is clamped to 16…64, the range of BLAKE2b.
     package static func hash(_ bytes: [UInt8], count: Int) -> [UInt8] {
         hash(bytes.rawSpan, count: count)
     }
 
-    /// The unkeyed hash of public bytes. `count` is brought into 16…64, what BLAKE2b gives.
+    /// Returns the unkeyed hash of public bytes. `count` is clamped to 16…64, the range of BLAKE2b.
     package static func hash(_ bytes: RawSpan, count: Int) -> [UInt8] {
         Sodium.ensure()
         let count = min(max(count, KeyedHash.counts.lowerBound), KeyedHash.counts.upperBound)
@@ -18,7 +18,9 @@ package enum BLAKE2b {
         }
     }
 
-    /// A MAC over parts, each preceded by its count (`KeyedHash`). Key or count outside 16…64: `invalidParameter`.
+    /// Returns a MAC over parts, each preceded by its length (`KeyedHash`).
+    ///
+    /// - Throws: `invalidParameter` if the size of the key or `count` is outside 16…64.
     package static func mac(
         key: borrowing SecretBytes, parts: [[UInt8]], count: Int
     ) throws(CryptoError) -> [UInt8] {
@@ -27,7 +29,9 @@ package enum BLAKE2b {
         return hash.finish()
     }
 
-    /// The same into locked memory: a key from a key and what it is for.
+    /// Derives a key from a key and parts that state its purpose, into locked memory.
+    ///
+    /// - Throws: `invalidParameter` if the size of the key or `count` is outside 16…64.
     package static func derive(
         key: borrowing SecretBytes, parts: [[UInt8]], count: Int = 32
     ) throws(CryptoError) -> SecretBytes {
@@ -36,8 +40,10 @@ package enum BLAKE2b {
         return try hash.finishSecret()
     }
 
-    /// A key from two secrets and what it is for: `key` is BLAKE2b's key, `label` its first part, `secret` the second,
-    /// `parts` follow.
+    /// Derives a key from two secrets. `key` is BLAKE2b's key; the parts are `label`, `secret` and `parts`, in this
+    /// order.
+    ///
+    /// - Throws: `invalidParameter` if the size of the key or `count` is outside 16…64.
     package static func derive(
         key: borrowing SecretBytes, label: [UInt8], secret: borrowing SecretBytes, parts: [[UInt8]], count: Int = 32
     ) throws(CryptoError) -> SecretBytes {

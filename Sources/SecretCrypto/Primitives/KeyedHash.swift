@@ -1,17 +1,19 @@
 import CSodium
 
-/// BLAKE2b (RFC 7693) under a key, fed part by part: the base of every MAC and every derived key here.
+/// A keyed BLAKE2b hash (RFC 7693) over parts, the basis of all MACs and derived keys.
 ///
-/// Each part is preceded by its count (8 bytes, little endian), so that parts cannot be shifted into one another;
-/// secrets and plain parts count alike. The state contains the key, so it lies in the key's arena.
+/// Each part is preceded by its length (8 bytes, little endian), so that different sequences of parts have different
+/// input. The state contains the key and therefore is in the key's arena.
 package struct KeyedHash: ~Copyable, Sendable {
-    /// What BLAKE2b gives and takes as a key, in bytes.
+    /// The valid sizes of hashes and keys in bytes.
     package static let counts = 16...64
 
     private var state: SecretBytes
     private let count: Int
 
-    /// Begins a hash of `count` bytes. Key or count outside 16…64: `invalidParameter`.
+    /// Begins a hash of `count` bytes.
+    ///
+    /// - Throws: `invalidParameter` if the size of the key or `count` is outside 16…64.
     package init(key: borrowing SecretBytes, count: Int) throws(CryptoError) {
         guard Self.counts.contains(count), Self.counts.contains(key.count) else { throw .invalidParameter }
         var state = try SecretBytes(count: crypto_generichash_statebytes(), in: key.home)
@@ -41,19 +43,20 @@ package struct KeyedHash: ~Copyable, Sendable {
         update(part: secret.bytes)
     }
 
-    /// The hash, for what is no secret: MACs, look-up tags.
+    /// Returns the hash. For public hashes: MACs and lookup tags.
     package consuming func finish() -> [UInt8] {
         unsafe [UInt8](writing: count) { unsafe finish(into: $0) }
     }
 
-    /// The hash in locked memory, for keys; in the arena of the first key.
+    /// Returns the hash in locked memory, in the arena of the key. For derived keys.
     package consuming func finishSecret() throws(CryptoError) -> SecretBytes {
         var output = try SecretBytes(count: count, in: state.home)
         unsafe output.withMutablePointer { unsafe finish(into: $0) }
         return output
     }
 
-    // The state is over-aligned (64), which Swift cannot import: hence OpaquePointer. Its slab is aligned to 512.
+    // libsodium's state type has an alignment of 64 bytes, which Swift cannot import: hence OpaquePointer. Its slab is
+    // aligned to 512.
 
     private mutating func absorb(_ bytes: RawSpan) {
         unsafe bytes.withPointer { start in

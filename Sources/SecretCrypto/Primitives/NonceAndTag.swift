@@ -1,4 +1,4 @@
-/// What a sealed value carries beside its ciphertext: nonce (24 bytes), then tag (16). Not secret.
+/// The nonce (24 bytes) and the authentication tag (16 bytes) of a ciphertext. Not secret.
 package struct NonceAndTag: Hashable, Sendable {
     package static let byteCount = 40
     static let nonceCount = NoncePool.nonceCount
@@ -6,23 +6,23 @@ package struct NonceAndTag: Hashable, Sendable {
 
     package let bytes: [UInt8]
 
-    /// Nil unless there are 40 bytes.
+    /// Creates a value from 40 bytes; nil for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = bytes
     }
 
-    /// Nil unless there are 40 bytes.
+    /// Creates a value from 40 bytes; nil for any other number.
     package init?(bytes: ArraySlice<UInt8>) {
         self.init(bytes: Array(bytes))
     }
 
-    /// Nil unless there are 40 bytes.
+    /// Creates a value from 40 bytes; nil for any other number.
     package init?(bytes: RawSpan) {
         self.init(bytes: [UInt8](copying: bytes))
     }
 
-    /// Of bytes that are known to be 40.
+    /// Creates a value from bytes that are known to be 40.
     init(nonceAndTag bytes: [UInt8]) {
         self.bytes = bytes
     }

@@ -2,16 +2,17 @@ import CSodium
 import Glibc
 import Synchronization
 
-/// Random 24-byte nonces without a system call each: taken from the kernel a page at a time.
+/// A supply of random 24-byte nonces, read from the kernel one page at a time to save system calls.
 ///
-/// A nonce must never come twice under one key. So the pool and its fill level lie in memory that a forked child
-/// sees as zeros (empty); where the kernel has no such memory each nonce is asked for singly. And as a virtual
-/// machine that is resumed twice would give the rest of the pool twice, the time is mixed in: uniform bytes stay so.
+/// A nonce must never occur twice under one key. The pool and its fill level are therefore in memory that a forked
+/// child sees as zeros (empty). A kernel without such memory is asked for each nonce separately. A virtual machine that
+/// is resumed twice would return the rest of the pool twice, so each nonce is combined with the time; this keeps it
+/// uniformly distributed.
 final class NoncePool: Sendable {
     static let shared = NoncePool()
     static let nonceCount = 24
 
-    /// The first eight bytes of the region: how many nonces are left; the nonces follow.
+    /// The pool: eight bytes with the number of remaining nonces, then the nonces.
     private let region: Mutex<LockedRegion>
     private static let headerCount = 8
 
@@ -20,7 +21,7 @@ final class NoncePool: Sendable {
         region = Mutex(LockedRegion(byteCount: 4096))
     }
 
-    /// Writes a fresh nonce to `output`, which has room for 24 bytes.
+    /// Writes a new nonce of 24 bytes to `output`.
     func next(into output: UnsafeMutableRawPointer) {
         let isTaken = region.withLock { region in
             guard region.isWipedOnFork, region.byteCount > 0 else { return false }

@@ -1,8 +1,10 @@
-/// How sizes are hidden.
+/// The padding that hides the sizes of secrets.
 package enum Padding {
-    /// The padded size of `count` bytes: at least 64, multiples of 64 up to 1 KiB, then Padmé ("Reducing Metadata
-    /// Leakage from Encrypted Files and Communication with PURBs", PoPETs 2019, 4.2): at most 12 % more, and the
-    /// size tells O(log log count) bits. A count too large to be padded stays as it is.
+    /// Returns the padded size of `count` bytes.
+    ///
+    /// At least 64; multiples of 64 up to 1 KiB; then Padmé ("Reducing Metadata Leakage from Encrypted Files and
+    /// Communication with PURBs", PoPETs 2019, 4.2), which adds at most 12 % and leaks O(log log count) bits. A count
+    /// that is too large to be padded is returned unchanged.
     package static func paddedCount(_ count: Int) -> Int {
         guard count > 1024 else { return max(64, (max(0, count) + 63) & ~63) }
         let exponent = Int.bitWidth - 1 - count.leadingZeroBitCount

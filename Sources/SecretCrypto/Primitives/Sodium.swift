@@ -1,23 +1,26 @@
 import CSodium
 import Glibc
 
-/// libsodium as a whole.
+/// The initialization of libsodium.
 package enum Sodium {
     private static let status = sodium_init()
 
-    /// Makes libsodium ready (`sodium_init`: picks the fastest code for this processor). Once, whoever calls;
-    /// everything here calls it itself, the program calls it to learn of a failure. `io` if the kernel's random
-    /// numbers cannot be reached.
+    /// Initializes libsodium once (`sodium_init`, which selects the fastest code for this processor).
+    ///
+    /// Every function of this module does so itself. The program calls it to detect a failure.
+    ///
+    /// - Throws: `io` if the kernel's random number generator is not available.
     package static func start() throws(CryptoError) {
         guard status >= 0 else { throw .io(EIO) }
     }
 
-    /// Without `sodium_init` the portable code works too: only `start` tells of its failure.
+    /// Initializes libsodium and ignores a failure: without `sodium_init` libsodium uses portable code.
     static func ensure() {
         _ = status
     }
 
-    /// Overwrites what a calculation with keys may have left below the caller's frame (`sodium_stackzero`).
+    /// Overwrites the stack below the caller's frame, where calculations with keys may have left data
+    /// (`sodium_stackzero`).
     static func wipeStack() {
         sodium_stackzero(2048)
     }

@@ -1,22 +1,23 @@
 import Glibc
 
-/// Swift's crash handler prints registers and memory: it is off in every process that holds keys (contract, H1).
+/// Disables Swift's crash handler, which prints registers and memory, in every process that uses keys (contract, H1).
 package enum CrashReports {
-    /// What the runtime handles (CrashHandlerLinux.cpp).
+    /// The signals that the runtime handles (CrashHandlerLinux.cpp).
     private static let signals = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
-    /// What the runtime reads when a process starts, and the value that turns it off.
+    /// The environment variable that the runtime reads at the start of a process, and the value that disables the
+    /// handler.
     private static let setting = (name: "SWIFT_BACKTRACE", value: "enable=no")
 
-    /// Off in this process and all that it starts.
+    /// Disables the handler in this process and in its child processes.
     ///
-    /// The runtime looks at its setting only when a process starts, and sets up its handlers then: those are taken away.
+    /// The runtime installs its handlers at the start of a process, so the present handlers are removed.
     package static func disable() {
         if let value = unsafe getenv(setting.name), unsafe strcmp(value, setting.value) == 0 { return }
         unsafe setenv(setting.name, setting.value, 1)
         for signal in signals where isHandled(signal) { _ = Glibc.signal(signal, SIG_DFL) }
     }
 
-    /// Not one that is ignored: that came from whoever has started this process.
+    /// Whether the signal has a handler. An ignored signal was inherited from the parent process and stays ignored.
     private static func isHandled(_ signal: Int32) -> Bool {
         var action = sigaction()
         guard unsafe sigaction(signal, nil, &action) == 0 else { return false }

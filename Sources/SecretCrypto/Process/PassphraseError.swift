@@ -1,14 +1,14 @@
-/// Why there is no passphrase.
+/// An error of reading a passphrase.
 package enum PassphraseError: Error, Equatable, Sendable {
-    /// Nothing, or only a newline.
+    /// The input is empty, or only a newline.
     case empty
-    /// Its file may be read or written by others, belongs to another user, or is no regular file.
+    /// Other users may read or write the file, another user owns it, or it is not a regular file.
     case notPrivate
-    /// More than `PassphraseReader.limit` bytes, or a terminal line longer than the kernel keeps (4095 bytes).
+    /// More than `PassphraseReader.limit` bytes, or a terminal line longer than the kernel's buffer (4095 bytes).
     case tooLong
-    /// There is no terminal to ask at (errno of opening it or of its settings).
+    /// No terminal is available (errno of opening it or of its settings).
     case noTerminal(Int32)
-    /// A signal came that the program survived.
+    /// A signal interrupted the input, and the program continues.
     case interrupted
     /// The terminal was closed before a line was complete.
     case endOfFile

@@ -1,26 +1,27 @@
 import Glibc
 
-/// Passphrases from a file, a descriptor or a terminal, straight into locked memory.
+/// Reads passphrases from a file, a descriptor or a terminal, directly into locked memory.
 ///
-/// One trailing newline, a single LF, is dropped: a CR before it, a second LF and blanks are part of the passphrase.
+/// One trailing newline (LF) is removed. A CR before it, a second LF and spaces belong to the passphrase.
 package enum PassphraseReader {
-    /// The most bytes a passphrase has, the newline not counted.
+    /// The maximum size of a passphrase in bytes, without the newline.
     package static let limit = 64 << 10
 
-    /// A passphrase and what is to be said of where it came from.
+    /// A passphrase and a warning about its source.
     package struct Input: ~Copyable, Sendable {
         package let passphrase: SecretBytes
-        /// It lies in a regular file that its group or others may read.
+        /// Whether it is in a regular file that the group or others may read.
         package let isExposed: Bool
 
-        /// The passphrase alone.
+        /// Returns the passphrase alone.
         package consuming func take() -> SecretBytes { passphrase }
     }
 
-    /// All of a file; `-` is standard input.
+    /// Reads a complete file; `-` is standard input.
     ///
-    /// `mustBePrivate`: a regular file of root or of this user to which its group and others have no right, or nothing
-    /// is read (``PassphraseError/notPrivate``).
+    /// - Parameter mustBePrivate: Whether a regular file is refused unless root or this user owns it and the group and
+    ///   others have no access.
+    /// - Throws: ``PassphraseError/notPrivate`` before anything is read.
     package static func read(
         file path: String, mustBePrivate: Bool = false, in arena: SecretArena = .shared
     ) throws(PassphraseError) -> Input {
@@ -32,17 +33,19 @@ package enum PassphraseReader {
         return try input(from: descriptor, in: arena)
     }
 
-    /// All that `descriptor` gives up to its end; it stays open.
+    /// Reads from `descriptor` to the end of file. Does not close it.
     package static func read(
         descriptor: Int32, in arena: SecretArena = .shared
     ) throws(PassphraseError) -> SecretBytes {
         try input(from: descriptor, in: arena).take()
     }
 
-    /// Asks at the controlling terminal (tty(4)), without echo. The terminal's settings are put back whatever
-    /// happens but SIGKILL and SIGSTOP: a signal waits until they are.
+    /// Prompts at the controlling terminal (tty(4)), without echo.
     ///
-    /// - Parameter prompt: printed as it is, again when the program continues after a stop.
+    /// The terminal's settings are restored in all cases except SIGKILL and SIGSTOP: other signals are delivered
+    /// afterwards.
+    ///
+    /// - Parameter prompt: The text to print, unchanged; printed again when the program continues after a stop.
     package static func ask(
         _ prompt: String, terminal path: String = "/dev/tty", in arena: SecretArena = .shared
     ) throws(PassphraseError) -> SecretBytes {

@@ -1,30 +1,31 @@
 import CSodium
 import Glibc
 
-/// What keeps the memory of this process out of files: contract H1, H6.
+/// Keeps the memory of this process out of files (contract, H1, H6).
 package enum ProcessHardening {
-    /// What holds, measured each time; not what was asked for.
+    /// The protections in force, measured when the report is created.
     package struct Report: Hashable, Sendable {
-        /// The shared arena is locked (mlock(2)).
+        /// Whether the shared arena is locked (mlock(2)).
         package let memoryLocked: Bool
-        /// No core dump, no ptrace and no /proc/self/mem by the same user (PR_SET_DUMPABLE, prctl(2)).
+        /// Whether core dumps, ptrace and /proc/self/mem are denied to the same user (PR_SET_DUMPABLE, prctl(2)).
         package let undumpable: Bool
-        /// RLIMIT_CORE is 0, and cannot be raised without privilege (setrlimit(2)).
+        /// Whether RLIMIT_CORE is 0 and cannot be raised without privilege (setrlimit(2)).
         package let coreDumpsDisabled: Bool
-        /// Nothing runs when the process crashes: SIGSEGV and SIGABRT have their default action, so that Swift's
-        /// runtime prints no registers and no memory.
+        /// Whether SIGSEGV and SIGABRT have their default action, so that Swift's runtime prints no registers and no
+        /// memory.
         package let crashReportsOff: Bool
-        /// A block that was freed comes back without what it held (CWipingMalloc is in force).
+        /// Whether a freed block is wiped before it is reused (CWipingMalloc).
         package let allocatorWipes: Bool
 
-        /// Whether all of it holds.
+        /// Whether all protections are in force.
         package var isComplete: Bool {
             memoryLocked && undumpable && coreDumpsDisabled && crashReportsOff && allocatorWipes
         }
     }
 
-    /// Asks the kernel for all of it and reports what it gave. As often as one likes; not undone before exit. An exec
-    /// resets the first two, a fork the lock of the arena.
+    /// Enables all protections and reports which of them are in force. May be called repeatedly.
+    ///
+    /// The protections last until exit. exec(2) resets the first two; fork(2) drops the lock of the arena.
     @discardableResult
     package static func apply() -> Report {
         _ = csodium_set_dumpable(0)
@@ -33,7 +34,7 @@ package enum ProcessHardening {
         return report()
     }
 
-    /// What holds now.
+    /// Returns the protections in force.
     package static func report() -> Report {
         var core = rlimit()
         let isKnown = unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &core) == 0

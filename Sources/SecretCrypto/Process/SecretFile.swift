@@ -1,35 +1,35 @@
 import Glibc
 
-/// Why a file is not taken as a secret.
+/// The reason why a file is refused as a secret.
 package enum SecretFileError: Error, Equatable, Sendable {
-    /// A directory, a pipe or a device: it may have no end, or none soon.
+    /// A directory, a pipe or a device, which may have no end.
     case notRegular
-    /// Its group or others have a right to it, or it belongs to another user.
+    /// The group or others have access, or another user owns it.
     case notPrivate
-    /// Other users may write to it: they know its contents, or choose them.
+    /// Other users may write to it, so they know or choose its contents.
     case othersMayWrite
-    /// More bytes than are taken.
+    /// More bytes than the limit.
     case tooLong
-    /// No locked memory, or opening or reading failed.
+    /// No locked memory, or opening or reading the file failed.
     case crypto(CryptoError)
 }
 
-/// All bytes of a regular file as a secret.
+/// Reads a regular file as a secret.
 package enum SecretFile {
-    /// Its bytes, and whether its group or others may read it.
+    /// The bytes, and whether the group or others may read the file.
     package struct Contents: ~Copyable, Sendable {
         package let bytes: SecretBytes
         package let isExposed: Bool
 
-        /// The bytes alone.
+        /// Returns the bytes alone.
         package consuming func take() -> SecretBytes { bytes }
     }
 
-    /// Reads at most `limit` bytes of a file that no other user may write to. Does not block.
+    /// Reads at most `limit` bytes of a file to which no other user may write. Does not block.
     ///
     /// - Parameters:
-    ///   - mustBePrivate: Whether its group and others must have no right to it.
-    ///   - followsLinks: Whether `path` may be a symbolic link; ELOOP if it is one and may not.
+    ///   - mustBePrivate: Whether the group and others must have no access.
+    ///   - followsLinks: Whether `path` may be a symbolic link; otherwise a link fails with ELOOP.
     package static func read(
         _ path: String, limit: Int, mustBePrivate: Bool = false, followsLinks: Bool = true,
         in arena: SecretArena = .shared

@@ -1,20 +1,23 @@
 import Glibc
 import Synchronization
 
-/// Catches the signals that end or stop a program at its terminal, so that the terminal can be put right first.
+/// Catches the signals that end or stop a program at its terminal, so that the terminal's settings can be restored
+/// first.
 ///
-/// A handler writes the signal's number into a pipe, whichever thread it runs on (signal-safety(7)). There is one
-/// watch at a time: what a program asks a person, it asks one after the other.
+/// The handler writes the signal's number into a pipe, on any thread (signal-safety(7)). Only one instance exists at a
+/// time: a program prompts the user sequentially.
 struct SignalPipe: ~Copyable {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
-    /// Where the handler writes, or -1.
+    /// The descriptor to which the handler writes, or -1.
     private static let pipeEnd = Atomic<Int32>(-1)
 
     private let reading: Int32
     private let writing: Int32
     private let previous: [sigaction]
 
-    /// `io`: EBUSY if there is a watch already, or the errno of pipe(2).
+    /// Installs the handlers.
+    ///
+    /// - Throws: `io` with EBUSY if another instance exists, or with the errno of pipe(2).
     init() throws(PassphraseError) {
         let ends = try Self.claimPipe()
         (reading, writing) = (ends[0], ends[1])
@@ -44,7 +47,9 @@ struct SignalPipe: ~Copyable {
         close(writing)
     }
 
-    /// Waits until `descriptor` can be read (nil) or a signal has come (its number).
+    /// Blocks until `descriptor` is readable or a signal arrives.
+    ///
+    /// - Returns: nil if it is readable; otherwise the signal's number.
     borrowing func wait(for descriptor: Int32) -> Int32? {
         while true {
             if let signal = next() { return signal }
@@ -57,13 +62,14 @@ struct SignalPipe: ~Copyable {
         }
     }
 
-    /// Sends `signal` to the process as if it had not been caught, and catches it again if the process lives on.
+    /// Raises `signal` with its original action, and catches it again if the process continues.
     borrowing func deliver(_ signal: Int32) {
         guard let index = Self.signals.firstIndex(of: signal) else { return }
         var old = previous[index]
         var watching = sigaction()
         unsafe _ = sigaction(signal, &old, &watching)
-        // To this thread, which may block it as Dispatch's do: its work is done, or the stop over, when raise returns.
+        // Sent to this thread, which may block the signal, as Dispatch's threads do. When raise(3) returns, the signal
+        // has taken effect, or the stop is over.
         var only = sigset_t()
         var mask = sigset_t()
         unsafe sigemptyset(&only)
@@ -79,7 +85,7 @@ struct SignalPipe: ~Copyable {
         return unsafe read(reading, &number, 1) == 1 ? Int32(number) : nil
     }
 
-    /// Installs the handler unless the signal is ignored (nohup); returns what was there.
+    /// Installs the handler unless the signal is ignored (nohup(1)). Returns the previous action.
     private static func replaceAction(of signal: Int32) -> sigaction {
         var old = sigaction()
         unsafe _ = sigaction(signal, nil, &old)
@@ -98,6 +104,6 @@ struct SignalPipe: ~Copyable {
 }
 
 extension Optional where Wrapped == __sighandler_t {
-    /// SIG_IGN, which is the address 1.
+    /// Whether the action is SIG_IGN, which is the address 1.
     fileprivate var isIgnored: Bool { unsafe unsafeBitCast(self, to: Int.self) == 1 }
 }

@@ -1,8 +1,9 @@
 import Glibc
 
-/// A terminal to ask a person at. See termios(3), tty_ioctl(4).
+/// A terminal at which the user is prompted. See termios(3), tty_ioctl(4).
 struct Terminal: ~Copyable {
-    /// What the kernel keeps of a line at most (N_TTY_BUF_SIZE, newline included); the rest of a longer one is lost.
+    /// The maximum length of a line in the kernel's buffer (N_TTY_BUF_SIZE, newline included). The rest of a longer
+    /// line is lost.
     static let lineLimit = 4096
 
     private let descriptor: Int32
@@ -25,8 +26,8 @@ struct Terminal: ~Copyable {
             case .line(let line): return line
             case .signal(let caught): signal = caught
             }
-            // The settings are back: now it may do what it always does. Whoever survives is asked again after a
-            // stop, and not after anything else.
+            // The settings are restored: the signal may now take its effect. After a stop the program prompts again,
+            // otherwise it ends with an error.
             watch.deliver(signal)
             guard signal == SIGTSTP else { throw .interrupted }
         }
@@ -46,7 +47,7 @@ struct Terminal: ~Copyable {
         guard unsafe tcgetattr(descriptor, &settings) == 0 else { throw .noTerminal(errno) }
         var silent = settings
         silent.c_lflag = silent.c_lflag & ~tcflag_t(ECHO) | tcflag_t(ECHONL | ICANON | ISIG)
-        // What was typed ahead was shown: it is thrown away.
+        // Discards input that was typed before the echo was off.
         guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { throw .noTerminal(errno) }
         defer { unsafe _ = tcsetattr(descriptor, TCSANOW, &settings) }
         show(prompt)
@@ -73,7 +74,7 @@ struct Terminal: ~Copyable {
         }
     }
 
-    /// Prints; a prompt that cannot be shown is no reason not to read.
+    /// Prints the text. Reading continues if that fails.
     private func show(_ text: String) {
         let bytes = Array(text.utf8)
         var done = 0

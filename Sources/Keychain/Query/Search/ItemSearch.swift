@@ -46,7 +46,7 @@ struct ItemSearch: Sendable {
                 return nil
             }
             budget -= 1
-            if let found = try look(at: row, isNamed: areNamed) { return found }
+            if let found = try match(at: row, isNamed: areNamed) { return found }
         }
         return nil
     }
@@ -69,7 +69,7 @@ struct ItemSearch: Sendable {
         }
     }
 
-    private mutating func look(at row: SourceRow, isNamed: Bool) throws(KeychainFault) -> SearchRow? {
+    private mutating func match(at row: SourceRow, isNamed: Bool) throws(KeychainFault) -> SearchRow? {
         let record: ItemRecord
         switch row {
         case .record(let found): record = found
@@ -103,7 +103,9 @@ struct ItemSearch: Sendable {
     private mutating func matchOfHint() throws(KeychainFault) -> ItemMatch? {
         guard let reference = query.reference, let row = hints.row(of: reference) else { return nil }
         var rows = RowList(store: keychain.store, ids: [row])
-        guard let row = try rows.next(), case .match(let match)? = try look(at: row, isNamed: false) else { return nil }
+        guard let row = try rows.next(), case .match(let match)? = try match(at: row, isNamed: false) else {
+            return nil
+        }
         return match
     }
 

@@ -18,7 +18,7 @@ def by_name(call, *args):
     try: return call(*args)
     except OSError as e:
         # The API deleted what has the name twice during one call, or in the moment of an unlock what somebody has open
-        # for writing and knows no value of (docs/protocol.md). Without the API that cannot be: F6-gone.
+        # for writing and knows no value of (docs/protocol.md). Without the API that cannot be: F6-unlinked.
         if e.errno != errno.ESTALE: raise
 def put(file):
     with file: file.write("v")
