@@ -3,15 +3,15 @@ import Logging
 import Synchronization
 import SystemPackage
 
-/// Where commit numbers are kept: a file of mode 0600 per store, beside the device key (S2).
+/// The store of commit numbers: one file of mode 0600 per keychain, next to the device key (S2).
 package final class CommitNumberFile: CommitNumberStore {
     private static let byteLimit = 4096
     private let directory: String
     private let log = Logger(label: "keychainfs")
-    /// Whether the last attempt failed: it is said once, not every minute.
+    /// Whether the last attempt failed, so that a permanent failure is logged once and not every minute.
     private let hasFailed = Atomic(false)
 
-    /// `directory`: that of the device key. Made when something is kept.
+    /// - Parameter directory: The directory of the device key, created when a number is saved.
     package init(directory: String) {
         self.directory = directory
     }

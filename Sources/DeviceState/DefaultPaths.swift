@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where things lie by default (XDG Base Directory Specification).
+/// The default paths (XDG Base Directory Specification).
 package struct DefaultPaths: Sendable {
     private let environment: [String: String]
     package let home: String
@@ -13,7 +13,7 @@ package struct DefaultPaths: Sendable {
     /// `${XDG_DATA_HOME:-~/.local/share}/keychainfs/login.keychain`
     package var keychain: String { directory("XDG_DATA_HOME", ".local/share") + "/keychainfs/login.keychain" }
 
-    /// What `KEYCHAINFS_MOUNT` names, as for programs that use the library; else `~/Keychain`.
+    /// The value of `KEYCHAINFS_MOUNT`, which programs that use the library read, too; otherwise `~/Keychain`.
     package var mountPoint: String {
         environment["KEYCHAINFS_MOUNT"].flatMap { $0.isEmpty ? nil : $0 } ?? defaultMountPoint
     }
@@ -23,40 +23,41 @@ package struct DefaultPaths: Sendable {
 
     package static let mountPointName = "Keychain"
 
-    /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs/device.key`, or the credential that stands for it.
+    /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs/device.key`, or the credential that replaces it.
     package var deviceKey: String { deviceKeyCredential ?? stateDirectory + "/device.key" }
 
-    /// `$CREDENTIALS_DIRECTORY/keychainfs.device-key`, if there is one: systemd passes it to a service
-    /// (`LoadCredential=`, systemd.exec(5)).
+    /// `$CREDENTIALS_DIRECTORY/keychainfs.device-key` if it exists: systemd passes it to a service (`LoadCredential=`,
+    /// systemd.exec(5)).
     package var deviceKeyCredential: String? {
         guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else { return nil }
         let path = directory + "/keychainfs.device-key"
         return (try? FileManager.default.attributesOfItem(atPath: path)) == nil ? nil : path
     }
 
-    /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs`: what belongs to this device, and to no backup of the keychain.
+    /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs`: the directory of files that belong to this device and not into a
+    /// backup of the keychain.
     package var stateDirectory: String { directory("XDG_STATE_HOME", ".local/state") + "/keychainfs" }
 
-    /// `KEYCHAINFS_PASSPHRASE_FILE`, if it is set.
+    /// The value of `KEYCHAINFS_PASSPHRASE_FILE`; nil if it is not set.
     package var passphraseFile: String? {
         environment["KEYCHAINFS_PASSPHRASE_FILE"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// A relative path there is ignored, as the specification says.
+    /// Returns the directory of an XDG variable. Ignores a relative path, as the specification requires.
     private func directory(_ variable: String, _ fallback: String) -> String {
         guard let value = environment[variable], value.hasPrefix("/") else { return home + "/" + fallback }
         return value
     }
 
-    /// The path from the root of a name that is to be made: links are followed but for the last one, so that a name that
-    /// is taken by a link is seen to be taken.
+    /// Returns the absolute path of a file that does not exist yet. Follows symbolic links except in the last
+    /// component, so that a link with that name is detected.
     package static func absoluteOfNew(_ path: String) -> String {
         let url = URL(fileURLWithPath: path).standardizedFileURL
         let directory = url.deletingLastPathComponent().resolvingSymlinksInPath()
         return directory.appendingPathComponent(url.lastPathComponent).path
     }
 
-    /// The path from the root, without symbolic links where it exists.
+    /// Returns the absolute path, with symbolic links resolved in the part that exists.
     package static func absolute(_ path: String) -> String {
         let url = URL(fileURLWithPath: path).standardizedFileURL
         return url.resolvingSymlinksInPath().path

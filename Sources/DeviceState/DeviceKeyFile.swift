@@ -4,11 +4,11 @@ import LinuxSupport
 package import SecretCrypto
 import SystemPackage
 
-/// The key of this device: 32 random bytes in a file that only its owner can read (S3).
+/// The device key: 32 random bytes in a file that only its owner can read (S3).
 package struct DeviceKeyFile: Sendable {
     private static let byteCount = 32
     private let path: FilePath
-    /// Passed by systemd: it is never made.
+    /// Whether systemd passes the key. It is never created then.
     private let isCredential: Bool
 
     package init(path: String, isCredential: Bool = false) {
@@ -16,32 +16,33 @@ package struct DeviceKeyFile: Sendable {
         self.isCredential = isCredential
     }
 
-    /// The key of this device as it is passed or kept.
+    /// Creates a reference to the key that is passed or stored.
     package init(_ locations: DefaultPaths) {
         self.init(path: locations.deviceKey, isCredential: locations.deviceKeyCredential != nil)
     }
 
-    /// Whether other users may read it, which matters only where systemd does not decide who may.
+    /// Whether other users may read the file. False if systemd passes the key and controls the access.
     package var othersMayRead: Bool { !isCredential && FileExposure(path: path.string)?.othersMayRead == true }
 
-    /// Whether there is anything of that name.
+    /// Whether a file of any type has that name.
     package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path.string)) != nil }
 
-    /// The key; made when first asked for.
+    /// Returns the key; creates it if it does not exist.
     package func read() throws(DeviceKeyError) -> SecretBytes {
         if let key = try existing() {
-            // Who made it may have been killed before its name was durable, and items are about to be bound to it.
+            // The process that created the key may have been killed before the name was durable, and items are about to
+            // depend on it.
             if !isCredential { try? FileRenaming.synchronize(directory: path.removingLastComponent().string) }
             return key
         }
-        // It was there a moment ago.
+        // It existed immediately before.
         guard !isCredential else { throw unusable("cannot be read any more.") }
         try create()
         guard let key = try existing() else { throw unusable("cannot be made.") }
         return key
     }
 
-    /// The key, or one that is forgotten again: for who must not write anything.
+    /// Returns the key, or a random key that is not stored. For callers that must not write to disk.
     package func readOnly() throws(DeviceKeyError) -> SecretBytes {
         if let key = try existing() { return key }
         do {
@@ -51,7 +52,7 @@ package struct DeviceKeyFile: Sendable {
         }
     }
 
-    /// Why the key that is there cannot be used; nil if it can, or there is none.
+    /// Returns the reason why the existing key cannot be used; nil if it can, or does not exist.
     package func problem() -> String? {
         do throws(DeviceKeyError) {
             _ = try existing()?.count
@@ -89,8 +90,8 @@ package struct DeviceKeyFile: Sendable {
         }
     }
 
-    /// Written under another name first, so that nobody ever reads half a key or replaces one. Durable when it returns:
-    /// without it, items that are bound to this device are lost.
+    /// Creates the key under a temporary name, so that no process reads a part of it and none is replaced. Durable on
+    /// return: without the key, ThisDeviceOnly items are lost.
     private func create() throws(DeviceKeyError) {
         do throws(Errno) {
             try FileRenaming.makeDirectory(path.removingLastComponent().string)
@@ -98,7 +99,7 @@ package struct DeviceKeyFile: Sendable {
             try temporaryFile.writeRandom(count: Self.byteCount)
             try temporaryFile.install()
         } catch {
-            // Another process may have been faster: then its key is the device's.
+            // Another process has created the key at the same time; it is the device's key then.
             guard error != .fileExists else { return }
             throw unusable("cannot be made: \(reason(error)).")
         }
@@ -117,7 +118,7 @@ package struct DeviceKeyFile: Sendable {
     }
 }
 
-/// Why there is no device key, for a person.
+/// The reason why there is no device key, as a message for the user.
 package struct DeviceKeyError: Error, Sendable {
     package let message: String
 }

@@ -1,12 +1,13 @@
 import LinuxSupport
 import SystemPackage
 
-/// What commands have left that were killed in the middle, as far as it concerns one keychain that is about to be used.
+/// Files that killed commands have left for one keychain, which is about to be used.
 package struct InterruptedOperations {
     private let path: FilePath
     private let locations: DefaultPaths
 
-    /// `path`: of the keychain; links are followed, as what was left lies beside the file itself.
+    /// - Parameter path: The path of the keychain. Symbolic links are followed, because the files are next to the
+    ///   target.
     package init(of path: String, locations: DefaultPaths) {
         self.path = FilePath(DefaultPaths.absolute(path))
         self.locations = locations
@@ -20,13 +21,13 @@ package struct InterruptedOperations {
     /// Whether an interrupted restore may have moved the log, and with it the newest transactions.
     package var hasMovedLog: Bool { ReplacedKeychain.interrupted(of: path.string) != nil }
 
-    /// Undoes a restore that did not come to its end, and removes files that were never finished.
+    /// Undoes an interrupted restore, and removes temporary files.
     package func undo() {
         ReplacedKeychain.interrupted(of: path.string)?.undo()
         removeDrafts()
     }
 
-    /// Removes what nobody is at work on any more.
+    /// Removes temporary files to which no process writes.
     package func removeDrafts() {
         for directory in [path.removingLastComponent(), FilePath(locations.stateDirectory)] {
             TemporaryFiles(in: directory).removeLeftovers()

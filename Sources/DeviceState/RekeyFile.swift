@@ -2,13 +2,13 @@ import Foundation
 package import Keychain
 import SystemPackage
 
-/// Where it is kept that a rekey is under way: a file of mode 0600 per store, beside the device key; there only as long as
-/// it is. Its text is the generation of the user key that the rekey began with, in decimal.
+/// The state of a running rekey: a file of mode 0600 per keychain, next to the device key, which exists only during a
+/// rekey. Contains the generation of the user key with which the rekey began, in decimal.
 package struct RekeyFile: RekeyStateStore {
     private static let byteLimit = 64
     private let directory: String
 
-    /// `directory`: that of the device key. Made when a rekey begins.
+    /// - Parameter directory: The directory of the device key, created when a rekey begins.
     package init(directory: String) {
         self.directory = directory
     }
@@ -16,7 +16,7 @@ package struct RekeyFile: RekeyStateStore {
     /// `rekey.` and the store's identifier in hexadecimal.
     package func path(for store: [UInt8]) -> String { StateFile.path("rekey", store, in: directory) }
 
-    /// One whose text says nothing is of a rekey all the same.
+    /// Returns the generation. A file with invalid contents represents a rekey, too.
     package func rekeyGeneration(of store: [UInt8]) -> Int64? {
         guard let text = StateFile.contents(of: path(for: store), limit: Self.byteLimit) else { return nil }
         return Int64(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0

@@ -2,18 +2,18 @@ import Foundation
 import LinuxSupport
 package import SystemPackage
 
-/// The second name under which a restore keeps the keychain that it replaces, and its log, if it has one.
+/// The second name under which a restore preserves the keychain that it replaces, and its log.
 ///
-/// Until the new keychain has the name both are the same file: a crash in between is told by that, and undone when the
-/// keychain is opened next.
+/// Until the new keychain has the first name, both names refer to one file. A crash before that is recognized by this,
+/// and undone when the keychain is opened next.
 package struct ReplacedKeychain {
-    /// Between the name of the keychain and the time.
+    /// The text between the name of the keychain and the time.
     package static let mark = ".replaced-"
-    /// Of the keychain.
+    /// The path of the keychain.
     let path: String
     package let kept: String
 
-    /// `time`: `20261121T054408Z`.
+    /// - Parameter time: The time, such as `20261121T054408Z`.
     package init(of path: String, time: String) {
         self.path = path
         kept = path + Self.mark + time
@@ -24,8 +24,8 @@ package struct ReplacedKeychain {
         self.kept = kept
     }
 
-    /// Gives it the second name; its log is gone from beside the first one, and would be taken for the new keychain's there.
-    /// On a file system without hard links nothing lies at the first name from then on.
+    /// Creates the second name, and moves the log, which would otherwise be used for the new keychain. On a file system
+    /// without hard links no file has the first name afterwards.
     package func keep() throws(Errno) {
         do throws(Errno) {
             try FileRenaming.link(path, kept)
@@ -40,17 +40,19 @@ package struct ReplacedKeychain {
         SQLiteFileNames.removeLog(of: path)
     }
 
-    /// Gives back what ``keep()`` has taken, as far as it came.
+    /// Undoes ``keep()``, even an incomplete one.
     package func undo() {
         if !Self.exists(path) { try? FileRenaming.renameNoReplace(kept, path) }
         guard restoreLog(), Self.isSame(kept, path) else { return }
         for name in [log(kept), kept] { try? FileManager.default.removeItem(atPath: name) }
     }
 
-    /// The log's path: with the second name once ``keep()`` has given it that.
+    /// The path of the log: next to the second name if ``keep()`` has moved it.
     var presentLog: String { Self.exists(log(kept)) ? log(kept) : log(path) }
 
-    /// Without its log the keychain lacks what was committed last: whether it has what there is of it, durably.
+    /// Moves the log back: without it the keychain lacks the newest commits.
+    ///
+    /// - Returns: Whether the keychain has its log, if one exists, durably.
     private func restoreLog() -> Bool {
         guard Self.exists(log(kept)) else { return true }
         if !Self.exists(log(path)) {
@@ -62,7 +64,8 @@ package struct ReplacedKeychain {
         return !Self.exists(log(kept)) || Self.isSame(log(kept), log(path))
     }
 
-    /// What a restore of that keychain has left that was cut off; nil if there is none, or it is still at work.
+    /// Returns the second name that an interrupted restore has left; nil if no restore was interrupted, or the restore is still
+    /// running.
     package static func interrupted(of path: String) -> ReplacedKeychain? {
         guard let status = status(path), status.linkCount > 1 else { return nil }
         let directory = FilePath(path).removingLastComponent().string

@@ -2,15 +2,15 @@ import Foundation
 import LinuxSupport
 import SystemPackage
 
-/// Small files of mode 0600 beside the device key, one per store and purpose; each is replaced whole.
+/// Small files of mode 0600 next to the device key, one per keychain and purpose. Each is replaced atomically.
 enum StateFile {
-    /// The purpose, and the store's identifier in hexadecimal.
+    /// Returns the path: the purpose, and the store's identifier in hexadecimal.
     static func path(_ purpose: String, _ store: [UInt8], in directory: String) -> String {
         let digits = store.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         return directory + "/" + purpose + "." + digits.joined()
     }
 
-    /// Its first `limit` bytes; nil if there is none, empty if it cannot be read.
+    /// Returns the first `limit` bytes; nil if the file does not exist, empty if it cannot be read.
     static func contents(of path: String, limit: Int) -> [UInt8]? {
         let file: FileDescriptor
         do {
@@ -25,7 +25,7 @@ enum StateFile {
         return [UInt8]((try? handle.read(upToCount: limit)) ?? Data())
     }
 
-    /// Durable when it returns. The directory is made if there is none.
+    /// Replaces the contents, durably on return. Creates the directory if necessary.
     static func write(_ contents: [UInt8], to path: String, in directory: String) throws(Errno) {
         try FileRenaming.makeDirectory(directory)
         let temporaryFile = try TemporaryFile(for: path)
@@ -33,7 +33,7 @@ enum StateFile {
         try temporaryFile.replace()
     }
 
-    /// What is not there is no error. A crash may bring it back.
+    /// Removes the file. A missing file is not an error. A crash may restore it.
     static func remove(_ path: String) throws(Errno) {
         do {
             try FileManager.default.removeItem(atPath: path)

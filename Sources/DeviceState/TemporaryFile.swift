@@ -3,9 +3,10 @@ import LinuxSupport
 import SecretCrypto
 package import SystemPackage
 
-/// A file that is being written beside the place where it will be: it gets its name when it is whole and durable.
+/// A file under a temporary name, which gets its final name when it is complete and durable.
 ///
-/// Mode 0600 from the first moment. What has not got its name is removed at the end, with what SQLite has left beside it.
+/// Has mode 0600 from the start. A file without its final name is removed at the end of the value's lifetime, with the
+/// files of SQLite next to it.
 package struct TemporaryFile: ~Copyable {
     package let file: FileDescriptor
     package let path: String
@@ -25,18 +26,21 @@ package struct TemporaryFile: ~Copyable {
         try? file.close()
     }
 
-    /// In bytes, as it is now.
+    /// The present size in bytes.
     package var byteCount: Int64 { (try? file.seek(offset: 0, from: .end)) ?? 0 }
 
-    /// Appends the contents of a regular file. Throws EINVAL for a FIFO or a device, which may have no end.
+    /// Appends the contents of a regular file.
+    ///
+    /// - Throws: EINVAL for a FIFO or a device, which may have no end.
     package func copy(fileAt path: String) throws(Errno) {
         let source = try Self.openRegular(path, [.closeOnExec, .nonBlocking])
         defer { try? source.close() }
         try copy(from: source)
     }
 
-    /// Copies a log to the name of this file's log (mode 0600), which is removed with it. Throws EINVAL unless it is a regular file,
-    /// ELOOP for a symbolic link.
+    /// Copies a log to the name of this file's log (mode 0600), which is removed with it.
+    ///
+    /// - Throws: EINVAL unless it is a regular file, ELOOP for a symbolic link.
     package func copyLog(at path: String) throws(Errno) {
         let source = try Self.openRegular(path, [.closeOnExec, .nonBlocking, .noFollow])
         defer { try? source.close() }
@@ -66,7 +70,7 @@ package struct TemporaryFile: ~Copyable {
         return file
     }
 
-    /// All of another file, from where its descriptor stands.
+    /// Appends another file, from the position of its descriptor.
     package func copy(from source: FileDescriptor) throws(Errno) { try Self.copy(from: source, to: file) }
 
     private static func copy(from source: FileDescriptor, to file: FileDescriptor) throws(Errno) {
@@ -84,7 +88,7 @@ package struct TemporaryFile: ~Copyable {
         do { try file.writeAll(bytes) } catch { throw Errno(within: error) }
     }
 
-    /// A key that nobody has.
+    /// Appends random bytes for a new key.
     package func writeRandom(count: Int) throws(Errno) {
         do throws(CryptoError) {
             try SecretBytes(randomCount: count).write(to: file.rawValue)
@@ -103,14 +107,16 @@ package struct TemporaryFile: ~Copyable {
         }
     }
 
-    /// Gives it its name, which nothing may have: EEXIST. Durable when it returns.
+    /// Renames the file to its final name, durably on return.
+    ///
+    /// - Throws: EEXIST if the name exists.
     package consuming func install() throws(Errno) {
         try synchronize()
         try FileRenaming.renameNoReplace(path, target.string)
         try FileRenaming.synchronize(directory: target.removingLastComponent().string)
     }
 
-    /// Gives it its name; what had it is gone. Durable when it returns.
+    /// Renames the file to its final name and replaces an existing file, durably on return.
     package consuming func replace() throws(Errno) {
         try synchronize()
         try FileRenaming.replace(path, target.string)
@@ -119,7 +125,7 @@ package struct TemporaryFile: ~Copyable {
 }
 
 extension Errno {
-    /// What Foundation wraps, or a system call threw.
+    /// Returns the errno that a system call threw or Foundation wraps.
     package init(within error: any Error) {
         if let errno = error as? Errno {
             self = errno

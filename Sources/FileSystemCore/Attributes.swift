@@ -1,8 +1,8 @@
-/// A point in time, as `struct timespec` counts it from 1970-01-01T00:00:00Z.
+/// A point in time, as in `struct timespec`: seconds and nanoseconds since 1970-01-01T00:00:00Z.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// Whole seconds; negative before 1970.
+    /// The seconds; negative before 1970.
     public var seconds: Int64
-    /// 0 to 999,999,999.
+    /// The nanoseconds, 0 to 999,999,999.
     public var nanoseconds: Int32
 
     public init(seconds: Int64, nanoseconds: Int32 = 0) {
@@ -15,7 +15,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// What kind of thing an inode is; raw values are the `S_IFMT` bits of `st_mode` (inode(7)).
+/// The type of an inode. Raw values are the `S_IFMT` bits of `st_mode` (inode(7)).
 public enum FileType: UInt32, Sendable {
     case fifo = 0o010000
     case characterDevice = 0o020000
@@ -25,22 +25,22 @@ public enum FileType: UInt32, Sendable {
     case symbolicLink = 0o120000
     case socket = 0o140000
 
-    /// The bits of `st_mode` that hold the type; the corresponding C constant is `S_IFMT`.
+    /// The bits of `st_mode` that contain the type (`S_IFMT`).
     public static let mask: UInt32 = 0o170000
 }
 
-/// What `stat(2)` shows of an inode.
+/// The attributes of an inode, as in `stat(2)`.
 public struct Attributes: Hashable, Sendable {
     public var inode: InodeNumber
     public var type: FileType
-    /// Permission bits, including set-user-ID, set-group-ID and sticky: `st_mode & 07777`.
+    /// The permission bits, including set-user-ID, set-group-ID and sticky (`st_mode & 07777`).
     public var permissions: UInt32
     public var linkCount: UInt32
     public var userID: UInt32
     public var groupID: UInt32
-    /// In bytes.
+    /// The size in bytes.
     public var size: UInt64
-    /// Last access, last change of the contents, last change of anything.
+    /// The times of the last access, the last change of the contents and the last change of the inode.
     public var accessTime: Timestamp
     public var modificationTime: Timestamp
     public var changeTime: Timestamp
@@ -61,30 +61,30 @@ public struct Attributes: Hashable, Sendable {
         self.changeTime = changeTime
     }
 
-    /// `st_blocks`: units of 512 bytes.
+    /// The number of blocks of 512 bytes (`st_blocks`).
     public var blocks: UInt64 { (size + 511) / 512 }
 }
 
-/// What SETATTR asks to change; nil members stay as they are.
+/// The changes that SETATTR requests. A nil member stays unchanged.
 public struct AttributeChanges: Hashable, Sendable {
-    /// A time as utimensat(2) takes it.
+    /// A new time, as in utimensat(2).
     public enum Time: Hashable, Sendable {
-        /// `UTIME_NOW`.
+        /// The current time (`UTIME_NOW`).
         case now
         case at(Timestamp)
     }
 
-    /// Permission bits (`st_mode & 07777`).
+    /// The permission bits (`st_mode & 07777`).
     public var permissions: UInt32?
     public var userID: UInt32?
     public var groupID: UInt32?
-    /// In bytes: truncate(2) and ftruncate(2).
+    /// The size in bytes: truncate(2) and ftruncate(2).
     public var size: UInt64?
     public var accessTime: Time?
     public var modificationTime: Time?
-    /// The descriptor through which ftruncate(2) and futimens(2) came.
+    /// The handle of the descriptor that ftruncate(2) or futimens(2) used.
     public var handle: HandleID?
-    /// Who truncates; zero unless `size` is set.
+    /// The lock owner of the truncating process; zero unless `size` is set.
     public var lockOwner = LockOwner(rawValue: 0)
 
     public init() {}

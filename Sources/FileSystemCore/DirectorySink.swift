@@ -1,14 +1,14 @@
-/// Where a directory listing goes, one entry at a time.
+/// A receiver for the entries of a directory listing.
 ///
-/// `offset` is what readdir continues after: the next call asks for what follows it. Both methods return false, and
-/// take nothing, when the reply has no room for the entry; the listing stops there.
+/// `offset` identifies the position after an entry: the next readdir request continues there. Both `add` methods return
+/// false, and add nothing, if the reply has no space for the entry; the listing then stops.
 public protocol DirectorySink {
     /// Adds a name with its type and inode number.
     mutating func add(_ name: EntryName, inode: InodeNumber, type: FileType, offset: UInt64) -> Bool
 
-    /// Whether the caller wants a full entry for each name (READDIRPLUS), which counts as a lookup of it.
+    /// Whether the caller requests a full entry for each name (READDIRPLUS), which counts as a lookup.
     var wantsEntries: Bool { get }
 
-    /// Adds a name with its entry; only if ``wantsEntries``. `.` and `..` go through the other method.
+    /// Adds a name with its entry. Only if ``wantsEntries``. `.` and `..` are added by the other method.
     mutating func add(_ name: EntryName, entry: Entry, offset: UInt64) -> Bool
 }

@@ -1,13 +1,13 @@
-/// A name that the kernel may remember: its node, attributes, and for how long.
+/// A name that the kernel may cache: its node, attributes and timeouts in seconds (`struct fuse_entry_param`).
 ///
-/// Handing one to the kernel (lookup, create, mkdir, mknod, readdirplus) adds one to the node's lookup count, which
-/// `forget` takes back. Durations are in seconds; the source is `struct fuse_entry_param`.
+/// Returning an entry to the kernel (lookup, create, mkdir, mknod, readdirplus) increments the node's lookup count;
+/// `forget` decrements it.
 public struct Entry: Sendable {
     public var node: NodeID
     public var attributes: Attributes
-    /// How long the kernel may answer for the name itself.
+    /// The time for which the kernel may resolve the name without a request.
     public var entryTimeout: Double
-    /// How long the kernel may answer `stat` itself.
+    /// The time for which the kernel may answer `stat` without a request.
     public var attributeTimeout: Double
 
     public init(node: NodeID, attributes: Attributes, entryTimeout: Double, attributeTimeout: Double) {
@@ -18,14 +18,14 @@ public struct Entry: Sendable {
     }
 }
 
-/// What a lookup found.
+/// The result of a lookup.
 public enum LookupResult: Sendable {
     case found(Entry)
-    /// There is no such name, and the kernel may say so itself for `timeout` seconds (0: ENOENT, not remembered).
+    /// The name does not exist. The kernel may cache that for `timeout` seconds; with 0 it does not.
     case absent(timeout: Double)
 }
 
-/// The attributes of a node and for how many seconds the kernel may answer for them.
+/// The attributes of a node, and the number of seconds for which the kernel may cache them.
 public struct TimedAttributes: Sendable {
     public var attributes: Attributes
     public var timeout: Double
@@ -36,14 +36,14 @@ public struct TimedAttributes: Sendable {
     }
 }
 
-/// How an open file behaves; the source is `struct fuse_file_info`.
+/// The properties of an open file (`struct fuse_file_info`).
 public struct OpenFileInfo: Sendable {
     public var handle: HandleID
-    /// read(2) and write(2) pass the page cache by.
+    /// Whether read(2) and write(2) bypass the page cache.
     public var directIO = true
-    /// close(2) sends no FLUSH.
+    /// Whether close(2) sends no FLUSH.
     public var noFlush = false
-    /// lseek(2) answers ESPIPE and offsets mean nothing.
+    /// Whether lseek(2) fails with ESPIPE and offsets have no meaning.
     public var nonSeekable = false
 
     public init(handle: HandleID) { self.handle = handle }

@@ -1,12 +1,12 @@
 public import SystemPackage
 
-/// Error numbers of Linux that the file systems here use and SystemPackage has no name for (errno(3)).
+/// Error numbers of Linux that SystemPackage does not define (errno(3)).
 extension Errno {
-    /// ENODATA: the extended attribute is not there.
+    /// ENODATA: the extended attribute does not exist.
     public static let noAttribute = Errno(rawValue: 61)
-    /// EBADMSG: what is stored is not what was written.
+    /// EBADMSG: the stored data is not authentic.
     public static let corrupt = Errno(rawValue: 74)
-    /// ENOKEY: the key to it is not available ("Required key not available").
+    /// ENOKEY: the key is not available ("Required key not available").
     public static let noKey = Errno(rawValue: 126)
     /// EKEYREJECTED: the wrong key or passphrase.
     public static let keyRejected = Errno(rawValue: 129)

@@ -1,18 +1,19 @@
 public import SystemPackage
 
-/// A file system as libfuse's low-level API sees it: the port between a mount and what it shows.
+/// A file system with the operations of libfuse's low-level API, independent of libfuse.
 ///
-/// Synchronous, called by several threads at once. Every method either returns what the caller asked for or throws the
-/// errno that it shall see; the source for each is the operation of the same name in `fuse_lowlevel.h`. Buffers passed
-/// in are borrowed for the call. What a method puts into `request.notifications` reaches the kernel before the answer.
+/// Methods are synchronous and called by several threads concurrently. Each returns the result or throws the errno that
+/// the caller of the system call receives. The source of each is the operation of that name in `fuse_lowlevel.h`.
+/// Buffers are borrowed for the call. Notifications that a method adds to `request.notificationsBeforeReply` reach the
+/// kernel before the reply.
 public protocol FileSystem: Sendable {
-    /// Finds `name` in `parent`. A `.found` result adds one to the node's lookup count.
+    /// Finds `name` in `parent`. A `.found` result increments the node's lookup count.
     func lookup(_ request: inout Request, parent: NodeID, name: EntryName) throws(Errno) -> LookupResult
-    /// Takes `count` off the node's lookup count; at zero the kernel will not name the node again.
+    /// Decrements the node's lookup count by `count`. At zero the kernel no longer uses the node ID.
     func forget(_ node: NodeID, count: UInt64)
     func getattr(_ request: inout Request, node: NodeID, handle: HandleID?) throws(Errno) -> TimedAttributes
     func setattr(_ request: inout Request, node: NodeID, changes: AttributeChanges) throws(Errno) -> TimedAttributes
-    /// Makes a node of a type other than a directory; `permissions` are already masked with the caller's umask.
+    /// Creates a node that is not a directory. The caller's umask is applied to `permissions` already.
     func mknod(
         _ request: inout Request, parent: NodeID, name: EntryName, type: FileType, permissions: UInt32
     ) throws(Errno) -> Entry
@@ -26,31 +27,33 @@ public protocol FileSystem: Sendable {
         flags: RenameFlags
     ) throws(Errno)
 
-    /// Makes and opens a file; the entry counts as a lookup.
+    /// Creates and opens a file. The entry counts as a lookup.
     func create(
         _ request: inout Request, parent: NodeID, name: EntryName, permissions: UInt32, flags: OpenFlags
     ) throws(Errno) -> (Entry, OpenFileInfo)
     func open(_ request: inout Request, node: NodeID, flags: OpenFlags) throws(Errno) -> OpenFileInfo
-    /// Calls `body` once with at most `size` bytes from `offset`: fewer only at the end of the file.
+    /// Calls `body` once with at most `size` bytes from `offset`. Fewer are returned only at the end of the file.
     ///
-    /// `owner` is nil when the kernel reads for its page cache (sendfile, splice, private mappings), which keeps the bytes
-    /// until it is told otherwise. The bytes are valid during the call only. No lock may be held while `body` runs.
+    /// `owner` is nil if the kernel reads for its page cache (sendfile, splice, private mappings), which retains the
+    /// bytes until a notification invalidates them. The bytes are valid only during the call. The file system must not
+    /// hold a lock while `body` runs.
     func read(
         _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, size: Int, owner: LockOwner?,
         body: (inout Request, RawSpan) -> Void
     ) throws(Errno)
-    /// Returns how many bytes were taken.
+    /// Returns the number of bytes written.
     ///
-    /// `flags` are those of this write: fcntl(2) may have changed O_APPEND since the open, and pwritev2(2) with RWF_DSYNC
-    /// or RWF_SYNC sets O_DSYNC or O_SYNC for one write. With O_APPEND, `offset` is what the kernel takes for the end.
+    /// `flags` apply to this write: fcntl(2) may have changed O_APPEND since the open, and pwritev2(2) with RWF_DSYNC
+    /// or RWF_SYNC sets O_DSYNC or O_SYNC for one write. With O_APPEND, `offset` is the end of the file as far as the
+    /// kernel knows.
     func write(
         _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, data: RawSpan, owner: LockOwner,
         flags: OpenFlags
     ) throws(Errno) -> Int
-    /// A descriptor (one of perhaps many duplicates) is being closed.
+    /// Called when one of possibly many duplicates of a descriptor is closed.
     func flush(_ request: inout Request, node: NodeID, handle: HandleID, owner: LockOwner) throws(Errno)
     func fsync(_ request: inout Request, node: NodeID, handle: HandleID, dataOnly: Bool) throws(Errno)
-    /// The last descriptor is gone. Nobody waits for the result.
+    /// Called when the last descriptor has been closed. No caller waits for the result.
     func release(_ request: inout Request, node: NodeID, handle: HandleID)
     func copyFileRange(
         _ request: inout Request, from: NodeID, fromHandle: HandleID, fromOffset: UInt64, to: NodeID,
@@ -58,9 +61,9 @@ public protocol FileSystem: Sendable {
     ) throws(Errno) -> Int
 
     func opendir(_ request: inout Request, node: NodeID) throws(Errno) -> HandleID
-    /// Adds the entries that follow `offset` (0: from the beginning) until `sink` is full or the directory ends.
+    /// Adds the entries after `offset` (0: from the start) until `sink` is full or the directory ends.
     ///
-    /// Throwing after some entries were added gives these, and the error to the next call.
+    /// If it throws after entries were added, the caller receives these, and the error with the next call.
     func readdir(
         _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, into sink: inout some DirectorySink
     ) throws(Errno)
@@ -69,7 +72,7 @@ public protocol FileSystem: Sendable {
     func statfs(_ request: inout Request, node: NodeID) throws(Errno) -> FileSystemStatistics
     func access(_ request: inout Request, node: NodeID, mask: Int32) throws(Errno)
 
-    /// Names are bytes without a terminating NUL, with their namespace: `user.color`.
+    /// Names are bytes without a terminating NUL, and include the namespace: `user.color`.
     func setxattr(
         _ request: inout Request, node: NodeID, name: [UInt8], value: RawSpan, flags: XattrFlags
     ) throws(Errno)
@@ -77,13 +80,13 @@ public protocol FileSystem: Sendable {
     func listxattr(_ request: inout Request, node: NodeID) throws(Errno) -> [[UInt8]]
     func removexattr(_ request: inout Request, node: NodeID, name: [UInt8]) throws(Errno)
 
-    /// The session has ended; nothing is called after this.
+    /// Called when the session has ended. No other method is called afterwards.
     func destroy()
 }
 
-/// What a file system need not have.
+/// Default implementations of optional operations.
 ///
-/// ENOSYS tells the kernel never to ask again, so it stands only where that is meant.
+/// After ENOSYS the kernel never sends that request again, so it is used only where that is intended.
 extension FileSystem {
     public func forget(_ node: NodeID, count: UInt64) {}
     public func symlink(

@@ -1,13 +1,13 @@
-/// What `statvfs(3)` shows.
+/// The statistics of a file system, as in `statvfs(3)`.
 public struct FileSystemStatistics: Sendable {
-    /// In bytes: the unit of the block counts.
+    /// The unit of the block counts in bytes.
     public var blockSize: UInt64
     public var blocks: UInt64
     public var freeBlocks: UInt64
     public var availableBlocks: UInt64
     public var files: UInt64
     public var freeFiles: UInt64
-    /// In bytes: `f_namemax`.
+    /// The maximum length of a name in bytes (`f_namemax`).
     public var maximumNameLength: UInt64
 
     public init(
@@ -23,7 +23,7 @@ public struct FileSystemStatistics: Sendable {
         self.maximumNameLength = maximumNameLength
     }
 
-    /// What an ordinary user can still write, as far as the numbers hold it.
+    /// The number of bytes that an ordinary user can still write, clamped to 64 bits.
     public var availableBytes: UInt64 {
         let bytes = availableBlocks.multipliedReportingOverflow(by: blockSize)
         return bytes.overflow ? .max : bytes.partialValue

@@ -18,7 +18,7 @@ public struct OpenFlags: OptionSet, Hashable, Sendable {
     public var isWritable: Bool { rawValue & 0o3 != 0 }
     /// Whether read(2) is allowed on the descriptor.
     public var isReadable: Bool { rawValue & 0o3 != 1 }
-    /// Whether each write is to be durable when it returns (O_SYNC or O_DSYNC).
+    /// Whether each write must be durable when it returns (O_SYNC or O_DSYNC).
     public var isSynchronous: Bool { contains(.dsync) }
 }
 
@@ -42,6 +42,6 @@ public struct XattrFlags: OptionSet, Hashable, Sendable {
 
     /// `XATTR_CREATE`: fail with EEXIST if the attribute exists.
     public static let create = XattrFlags(rawValue: 1)
-    /// `XATTR_REPLACE`: fail with ENODATA if it does not.
+    /// `XATTR_REPLACE`: fail with ENODATA if the attribute does not exist.
     public static let replace = XattrFlags(rawValue: 2)
 }

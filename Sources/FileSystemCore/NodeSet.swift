@@ -1,4 +1,4 @@
-/// Numbers of nodes: a bit each where many neighbours are in it.
+/// A set of node IDs. Dense ranges use one bit per ID.
 public struct NodeSet: Sendable, Equatable {
     private static let width = UInt64(UInt64.bitWidth)
     private var words: [UInt64: UInt64] = [:]
@@ -13,7 +13,7 @@ public struct NodeSet: Sendable, Equatable {
         (words[node.rawValue / Self.width] ?? 0) & 1 << (node.rawValue % Self.width) != 0
     }
 
-    /// Calls `body` with each, in no order.
+    /// Calls `body` with each ID, in no particular order.
     public func forEach(_ body: (NodeID) -> Void) {
         for (number, word) in words {
             var rest = word

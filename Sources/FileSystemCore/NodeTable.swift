@@ -1,6 +1,6 @@
-/// The nodes that the kernel knows, with their lookup counts.
+/// The nodes that the kernel knows, and their lookup counts.
 ///
-/// Not synchronized: its owner keeps it behind a lock. All operations but those on all nodes are O(1).
+/// Not synchronized; the owner protects it with a mutex. All operations except those on all nodes are O(1).
 public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
     private struct KnownNode {
         var node: Node
@@ -10,30 +10,30 @@ public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
     private var nodes: [NodeID: KnownNode] = [:]
     private var next: UInt64
 
-    /// `root` is always there; numbers are given from `FUSE_ROOT_ID + 1` on.
+    /// Creates a table with `root`, which is never removed. Other node IDs start at `FUSE_ROOT_ID + 1`.
     public init(root: Node) {
         nodes[.root] = KnownNode(node: root, lookups: 1)
         next = NodeID.root.rawValue + 1
     }
 
-    /// How many nodes are here, the root included.
+    /// The number of nodes, including the root.
     public var count: Int { nodes.count }
 
-    /// A number that no node of this mount has had.
+    /// Returns a node ID that has not been used in this mount.
     public mutating func makeID() -> NodeID {
         defer { next += 1 }
         return NodeID(rawValue: next)
     }
 
-    /// The node of that number, or nil if the kernel should not know it.
+    /// The node with the ID; nil if the kernel should not know it.
     public subscript(id: NodeID) -> Node? { nodes[id]?.node }
 
-    /// The kernel is about to be given `node`, or has been given it so often: adds to its lookup count.
+    /// Adds `count` to the lookup count of `node`, and adds the node to the table if necessary.
     public mutating func addLookups(_ node: Node, as id: NodeID, count: UInt64 = 1) {
         nodes[id, default: KnownNode(node: node, lookups: 0)].lookups += count
     }
 
-    /// Takes `count` off; returns the node when the kernel no longer knows it. The root stays.
+    /// Subtracts `count` from the lookup count. Returns the node if the count becomes zero. The root stays.
     public mutating func forget(_ id: NodeID, count: UInt64) -> Node? {
         guard id != .root, let known = nodes[id] else { return nil }
         guard known.lookups <= count else {
@@ -45,13 +45,14 @@ public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
         return known.node
     }
 
-    /// Calls `body` with each known node, in no order.
+    /// Calls `body` with each node, in no particular order.
     public func forEach(_ body: (NodeID, Node) -> Void) {
         for (id, known) in nodes { body(id, known.node) }
     }
 
-    /// Takes out the nodes that nothing else refers to and of which `replace` says true: it is given the lookup count, which its
-    /// caller has to keep. O(n).
+    /// Removes the nodes without other references for which `replace` returns true. O(n).
+    ///
+    /// - Parameter replace: Called with the lookup count, which it must store if it returns true.
     public mutating func removeUnreferenced(_ replace: (NodeID, Node, UInt64) -> Bool) {
         var index = nodes.startIndex
         var replaced: [NodeID] = []
@@ -68,7 +69,8 @@ public struct NodeTable<Node: AnyObject & Sendable>: ~Copyable {
 }
 
 extension Dictionary {
-    /// Makes a smaller one of a dictionary that was once much larger: one keeps the room of its largest size for ever.
+    /// Replaces a dictionary that was much larger before by a smaller one, because a dictionary never reduces its
+    /// capacity.
     ///
     /// Amortized O(1) if called after each removal.
     public mutating func shrink() {

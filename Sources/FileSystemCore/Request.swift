@@ -1,8 +1,8 @@
-/// Who asks: the ids that the kernel vouches for (`struct fuse_ctx`).
+/// The caller's identifiers, which the kernel guarantees (`struct fuse_ctx`).
 public struct Caller: Hashable, Sendable {
     public var userID: UInt32
     public var groupID: UInt32
-    /// The calling thread; 0 where it lives in a pid namespace that this process cannot see.
+    /// The ID of the calling thread; 0 if it is in a PID namespace that this process cannot see.
     public var processID: Int32
 
     public init(userID: UInt32, groupID: UInt32, processID: Int32) {
@@ -12,22 +12,24 @@ public struct Caller: Hashable, Sendable {
     }
 }
 
-/// One request on its way through a file system.
+/// A request of the kernel while a file system handles it.
 public struct Request: ~Copyable {
     public let caller: Caller
-    /// What the kernel must be told before the caller gets its answer, in this order.
+    /// The notifications that the kernel must receive before the reply, in this order.
     ///
-    /// Whoever runs the file system sends them from a thread that serves no request, and answers after that.
+    /// They are sent on a thread that serves no request; the reply follows.
     public var notificationsBeforeReply: [Notification] = []
-    /// What the kernel is told when the caller has its answer: anything that may wait for a lock which somebody holds who
-    /// waits for the caller.
+    /// The notifications that the kernel receives after the reply. For those that may wait for a lock whose holder
+    /// waits for this caller.
     public var notificationsAfterReply: [Notification] = []
     private let interrupted: @Sendable () -> Bool
     private let blockingHandler: @Sendable () -> Void
     private let releasing: @Sendable () -> Void
 
+    /// Creates a request.
+    ///
     /// - Parameters:
-    ///   - interrupted: Whether a signal has interrupted the caller, which no longer waits.
+    ///   - interrupted: Returns whether a signal has interrupted the caller, which no longer waits.
     ///   - willBlock: The effect of ``willBlock()``, on the thread that serves the request.
     ///   - releasing: The effect of ``releaseMessage()``, on that thread.
     public init(
@@ -40,21 +42,24 @@ public struct Request: ~Copyable {
         self.releasing = releasing
     }
 
-    /// Whether the caller has been interrupted (FUSE_INTERRUPT); long work should end with EINTR.
+    /// Whether the caller has been interrupted (FUSE_INTERRUPT). Long operations should then fail with EINTR.
     public var isInterrupted: Bool { interrupted() }
 
-    /// What follows takes long, or waits: another thread is to receive meanwhile. To be called by the thread that serves
-    /// the request; once is enough, where the lead has been handed on already it does nothing.
+    /// Announces that the handler is about to block or to run for a long time, so that another thread receives further
+    /// requests.
+    ///
+    /// Must be called on the thread that serves the request. Calls after the first have no effect.
     public func willBlock() { blockingHandler() }
 
-    /// Wipes the message of the request and lets others use its memory, before a wait. To be called by the thread that serves the
-    /// request; a second call has no effect.
+    /// Wipes the message of the request and releases its memory before a wait.
     ///
-    /// - Precondition: The handler no longer uses bytes that the message contains: data that is written, the value of an attribute.
+    /// Must be called on the thread that serves the request. A second call has no effect.
+    ///
+    /// - Precondition: The handler no longer uses bytes of the message: data to write, the value of an attribute.
     public func releaseMessage() { releasing() }
 }
 
-/// A directory's node and a name in it.
+/// A name in a directory.
 public struct EntryReference: Hashable, Sendable {
     public var parent: NodeID
     public var name: EntryName
@@ -65,30 +70,33 @@ public struct EntryReference: Hashable, Sendable {
     }
 }
 
-/// What has changed behind the kernel's back.
+/// A change that the kernel has not made itself.
 public enum Notification: Sendable {
-    /// Forget the cached attributes of a node, and its cached pages if `pages` is set (FUSE_NOTIFY_INVAL_INODE).
+    /// Invalidates the cached attributes of a node, and its cached pages if `pages` is set (FUSE_NOTIFY_INVAL_INODE).
     case inode(NodeID, pages: Bool)
-    /// The same for many nodes.
+    /// Invalidates the cached attributes of many nodes, and their cached pages if `pages` is set.
     case inodes(NodeSet, pages: Bool)
-    /// Forget what a name stands for (FUSE_NOTIFY_INVAL_ENTRY).
+    /// Invalidates a name (FUSE_NOTIFY_INVAL_ENTRY).
     ///
-    /// To be avoided where ``allEntries(fallback:)`` serves: a process that is killed while it waits for that lock keeps the
-    /// connection open, and everybody on the mount waits with it.
+    /// Prefer ``allEntries(fallback:)``: the kernel takes the directory's lock, which waits for every operation in
+    /// progress in that directory. A process that is killed during that wait keeps the connection open, and all users
+    /// of the mount wait with it.
     ///
-    /// Takes the directory's lock in the kernel: waits for every operation that is under way in it. Never before the
-    /// answer of a request that holds a file's lock (setxattr, setattr, write): unlink and rename take the directory's
-    /// lock first and then wait for the file's, so that all three would wait for ever.
+    /// Must not be sent before the reply to a request for which the kernel holds a file's lock (setxattr, setattr,
+    /// write). unlink(2) and rename(2) take the directory's lock first and then wait for the file's: a deadlock of all
+    /// three.
     case entry(EntryReference)
-    /// Ask again for every name (FUSE_NOTIFY_INC_EPOCH, Linux 6.16): takes no lock. On older kernels each name of
-    /// `fallback` instead.
+    /// Invalidates all names (FUSE_NOTIFY_INC_EPOCH, Linux 6.16) without taking a lock. Older kernels receive one
+    /// notification for each name of `fallback`.
     case allEntries(fallback: @Sendable () -> [EntryReference])
-    /// Nothing for the kernel: whoever serves requests overwrites what finished calls have left on their stacks.
+    /// Causes the workers to overwrite the remains of finished calls on their stacks.
     case wipeStacks
 }
 
-/// Sends notifications that no request has caused.
+/// Sends notifications that do not belong to a request.
 public protocol KernelNotifier: Sendable {
-    /// Returns when all have been sent; must not be called by a thread that serves a request or holds a lock.
+    /// Sends notifications and returns when all have been sent.
+    ///
+    /// - Precondition: The calling thread serves no request and holds no lock.
     func send(_ notifications: [Notification])
 }

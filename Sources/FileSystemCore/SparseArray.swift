@@ -1,10 +1,10 @@
-/// Values at 64-bit places of which many neighbours are in use: rows, or numbers that were given one after the other.
+/// An array with 64-bit indices, of which many consecutive ones are in use, such as rows of a table.
 ///
-/// 32 neighbours share one allocation, which goes with the last of them: where all are in use, a value costs about two bytes
-/// more than it is long. Not synchronized. All operations are O(1).
+/// 32 consecutive elements share one allocation, which is freed with the last of them. If all are in use, an element
+/// costs about two bytes more than its size. Not synchronized. All operations are O(1).
 public struct SparseArray<Value: BitwiseCopyable & Sendable>: ~Copyable {
     private final class Page {
-        /// A bit for each place in use.
+        /// A bit for each element in use.
         var used: UInt32 = 0
         var values: InlineArray<32, Value>
 
@@ -12,12 +12,12 @@ public struct SparseArray<Value: BitwiseCopyable & Sendable>: ~Copyable {
     }
 
     private var pages: [UInt64: Page] = [:]
-    /// How many places are in use.
+    /// The number of elements in use.
     public private(set) var count = 0
 
     public init() {}
 
-    /// The value at `place`, nil if it is not in use.
+    /// The element at an index; nil if it is not in use.
     public subscript(place: UInt64) -> Value? {
         get {
             guard let page = pages[place / 32], page.used & Self.bit(place) != 0 else { return nil }
@@ -36,7 +36,7 @@ public struct SparseArray<Value: BitwiseCopyable & Sendable>: ~Copyable {
         page.values[Self.index(place)] = value
     }
 
-    /// Takes the value out; nil if there was none.
+    /// Removes and returns an element; nil if it is not in use.
     public mutating func remove(at place: UInt64) -> Value? {
         guard let page = pages[place / 32], page.used & Self.bit(place) != 0 else { return nil }
         page.used &= ~Self.bit(place)
@@ -48,13 +48,13 @@ public struct SparseArray<Value: BitwiseCopyable & Sendable>: ~Copyable {
         return page.values[Self.index(place)]
     }
 
-    /// Changes the value at `place` where it is; returns nil if there is none.
+    /// Modifies an element in place. Returns nil if it is not in use.
     public mutating func update<Result>(_ place: UInt64, _ body: (inout Value) -> Result) -> Result? {
         guard let page = pages[place / 32], page.used & Self.bit(place) != 0 else { return nil }
         return body(&page.values[Self.index(place)])
     }
 
-    /// Calls `body` with each place in use and its value, in no order.
+    /// Calls `body` with each element in use, in no particular order.
     public func forEach(_ body: (UInt64, Value) -> Void) {
         for (number, page) in pages {
             for index in 0..<32 where page.used & 1 << UInt32(index) != 0 {

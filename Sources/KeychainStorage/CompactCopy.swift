@@ -3,14 +3,16 @@ internal import Glibc
 internal import LinuxSupport
 internal import SystemPackage
 
-/// The new file of a compaction, in the directory of the original. Removed with this object unless it has replaced the original.
+/// The new file of a compaction, in the directory of the original. Removed at the end of this object's lifetime, unless
+/// it has replaced the original.
 final class CompactCopy {
-    /// An empty file at first, mode 0600.
+    /// The path of the file, which is empty at first and has mode 0600.
     let path: FilePath
     private let original: FilePath
-    /// Its shared lock marks the file as in use; see ``TemporaryFiles``.
+    /// The descriptor, whose shared lock marks the file as in use; see ``TemporaryFiles``.
     private let file: FileDescriptor
-    /// Claimed in ``OpenDatabases``: closing `file` would release the locks of a connection of this process to the new file.
+    /// The identity registered in ``OpenDatabases``: closing `file` would release the locks of a connection of this
+    /// process to the new file.
     private let identity: FileIdentity?
     private var hasReplaced = false
 
@@ -34,19 +36,19 @@ final class CompactCopy {
         if let identity { OpenDatabases.shared.release(identity) }
     }
 
-    /// The space of the disk that this user may use, in bytes.
+    /// Returns the disk space that this user may use, in bytes.
     func availableBytes() throws(StoreOpenError) -> Int {
         do throws(Errno) { return try DiskSpace.available(to: file) } catch { throw StoreOpenError(error) }
     }
 
-    /// The size of this file, even if the path names another one now.
+    /// Returns the size of this file in bytes, even if the path now names another one.
     func byteCount() throws(StoreOpenError) -> Int {
         do { return Int(clamping: try Stat(file).size) } catch { throw StoreOpenError(opening: error) }
     }
 
-    /// Sets owner and mode of the original, and makes contents and both durable.
+    /// Sets owner and mode of the original, and makes both and the contents durable.
     ///
-    /// - Throws: `permissionDenied` if this user may not set the owner.
+    /// - Throws: `permissionDenied` if this user must not set the owner.
     func prepare() throws(StoreOpenError) {
         let status = try FileSystemCalls.stat(original)
         guard fchown(file.rawValue, status.userID.rawValue, status.groupID.rawValue) == 0,
@@ -54,7 +56,7 @@ final class CompactCopy {
         else { throw StoreOpenError(Errno(rawValue: errno)) }
     }
 
-    /// Gives the copy the name of the original, durably.
+    /// Renames the copy to the name of the original, durably.
     func replaceOriginal() throws(StoreOpenError) {
         do throws(Errno) {
             try FileRenaming.replace(path.string, original.string)

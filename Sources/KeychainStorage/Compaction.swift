@@ -6,27 +6,29 @@ internal import SystemPackage
 
 /// Replaces the file of an open database with a copy without free pages.
 ///
-/// The connection keeps SQLite's lock on the old file until the copy has its name, and nothing is written to the old file after the
-/// copy: another process finds the old file in use, or the new one. A crash leaves the complete old file or the complete new file.
-/// All rows are copied, so that the commit number and the digest stay the same.
+/// The connection keeps SQLite's lock on the old file until the copy has its name, and writes nothing to it after the
+/// copy, so that another process finds the old file in use or opens the new one. A crash leaves the complete old or the
+/// complete new file. All rows are copied, so that the commit number and the digest stay the same.
 struct Compaction {
-    /// Space that stays available to other writers on the disk, in bytes.
+    /// The disk space in bytes that remains available for other writers.
     private static let reserve = 1 << 20
 
     let connection: WriterConnection
     let policy: CompactionPolicy
     let limit: TimeLimit
 
+    /// Replaces the file.
+    ///
     /// - Parameter db: The database of the connection, which no other thread uses, and which is closed afterwards.
-    /// - Returns: The bytes by which the file has become smaller; 0 if the policy does not apply.
-    /// - Throws: ``StoreOpenError``, if the file is not modified; what fsync(2) of the directory returned, if the new name may not be
-    ///   durable.
+    /// - Returns: The reduction of the file's size in bytes; 0 if the policy does not apply.
+    /// - Throws: ``StoreOpenError``, with the file unchanged; the errno of fsync(2) of the directory, if the new name
+    ///   may not be durable.
     func run(_ db: Database) throws -> Int {
         let space = try FileSpace(of: db)
         guard policy.applies(to: space) else { return 0 }
         guard connection.isInPlace else { throw StoreOpenError.notFound }
         try StoreFile(path: connection.path).requireOneName()
-        // A copy contains only the rows that the trees lead to. In a damaged file, `check --repair` finds others.
+        // A copy contains only the rows that the trees reach. In a damaged file, `check --repair` finds others.
         guard try StructureCheck.faults(in: db) == 0 else { throw StoreOpenError.damaged }
         try Self.removeLog(db)
         let copy = try CompactCopy(of: FilePath(connection.path))
@@ -38,7 +40,7 @@ struct Compaction {
         try copy.prepare()
         guard try connection.isNamed() else { throw StoreOpenError.notFound }
         let size = try copy.byteCount()
-        // Empty if another process has taken the path of the copy from it.
+        // Empty if another process has replaced the copy.
         guard size > 0 else { throw StoreOpenError.notFound }
         guard size < space.bytes else { return 0 }
         try copy.replaceOriginal()
@@ -47,10 +49,12 @@ struct Compaction {
 
     /// Moves the log into the database, and continues without a log.
     ///
-    /// SQLite removes the log's name when it closes the file, and by then the name may belong to the log of another file.
+    /// SQLite removes the log's name when it closes the file; at that time, the name may belong to the log of another
+    /// file.
+    ///
     /// - Throws: SQLITE_BUSY while another connection reads the log.
     static func removeLog(_ db: Database) throws {
-        // For a change of the header alone, which is in one sector. A journal on disk would be left over like the log.
+        // For a change of the header alone, which is in one sector. A journal on disk would remain like the log.
         guard try String.fetchOne(db, sql: "PRAGMA journal_mode = MEMORY") == "memory" else {
             throw DatabaseError(resultCode: .SQLITE_BUSY)
         }

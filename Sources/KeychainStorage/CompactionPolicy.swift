@@ -1,10 +1,10 @@
-/// The condition under which a store that is being closed replaces its file with a copy without free pages.
+/// The condition under which a store replaces its file, when it is closed, with a copy without free pages.
 package struct CompactionPolicy: Sendable {
-    /// A file of at most this size, in bytes, is not compacted.
+    /// The maximum size in bytes of a file that is not compacted.
     let fileLimit: Int
-    /// Free pages of at most this share of the file, in percent, are not released.
+    /// The maximum share of free pages in percent that are not released.
     let freePercentLimit: Int
-    /// The time after which the compaction is interrupted. The file is then not modified. Nil: no limit.
+    /// The time limit of the compaction, after which it is interrupted and the file stays unchanged. Nil: no limit.
     let timeLimit: Duration?
 
     /// At an unmount: more than half of a file of more than 4 MiB is free.

@@ -1,24 +1,24 @@
 internal import LinuxSupport
 internal import SystemPackage
 
-/// Recognizes changes of a database and its log that this process has not made (contract, S2).
+/// Detects changes of a database and its log by other programs (contract, S2).
 ///
-/// SQLite's lock is advisory, and a row that was replaced by an older version of itself is valid. Used by the gate's owner: no
-/// transaction or checkpoint of this process runs meanwhile.
+/// SQLite's lock is advisory, and a row that was replaced by an older version of itself is valid. Used by the lock's
+/// owner, so that no transaction or checkpoint of this process runs during a check.
 struct ExternalChanges: Sendable {
-    /// The log as this process left it.
+    /// The log as this process has left it.
     private enum Log: Sendable {
         case unknown
-        /// After a write: its size in bytes, and a time that its last write is not after. Its times are not looked at, because the
-        /// next commit would take a third longer then (``FileStatus``).
+        /// After a write: the log's size in bytes, and an upper bound of the time of its last write. The times are not
+        /// queried, because the next commit would then take a third longer (``FileStatus``).
         case written(size: UInt64, until: Int64)
-        /// Its times were looked at since the last write, so that another look costs nothing.
+        /// After a query of the times since the last write, so that another query has no cost.
         case seen(FileStamp)
     }
 
     private let path: String
     private let logPath: String
-    /// Whether this machine's clock gives the files their times.
+    /// Whether this machine's clock assigns the times of the files.
     private let hasLocalTimes: Bool
     private var file: FileStamp?
     private var log: Log
@@ -30,17 +30,17 @@ struct ExternalChanges: Sendable {
         log = FileStamp(at: logPath).map { .seen($0) } ?? .unknown
     }
 
-    /// A transaction has ended: the log may have grown.
+    /// Records that a transaction has ended: the log may have grown.
     mutating func noteLog() {
         guard let status = FileStatus(at: logPath) else { return log = .unknown }
         log = .written(size: status.size, until: SystemClock.nanoseconds)
     }
 
-    /// The log was moved into the database.
+    /// Records that the log has been moved into the database.
     mutating func noteFile() { file = FileStamp(at: path) }
 
-    /// Opens another connection. As root, SQLite sets the log's owner then (`unixOpen` in os_unix.c), which changes the time of the
-    /// inode, but not of the last write. Other changes before and meanwhile are left to ``find(isThorough:)``.
+    /// Opens another connection. As root, SQLite then sets the log's owner (`unixOpen` in os_unix.c), which changes the
+    /// time of the inode, but not that of the last write. ``find(isThorough:)`` detects other changes.
     mutating func whileOpening<Result>(_ open: () -> Result) -> Result {
         let old = FileStamp(at: logPath)
         let isKnown = old.map { !isChanged($0) } ?? false
@@ -51,9 +51,9 @@ struct ExternalChanges: Sendable {
         return result
     }
 
-    /// Whether another program has changed the database or its log since the last call or note.
+    /// Returns whether another program has changed the database or its log since the last call or record.
     ///
-    /// - Parameter isThorough: Looks at the times of the log even if that makes the next commit slower.
+    /// - Parameter isThorough: Whether to query the times of the log even if that makes the next commit slower.
     mutating func find(isThorough: Bool) -> Bool {
         let isFileChanged = findInFile()
         let isLogChanged = findInLog(isThorough)
@@ -77,7 +77,7 @@ struct ExternalChanges: Sendable {
         return isChanged(new)
     }
 
-    /// Whether another program has changed the log, which is `new` now.
+    /// Whether another program has changed the log, whose present stamp is `new`.
     private func isChanged(_ new: FileStamp) -> Bool {
         switch log {
         case .unknown: false
@@ -86,7 +86,7 @@ struct ExternalChanges: Sendable {
         }
     }
 
-    /// Another file of that name is no change: ``Connection/isInPlace`` finds it.
+    /// Another file with that name is not a change: ``WriterConnection/isInPlace`` detects it.
     private static func differ(_ old: FileStamp?, _ new: FileStamp?) -> Bool {
         guard let old, let new, old.device == new.device, old.inode == new.inode else { return false }
         return old != new

@@ -1,9 +1,9 @@
 internal import GRDB
 
-/// The size of a database file and the part of it that deleted rows have left.
+/// The size of a database file, and the part of it that deleted rows have freed.
 struct FileSpace: Equatable {
     let pages, freePages: Int
-    /// Bytes per page.
+    /// The size of a page in bytes.
     let pageSize: Int
 
     init(pages: Int, freePages: Int, pageSize: Int) {

@@ -3,9 +3,9 @@ internal import Glibc
 internal import LinuxSupport
 internal import SystemPackage
 
-/// System calls on files and directories, with the errors of opening a store.
+/// System calls on files and directories that throw errors of opening a store.
 enum FileSystemCalls {
-    /// stat(2), or lstat(2) if links are not followed.
+    /// Calls stat(2), or lstat(2) if links are not followed.
     static func stat(_ path: FilePath, follow: Bool = true) throws(StoreOpenError) -> Stat {
         do {
             return try Stat(path, followTargetSymlink: follow)
@@ -14,7 +14,7 @@ enum FileSystemCalls {
         }
     }
 
-    /// Whether anything has that name, be it a dangling symbolic link.
+    /// Whether a file of any type has that name, including a dangling symbolic link.
     static func exists(_ path: FilePath) -> Bool {
         (try? stat(path, follow: false)) != nil
     }
@@ -33,14 +33,14 @@ enum FileSystemCalls {
         do {
             let descriptor = try FileDescriptor.open(path, access, options: [.closeOnExec])
             defer { try? descriptor.close() }
-            // EINVAL: a file system whose directories cannot be synchronized.
+            // EINVAL: the file system does not support it for directories.
             guard fsync(descriptor.rawValue) == 0 || errno == EINVAL else { throw Errno(rawValue: errno) }
         } catch {
             throw StoreOpenError(error as? Errno ?? .ioError)
         }
     }
 
-    /// Runs `body`; what Foundation throws, by the errno within.
+    /// Runs `body`, and throws the errno that Foundation wraps.
     static func manage(_ body: (FileManager) throws -> Void) throws(StoreOpenError) {
         do {
             try body(FileManager.default)

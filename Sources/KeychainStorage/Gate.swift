@@ -2,12 +2,12 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Who may use a connection: a single thread at a time, in the order of arrival.
+/// A first-in, first-out lock on a database connection, with a queue of writes for group commit.
 ///
-/// A writer who finds it in use leaves its part with whoever has it. Those who were waiting for the connection itself come
-/// before the next transaction: neither starves the other.
+/// A writer that finds it held enqueues its part instead of waiting for the lock: the holder executes it. Threads that
+/// wait for the lock when a transaction ends precede the next one, so that neither side starves the other.
 final class Gate: Sendable {
-    /// A thread that waits. The connection is handed over before it is woken.
+    /// A thread that waits for the lock. Ownership is transferred before the thread is woken.
     private struct Waiter: Sendable {
         let thread: pthread_t
         let wake = DispatchSemaphore(value: 0)
@@ -17,7 +17,7 @@ final class Gate: Sendable {
         var owner: pthread_t?
         var waiters: [Waiter] = []
         var parts: [TransactionPart] = []
-        /// Those of `waiters` that come before the next transaction.
+        /// The number of `waiters` that precede the next transaction.
         var waitersBeforeNextWrite = 0
     }
 
@@ -28,13 +28,16 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether the calling thread has the connection.
+    /// Whether the calling thread holds the lock.
     var isHeldByCurrentThread: Bool { state.withLock { $0.owner == pthread_self() } }
 
-    /// How many parts wait for a transaction.
+    /// The number of enqueued parts.
     var pendingWriteCount: Int { state.withLock { $0.parts.count } }
 
-    /// Takes the connection if nobody has it. The caller does not have it.
+    /// Acquires the lock if it is free.
+    ///
+    /// - Precondition: The calling thread does not hold the lock.
+    /// - Returns: Whether the lock was acquired.
     func tryAcquire() -> Bool {
         state.withLock { state in
             guard state.owner == nil else { return false }
@@ -43,7 +46,9 @@ final class Gate: Sendable {
         }
     }
 
-    /// Waits for the connection. The caller does not have it.
+    /// Blocks until the calling thread holds the lock.
+    ///
+    /// - Precondition: The calling thread does not hold the lock.
     func acquire() {
         let waiter = state.withLock { state -> Waiter? in
             guard state.owner != nil else {
@@ -57,7 +62,7 @@ final class Gate: Sendable {
         waiter?.wake.wait()
     }
 
-    /// Waits for the connection, or for somebody who has it to run `part` of the calling thread.
+    /// Blocks until the calling thread holds the lock, or another thread has executed `part`.
     func enter(with part: TransactionPart) -> TransactionPart.Turn {
         let isFree = state.withLock { state in
             guard state.owner != nil else {
@@ -70,12 +75,15 @@ final class Gate: Sendable {
         return isFree ? .lead : part.waitForRole()
     }
 
-    /// For whoever has the connection: a part that waits, whose caller is to hear of its end.
+    /// Removes the first enqueued part, for the holder to execute in its transaction. The holder must wake its caller
+    /// afterwards.
     func dequeueWrite() -> TransactionPart? {
         state.withLock { $0.parts.isEmpty ? nil : $0.parts.removeFirst() }
     }
 
-    /// Hands the connection on; no transaction is open.
+    /// Releases the lock, or transfers it to the next waiter or part.
+    ///
+    /// - Precondition: The calling thread holds the lock, and no transaction is open.
     func release(afterWrite: Bool = false) {
         let next = state.withLock { state -> Next? in
             if afterWrite { state.waitersBeforeNextWrite = state.waiters.count }

@@ -3,9 +3,10 @@ internal import Keychain
 internal import SQLiteRows
 
 extension KeychainFault {
-    /// The one place where what SQLite and GRDB throw becomes a status.
+    /// Maps an error of SQLite or GRDB to a fault; the only place that does.
     ///
-    /// Source: <https://www.sqlite.org/rescode.html>. A damaged page is ``decode``: the item is refused, others go on.
+    /// Source: <https://www.sqlite.org/rescode.html>. A damaged page is ``decode``: the item fails, others remain
+    /// usable.
     init(storage error: any Error) {
         switch error {
         case let error as KeychainFault: self = error
@@ -31,11 +32,12 @@ extension KeychainFault {
             }
     }
 
-    /// Runs `body`, which uses `db`, and maps what it throws.
+    /// Runs `body`, which uses `db`, and maps its errors.
     ///
-    /// If a page is damaged, the pages in memory are forgotten. SQLite checks the cells of a page (`PRAGMA cell_size_check`) only
-    /// when it reads the page from the file, and keeps a page that failed the check in its cache. A later statement would use that
-    /// page as if it were intact, and could lose rows when it changes it. Source: `btreeInitPage` in btree.c.
+    /// If a page is damaged, the cached pages are dropped. SQLite checks the cells of a page (`PRAGMA cell_size_check`)
+    /// only when it reads the page from the file, and keeps a page that failed the check in its cache. A later
+    /// statement would use that page as if it were intact, and could lose rows when it changes it. Source:
+    /// `btreeInitPage` in btree.c.
     static func mapping<Result>(_ db: Database, _ body: () throws -> Result) throws(KeychainFault) -> Result {
         do {
             return try body()

@@ -3,22 +3,23 @@ internal import Glibc
 internal import LinuxSupport
 internal import SystemPackage
 
-/// A file as the kernel's list of locks names it: `MAJOR:MINOR:INODE` (proc_locks(5)).
+/// A file as it appears in the kernel's list of locks: `MAJOR:MINOR:INODE` (proc_locks(5)).
 ///
-/// The list rather than F_GETLK: that needs a descriptor, whose closing would drop locks, and tells nothing of flock(2).
+/// The list is used instead of F_GETLK, which needs a descriptor, whose closing would release locks, and does not
+/// report flock(2).
 struct LockedFile: Hashable, Sendable {
     let name: String
 
-    /// By what stat(2) says: not always the kernel's device (btrfs and overlayfs show another).
+    /// Creates the name from stat(2), whose device is not always the kernel's (btrfs and overlayfs report another one).
     init(_ file: FileIdentity) {
-        // dev_t of the C library (makedev(3)), printed as the kernel does (`%02x:%02x:%lu`).
+        // The parts of dev_t of the C library (makedev(3)), in the kernel's format (`%02x:%02x:%lu`).
         let major = (file.device >> 8) & 0xFFF | (file.device >> 32) & ~0xFFF
         let minor = file.device & 0xFF | (file.device >> 12) & 0xFFFF_FF00
         let device = [major, minor].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         name = device.joined(separator: ":") + ":\(file.inode)"
     }
 
-    /// By the lock that this process has on `descriptor`; nil without one, or without `/proc`.
+    /// Determines the name by the lock that this process holds on `descriptor`; nil without a lock, or without `/proc`.
     init?(lockedBy descriptor: FileDescriptor) {
         let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor.rawValue)", encoding: .utf8)
         let lock = text?.split(separator: "\n").first { $0.hasPrefix("lock:") }
@@ -27,16 +28,16 @@ struct LockedFile: Hashable, Sendable {
     }
 }
 
-/// Finds in the kernel's list who has locked a file.
+/// Finds the process that has locked a file, in the kernel's list.
 enum LockHolder {
     enum Kind {
-        /// SQLite's POSIX lock for writing, of any of its lock bytes (from 0x4000_0000, os_unix.c).
+        /// SQLite's POSIX lock for writing, on any of its lock bytes (from 0x4000_0000, os_unix.c).
         case sqlite
-        /// A shared flock(2): how a store that was opened for reading only shows that it is there.
+        /// A shared flock(2), held by a process that has opened the store for reading only.
         case reader
     }
 
-    /// The process that has the lock; nil if there is none, or it lives in a process namespace that is out of sight.
+    /// Returns the process that holds the lock; nil if no process holds it, or it is in a PID namespace that is not visible.
     static func processID(
         of kind: Kind, on file: LockedFile, except own: Int32? = nil, locks: String? = nil
     ) -> Int32? {
@@ -54,7 +55,7 @@ private struct LockLine {
     private let access: Substring
     private let end: UInt64
 
-    /// Nil for a request that waits (`1: -> POSIX …`) and for what has another form.
+    /// Parses a line; nil for a waiting request (`1: -> POSIX …`) and for any other format.
     init?(_ text: Substring) {
         let fields = text.split { $0 == " " || $0 == "\t" }
         guard fields.count == 8, let processID = Int32(fields[4]) else { return nil }

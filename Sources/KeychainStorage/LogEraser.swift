@@ -2,29 +2,30 @@ internal import Foundation
 internal import Keychain
 internal import SecretCrypto
 
-/// Sees to it that what was deleted or overwritten does not stay in the write-ahead log (contract, S8): empties the
-/// log when no commit came for a second, at the latest after a minute, and at once when asked to.
+/// Truncates the write-ahead log after deletions and overwrites, so that old data does not remain in it (contract, S8).
+/// The log is truncated one second after the last commit, one minute after the first erasing commit at the latest, or
+/// immediately on request.
 ///
-/// One thread, from the first need on until ``close()``; it sleeps while there is nothing to do.
+/// Uses one thread, from the first erasing commit until ``close()``, which is blocked while there is nothing to erase.
 final class LogEraser: Sendable {
     private struct State: Sendable {
         var isClosed = false
         var isRunning = false
         var isUrgent = false
-        /// Of the first erasing commit that the log still has.
+        /// The time of the first erasing commit in the present log.
         var since: ContinuousClock.Instant?
         var lastCommit = ContinuousClock.now
         var erase: (@Sendable () throws(KeychainFault) -> Void)?
     }
 
-    /// When the log is emptied after a deletion or an overwriting.
+    /// The delays between an erasing commit and the truncation.
     struct Delays: Equatable, Sendable {
-        /// Without a commit.
+        /// The time without a commit.
         var quiet: Duration
-        /// However many commits come.
+        /// The maximum time, regardless of further commits.
         var longest: Duration
 
-        /// What the contract promises.
+        /// The delays that the contract promises.
         static let contract = Delays(quiet: .seconds(1), longest: .seconds(60))
     }
 
@@ -33,12 +34,12 @@ final class LogEraser: Sendable {
 
     init(times: Delays = .contract) { self.times = times }
 
-    /// What empties the log; without it nothing is done.
+    /// Sets the function that truncates the log. Without it nothing is done.
     func begin(_ erase: @escaping @Sendable () throws(KeychainFault) -> Void) {
         state.withLock { $0.erase = erase }
     }
 
-    /// A transaction is durable.
+    /// Records a durable transaction.
     func committed(erasing: Bool) {
         let needsThread = state.withLock { state in
             state.lastCommit = .now
@@ -49,13 +50,13 @@ final class LogEraser: Sendable {
         if needsThread { start() }
     }
 
-    /// Empties the log as soon as it is not in use.
+    /// Requests a truncation as soon as the log is not in use.
     func eraseSoon() {
         state.withLock { $0.isUrgent = true }
         start()
     }
 
-    /// Ends the thread; one that is emptying the log finishes that.
+    /// Ends the thread, after a truncation in progress.
     func close() {
         state.withLockAndSignal { state in
             state.isClosed = true
@@ -74,7 +75,7 @@ final class LogEraser: Sendable {
     private func run() {
         while let delay = state.wait(seconds: nil, until: delay) {
             if delay > .zero {
-                // A commit in between only makes it later: looked at when this time is over.
+                // A commit in the meantime only postpones the deadline, so it is evaluated after this time.
                 let milliseconds = Int(delay / .milliseconds(1)) + 1
                 _ = state.wait(milliseconds: milliseconds) { $0.isClosed || $0.isUrgent ? true : nil }
             } else if delay == .zero {
@@ -94,7 +95,7 @@ final class LogEraser: Sendable {
         do throws(KeychainFault) {
             try erase?()
         } catch {
-            // A full disk, say: tried again in a minute.
+            // After a failure, such as a full disk, retries in a minute.
             state.withLock { state in
                 state.since = .now
                 state.lastCommit = .now + times.longest
@@ -102,7 +103,7 @@ final class LogEraser: Sendable {
         }
     }
 
-    /// How long to wait before the log is emptied: nil if there is no need to, negative if there never will be.
+    /// Returns the time until the log must be truncated; nil if that is not necessary, negative if it never will be.
     private func delay(_ state: inout State) -> Duration? {
         if state.isClosed { return .seconds(-1) }
         if state.isUrgent { return .zero }

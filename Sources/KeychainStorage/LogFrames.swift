@@ -1,8 +1,8 @@
-/// The frames of a write-ahead log, accepted under the same conditions as by SQLite (walDecodeFrame in wal.c): the salts are those
-/// of the log's header, and the frame contains the running checksum up to and including this frame.
+/// The frames of a write-ahead log, accepted under the same conditions as by SQLite (walDecodeFrame in wal.c): the
+/// salts are those of the log's header, and the frame contains the running checksum up to and including this frame.
 struct LogFrames {
     struct Frame {
-        /// The number of the page; 1 is the first.
+        /// The number of the page, from 1.
         let page: Int
         /// Whether the frame ends a transaction.
         let isCommit: Bool
@@ -34,8 +34,10 @@ struct LogFrames {
         guard checksum.equals(header[24..<32]) else { return nil }
     }
 
+    /// Decodes the next frame.
+    ///
     /// - Parameter bytes: The bytes of the frame that follows the previous one.
-    /// - Returns: Nil at the end of the log: the bytes are not a frame that continues it.
+    /// - Returns: The frame; nil at the end of the log, when the bytes do not continue it.
     mutating func next(_ bytes: [UInt8]) -> Frame? {
         guard bytes.count == Self.frameHeaderSize + pageSize else { return nil }
         let page = bytes.bigEndian(at: 0)
@@ -56,7 +58,8 @@ private struct LogChecksum {
 
     init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
-    /// Adds bytes, whose number is a multiple of 8. A debug build does not specialize ranges and slices: this loop counts by hand.
+    /// Adds bytes, whose number is a multiple of 8. A debug build does not specialize ranges and slices, so this loop
+    /// uses indices.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         var index = bytes.startIndex
         while index < bytes.endIndex {

@@ -2,32 +2,33 @@ internal import Foundation
 internal import LinuxSupport
 internal import SystemPackage
 
-/// Room in the write-ahead log that is there before it is needed.
+/// Space in the write-ahead log that is allocated before it is needed.
 ///
-/// A commit that overwrites blocks of a file waits for the disk about half as long as one that makes the file grow, for which
-/// the file system has to write its own log, too. So what follows a commit that made the log grow are zeros, which SQLite
-/// takes for the log's end. Best effort: without room commits are slower, and nothing else.
+/// A commit that overwrites blocks of a file waits for the disk about half as long as a commit that extends the file, which
+/// requires a write of the file system's journal, too. After a commit that extended the log, zeros are appended, which
+/// SQLite takes for the log's end. If that fails, commits are slower, without another effect.
 ///
-/// Used by the gate's owner alone: nobody else writes to the log meanwhile.
+/// Used only by the owner of the connection's lock, so that no other thread writes to the log.
 struct LogPreallocation {
-    /// How much is added at a time, in bytes: as much as the log has, within these.
+    /// The range of the number of bytes that are appended at a time: as many as the log has.
     private static let share = 256 * 1024...1024 * 1024
-    /// What has to be free on the disk besides, in bytes.
+    /// The number of bytes that must stay free on the disk.
     private static let spare = 64 * 1024 * 1024
 
     private let path: String
-    /// Where the room ended that was made last.
+    /// The end of the last extension.
     private var end = 0
 
     init(path: String) { self.path = path }
 
     /// Extends the log with zeros after a commit that has used up the previous extension.
     ///
-    /// - Parameter log: The log that SQLite has open, nil if it is not known. Any other file of that name stays as it is.
+    /// - Parameter log: The log that SQLite has open; nil if it is unknown. Another file with that name stays
+    ///   unchanged.
     mutating func replenish(_ log: FileIdentity?) {
         guard let status = FileStatus(at: path), log == FileIdentity(status) else { return }
         let size = Int(clamping: status.size)
-        // It has been emptied since.
+        // The log has been truncated since.
         if size < end { end = 0 }
         guard size > end else { return }
         let count = min(max(size, Self.share.lowerBound), Self.share.upperBound)
@@ -40,9 +41,9 @@ struct LogPreallocation {
         return free.int64Value > Self.spare + count
     }
 
-    /// Not synchronized: the next commit does that.
+    /// Appends zeros without synchronizing them; the next commit does that.
     private func add(_ count: Int, at offset: Int, to identity: FileIdentity) -> Bool {
-        // The caller holds the connection, so that a FIFO in place of the log must not block.
+        // Non-blocking: the caller holds the connection's lock, and a FIFO in place of the log must not block it.
         let options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
         guard let log = try? FileDescriptor.open(FilePath(path), .writeOnly, options: options) else { return false }
         defer { try? log.close() }

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import SystemPackage
 
-/// One row as it lies in a page: a value per column. Columns hold no text and no floating point numbers; what claims to be
-/// text is one bit away from the bytes that it was.
+/// A row as stored in a page, with one value per column. Columns never contain text or floating point numbers; a text
+/// value differs by one bit from the original bytes.
 struct RawRow {
     enum Value: Equatable {
         case null
@@ -10,40 +10,43 @@ struct RawRow {
         case bytes([UInt8])
     }
 
-    /// Nil in the tree of an index.
+    /// The row number; nil in the tree of an index.
     let rowID: Int64?
     let values: [Value]
-    /// Where it lies: its page, and those that it goes on in.
+    /// The page of the row, and its overflow pages.
     let pages: [Int]
 }
 
-/// The rows of an SQLite file, page by page, whatever the trees above them say: what is left where those are damaged.
+/// Reads the rows of an SQLite file page by page, regardless of the trees, to recover what remains if those are
+/// damaged.
 ///
-/// Every page is read as a leaf, also where it says to be something else, because that may be the damage: what does not
-/// look like a row is none. <https://www.sqlite.org/fileformat2.html>
+/// Every page is read as a leaf, even if its type differs, because that may be the damage. Bytes that do not have the
+/// format of a row are ignored. <https://www.sqlite.org/fileformat2.html>
 ///
-/// Whatever the file says, time and memory grow with its size and no faster: rows that claim more than there can be are none.
+/// Time and memory are linear in the size of the file, regardless of its contents: rows that claim an impossible size are
+/// ignored.
 final class PageScanner {
-    /// So often a page can be read as a part of a chain: in a whole file once for each way in which a leaf is read.
+    /// The maximum number of times that a page is read as part of a chain: in an intact file once for each way of
+    /// reading a leaf.
     private static let readings = 8
-    /// So many times its size a page can hold in rows: in a whole file once.
+    /// The maximum size of the rows of a page, as a multiple of its size: 1 in an intact file.
     private static let overlap = 4
 
     private let file: FileHandle
     private let pageSize: Int
     private let pageCount: Int
-    /// Pages of chains that may be read yet.
+    /// The number of pages of chains that may still be read.
     private var chainBudget: Int
-    /// Bytes of rows that the present page may hold yet.
+    /// The number of bytes of rows that the present page may still contain.
     private var pageBudget = 0
 
-    /// The file is not in use, and has no log.
+    /// Opens a file, which must not be in use and must not have a log.
     init(path: String) throws {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         let header = [UInt8](try file.read(upToCount: 100) ?? Data())
         let written = header.count < 18 ? 0 : Int(header[16]) << 8 | Int(header[17])
         let size = written == 1 ? 65536 : written
-        // Damaged: as this program writes it.
+        // If the header is damaged: the page size of this program.
         pageSize = size >= 512 && size <= 65536 && size.nonzeroBitCount == 1 ? size : 4096
         pageCount = Int(try file.seekToEnd()) / pageSize
         chainBudget = Self.readings * pageCount
@@ -69,7 +72,8 @@ final class PageScanner {
 
     // MARK: Cells
 
-    /// Leaves have a header of 8 bytes, others one of 12 and in each cell the number of a page.
+    /// Reads the rows of a page. Leaves have a header of 8 bytes; other pages have one of 12, and a page number in each
+    /// cell.
     private func forEachRow(
         of page: [UInt8], _ number: Int, headerCount: Int, isTable: Bool, _ body: (RawRow) throws -> Void
     ) throws {
@@ -99,7 +103,7 @@ final class PageScanner {
         return RawRow(rowID: rowID, values: values, pages: pages)
     }
 
-    /// What does not fit into a page goes on in a chain of others.
+    /// Returns the payload of a cell. The part that does not fit into the page is in a chain of overflow pages.
     private func payload(
         _ cell: inout ByteCursor, count: Int, isTable: Bool, _ pages: inout [Int]
     ) throws -> [UInt8]? {
@@ -119,7 +123,7 @@ final class PageScanner {
         return bytes
     }
 
-    /// A chain that comes to a page for the second time is none.
+    /// Reads a chain of overflow pages. A chain that reaches a page twice is invalid.
     private func chain(from first: Int, after head: [UInt8], count: Int, _ pages: inout [Int]) throws -> [UInt8]? {
         var (payload, next) = (head, first)
         var visited: Set<Int> = []
@@ -151,8 +155,8 @@ final class PageScanner {
         return values.isEmpty ? nil : values
     }
 
-    /// Whether the columns that a record says to have are as long as all of it: told before its pages are read. Within a
-    /// page more may follow them, as SQLite has it.
+    /// Whether the sizes of a record's columns add up to its size, which is checked before its pages are read. In a
+    /// page, more bytes may follow, as SQLite permits.
     private static func columnsFit(_ head: [UInt8], _ count: Int) -> Bool {
         var header = ByteCursor(head, at: 0)
         guard let headerCount = header.varint(), headerCount <= 64 else { return false }
@@ -188,7 +192,7 @@ final class PageScanner {
     }
 }
 
-/// A place in bytes that may end anywhere.
+/// A position in bytes, with bounds checks.
 private struct ByteCursor {
     private let source: [UInt8]
     private(set) var position: Int
@@ -218,7 +222,7 @@ private struct ByteCursor {
         return bytes.reduce(first >= 0x80 ? -1 : 0) { $0 << 8 | Int64($1) }
     }
 
-    /// Seven bits a byte, of the ninth all eight.
+    /// Reads a number with seven bits per byte, eight in the ninth.
     mutating func varint() -> Int64? {
         var value: UInt64 = 0
         for index in 0..<9 {

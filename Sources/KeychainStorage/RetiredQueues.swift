@@ -1,25 +1,25 @@
 internal import Synchronization
 
-/// Keeps the Dispatch queues of the databases that were closed, or could not be opened, last.
+/// Retains the Dispatch queues of recently closed databases, and of those that could not be opened.
 ///
-/// Freeing a queue with queue-specific data, as GRDB's queues have, starts a thread of Dispatch. Where the system allows no more
-/// threads, Dispatch retries indefinitely and the caller waits (`_dispatch_temporary_resource_shortage` in libdispatch's queue.c).
-/// A process under such a limit has to report its error and to end.
+/// Freeing a queue with queue-specific data, as GRDB's queues have, starts a thread of Dispatch. If the system does not
+/// permit more threads, Dispatch retries indefinitely and the caller waits (`_dispatch_temporary_resource_shortage` in
+/// libdispatch's queue.c). A process under such a limit must be able to report its error and exit.
 final class RetiredQueues: Sendable {
     static let shared = RetiredQueues()
 
-    /// More than a process closes while it ends.
+    /// The number of retained queues, more than a process closes while it exits.
     private static let limit = 8
 
     private let queues = Mutex<[any AnyObject & Sendable]>([])
 
-    /// Keeps `queue`, or its owner, until several others were kept after it.
+    /// Retains `queue`, or its owner, until several others have been retained after it.
     func keep(_ queue: any AnyObject & Sendable) {
         let previous = queues.withLock { queues in
             defer { queues = [queue] + queues.prefix(Self.limit - 1) }
             return queues
         }
-        // Frees the oldest after the lock was released.
+        // Frees the oldest queue after the mutex has been unlocked.
         withExtendedLifetime(previous) {}
     }
 }

@@ -3,14 +3,15 @@ internal import Keychain
 internal import SystemPackage
 
 extension SQLiteRecordStore {
-    /// Closes the store, after it has replaced its file with a copy without free pages if `policy` applies.
+    /// Closes the store, after replacing its file with a copy without free pages if `policy` applies.
     ///
-    /// Waits for running calls, like ``close()``. Does nothing if the store is closed or read-only. The old file stays until the copy
-    /// is complete; after an error it is still there, and complete.
+    /// Waits for running calls, like ``close()``. Has no effect if the store is closed or read-only. The old file
+    /// remains until the copy is complete, and after an error.
     ///
-    /// - Returns: The bytes by which the file has become smaller.
-    /// - Throws: `severalNames`; `diskFull` if the copy does not fit on the disk; `damaged` if the structure of the file has
-    ///   faults, because a copy would lose rows that a repair finds; `io` with SQLITE_INTERRUPT after the time limit.
+    /// - Returns: The reduction of the file's size in bytes.
+    /// - Throws: `severalNames`; `diskFull` if the copy does not fit on the disk; `damaged` if the structure of the
+    ///   file has faults, because a copy would lose rows that a repair finds; `io` with SQLITE_INTERRUPT after the time
+    ///   limit.
     package func close(compacting policy: CompactionPolicy) throws(StoreOpenError) -> Int {
         guard let connection = takeConnection() else { return 0 }
         guard !isReadOnly else {

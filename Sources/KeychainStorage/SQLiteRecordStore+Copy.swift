@@ -3,11 +3,11 @@ internal import GRDB
 package import Keychain
 
 extension SQLiteRecordStore {
-    /// Writes a copy of one consistent state of the store to the empty file at `path`, edits it, and leaves it closed,
-    /// without a log beside it. Pages of rows that are gone are not in it.
+    /// Writes a copy of one consistent state of the store to the empty file at `path`, edits it in one transaction, and
+    /// closes it, without a log next to it. Pages of deleted rows are not copied.
     ///
-    /// The store waits meanwhile, for as long as the file takes to be written. Durability is left to the caller.
-    /// `edit` is one transaction of the copy. What throws leaves a file that is of no use.
+    /// Blocks the store while the file is written. The caller makes the file durable. After an error the file is
+    /// unusable.
     package func copy<Result>(
         to path: String, _ edit: (any RecordWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
@@ -21,7 +21,7 @@ extension SQLiteRecordStore {
         } catch {
             throw KeychainFault(copying: error)
         }
-        // secure_delete is on: what is removed leaves nothing in the pages.
+        // secure_delete is on, so deleted rows leave nothing in the pages.
         defer { copy.close() }
         let result = try copy.write(edit)
         try copy.checkpoint()
@@ -30,7 +30,7 @@ extension SQLiteRecordStore {
 }
 
 extension KeychainFault {
-    /// Why a copy that was just written cannot be opened.
+    /// The reason why a new copy cannot be opened.
     fileprivate init(copying error: StoreOpenError) {
         self =
             switch error {

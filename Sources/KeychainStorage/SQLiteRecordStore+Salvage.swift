@@ -3,19 +3,19 @@ internal import GRDB
 package import Keychain
 
 extension SQLiteRecordStore {
-    /// A store without a row in the empty file at `path`. Durability, and its name, are left to the caller.
+    /// Creates a store without rows in the empty file at `path`. The caller makes it durable and renames it.
     package static func create(inEmptyFile path: String) throws(StoreOpenError) -> SQLiteRecordStore {
         SQLiteRecordStore(try WriterConnection.create(try StoreFile(path: path)), isReadOnly: false)
     }
 
-    /// Whatever rows still lie in the pages of a damaged file, in a new store in the empty file at `path`.
+    /// Copies all rows that the pages of a damaged file still contain into a new store in the empty file at `path`.
     ///
-    /// No row is looked into, and trees and indexes are not asked. What comes of it serves to be read: it lacks what says that
-    /// tags and the keys of classes are unique, which those of damaged rows may not be.
+    /// Does not inspect rows, and uses neither trees nor indexes. The result is for reading only: it lacks the unique
+    /// constraints of tags and class keys, which damaged rows may violate.
     ///
-    /// - Parameter source: a copy that nobody uses, with its log beside it; it may be changed.
+    /// - Parameter source: A copy that is not in use, with its log next to it. May be modified.
     package static func salvage(fileAt source: String, to path: String) throws(KeychainFault) -> SQLiteRecordStore {
-        // What the log holds belongs to the pages, if SQLite can still tell.
+        // The log's contents belong to the pages, if SQLite can still read it.
         let readable = try? SQLiteRecordStore.open(path: source)
         try? readable?.checkpoint()
         defer { readable?.close() }
@@ -44,13 +44,13 @@ extension SQLiteRecordStore {
     }
 }
 
-/// Puts each row into the table that has rows like it: no two tables have the same columns.
+/// Inserts each row into the table with matching columns: no two tables have the same columns.
 private struct Salvage {
     private static let uniqueIndexes = ["directory_tag", "directory_always_tag", "item_tag", "item_always_tag"]
 
     private let pages: PageScanner
     private let db: Database
-    /// What puts a row into each table.
+    /// The statement that inserts a row into each table.
     private let inserts: [String: String]
 
     init(from pages: PageScanner, to db: Database) throws {
@@ -85,7 +85,7 @@ private struct Salvage {
                 """)
     }
 
-    /// Of two rows of one number the newer one stays. One that the table refuses is none.
+    /// Inserts a row. Of two rows with one number the newer one stays. A row that the table refuses is ignored.
     private func put(_ row: RawRow, in table: String) throws {
         var values = row.values.map(\.databaseValue)
         if let rowID = row.rowID { values[0] = rowID.databaseValue }
@@ -103,14 +103,15 @@ private struct Salvage {
 }
 
 extension ColumnInfo {
-    /// A value as readers take it: one bit makes bytes of a number, or text of bytes, and the table refuses either.
+    /// Returns a value as readers convert it: one changed bit makes a number or text of bytes, which the table would
+    /// refuse.
     func asRead(_ value: String) -> String { "CAST(\(value) AS \(type))" }
 }
 
 extension RawRow {
     static let tables = ["store", "slot", "device", "class_key", "user_key", "directory", "item", "secret"]
 
-    /// Where rows like this one belong; nil for what is no row of a keychain.
+    /// The table for rows of this form; nil if it is not a row of a keychain.
     var table: String? {
         guard rowID != nil else { return values.count == 7 && byteCount(5) == 40 ? "class_key" : nil }
         guard values.first == .null else { return nil }

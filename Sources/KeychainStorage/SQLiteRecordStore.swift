@@ -4,17 +4,17 @@ internal import Synchronization
 
 /// The sealed records of one keychain in an SQLite database (WAL, `synchronous=FULL`, locked for this process).
 ///
-/// Calls may come from any thread. Changes that come at the same time share one transaction, and with it the wait for the
-/// disk; reads do not wait for it.
+/// Thread-safe. Concurrent changes share one transaction, and with it the wait for the disk; reads do not wait for it.
 package final class SQLiteRecordStore: RecordStore {
     package enum Access: Sendable {
         case readWrite
-        /// Changes no byte on the medium; refused while somebody else writes, and after a use that was cut off.
+        /// For reading only: changes no byte on the medium. Refused while another process writes, and after an
+        /// interrupted use.
         case readOnly
     }
 
     package let isReadOnly: Bool
-    /// Nil once closed. Replaced when a new store gets its name.
+    /// The connection; nil after `close`. Replaced when a new store gets its name.
     private let connection: Mutex<WriterConnection?>
     private let onExternalChange = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -23,7 +23,7 @@ package final class SQLiteRecordStore: RecordStore {
         self.isReadOnly = isReadOnly
     }
 
-    /// Opens the keychain at `path`; symbolic links are followed. Changes nothing if it throws.
+    /// Opens the keychain at `path`. Follows symbolic links. An error leaves everything unchanged.
     package static func open(
         path: String, access: Access = .readWrite, refusesOtherWriters: Bool = false
     ) throws(StoreOpenError) -> SQLiteRecordStore {
@@ -35,11 +35,13 @@ package final class SQLiteRecordStore: RecordStore {
         }
     }
 
-    /// Creates a keychain at `path`, mode 0600, in directories (0700) that are created as needed.
+    /// Creates a keychain at `path`, mode 0600. Creates missing directories with mode 0700.
     ///
-    /// `initialize` fills the store that it is given, and may keep it: that store is the keychain at `path` from then
-    /// on. All of it happens under another name in the same directory, so that a crash leaves nothing at `path`.
-    /// What `initialize` throws is thrown as ``StoreOpenError/initialization(_:)``, a full disk as itself.
+    /// `initialize` fills the store that it receives, and may retain it: that store is the keychain at `path`
+    /// afterwards. It is written under a temporary name in the same directory, so that a crash leaves nothing at
+    /// `path`.
+    ///
+    /// - Throws: The error of `initialize` as ``StoreOpenError/initialization(_:)``; a full disk as such.
     package static func create<Result>(
         at path: String, initialize: (SQLiteRecordStore) throws(KeychainFault) -> Result
     ) throws(StoreOpenError) -> Result {
@@ -113,26 +115,25 @@ package final class SQLiteRecordStore: RecordStore {
             do throws(KeychainFault) {
                 return try KeychainFault.mapping(db) { try StructureCheck.faults(in: db) }
             } catch .decode {
-                // Too damaged to be checked to the end.
+                // The damage prevents a complete check.
                 return 1
             }
         }
     }
 
-    /// The number of rows that an index misses plus the number of wrong index entries.
+    /// Returns the number of rows that are missing in an index plus the number of wrong index entries.
     package func indexFaults() throws(KeychainFault) -> Int {
         try read { (reader) throws(KeychainFault) in try reader.compareIndexes().count }
     }
 
-    /// Moves everything from the write-ahead log into the database and empties the log.
-    ///
-    /// Until then the log keeps what was deleted or overwritten, however secure the deletion.
+    /// Moves the write-ahead log into the database and truncates it. Before that, the log contains deleted and
+    /// overwritten data in spite of secure_delete.
     package func checkpoint() throws(KeychainFault) {
         guard !isReadOnly else { return }
         try current().erase()
     }
 
-    /// Moves the log into the database and continues without a log: for a file that another one is about to replace.
+    /// Moves the log into the database and continues without a log: for a file that is about to be replaced.
     package func removeLog() throws(KeychainFault) {
         let connection = try current()
         try connection.perform { db throws(KeychainFault) in
@@ -142,13 +143,13 @@ package final class SQLiteRecordStore: RecordStore {
         }
     }
 
-    /// Waits for running calls. Must not be called from within the body of one.
+    /// Closes the store after running calls. Must not be called in the body of one.
     package func close() {
-        // A failed checkpoint loses nothing: the log stays, and the next opening continues with it.
+        // A failed checkpoint loses nothing: the log remains, and the next use continues with it.
         takeConnection()?.close(after: isReadOnly ? nil : { db in _ = try? db.checkpoint(.truncate) })
     }
 
-    /// Returns the connection to its last user; later calls throw `notAvailable`.
+    /// Returns the connection for its last use. Later calls throw `notAvailable`.
     func takeConnection() -> WriterConnection? {
         connection.withLock { connection in
             defer { connection = nil }
@@ -170,7 +171,7 @@ package final class SQLiteRecordStore: RecordStore {
         }
     }
 
-    /// Goes on with the same records in the database that `reopen` opens.
+    /// Continues with the same records in the database that `reopen` opens.
     private func replaceConnection(_ reopen: () throws(StoreOpenError) -> WriterConnection) throws(StoreOpenError) {
         close()
         let new = try reopen()

@@ -7,7 +7,7 @@ extension SQLiteRecords {
         FROM directory WHERE
         """
     static let directoryByID = directorySelect + " id = ?"
-    /// As with items, an index gives the row's number alone, and the row all columns.
+    /// The index provides, as for items, only the row number, and the row provides all columns.
     private static let indexedDirectorySelect = """
         SELECT directory.id, directory.parent, directory.version, directory.generation, directory.tag, \
         directory.always_tag, directory.name_seal, directory.always_name_seal, directory.name, directory.always_name \
@@ -69,7 +69,7 @@ extension SQLiteRecords {
         try row(Self.alwaysDirectory, [.row(parent)]) { _ in true } ?? false
     }
 
-    /// As with items, the UPDATE of a row that keeps its place leaves the indexes alone.
+    /// Updating a row, as for items, with unchanged keys leaves the indexes unchanged.
     func put(_ directory: DirectoryRecord) throws(KeychainFault) {
         let updated = try execute(
             """
@@ -83,7 +83,7 @@ extension SQLiteRecords {
                 .blob(directory.tag), .blob(directory.alwaysTag),
             ])
         guard updated == 0 else { return }
-        // A new name, perhaps in the place of an old one.
+        // A new name may replace an old one.
         erasures?.note()
         try insert(directory)
     }

@@ -2,8 +2,8 @@ internal import GRDB
 internal import Keychain
 internal import SQLiteRows
 
-/// Rows and indexes compared in both directions. Every statement names the index that it reads, or that it reads none: SQLite
-/// would answer from whichever index is cheapest, which may be the damaged one.
+/// Comparison of rows and indexes in both directions. Every statement names the index that it reads, or none: SQLite
+/// would choose the cheapest index, which may be the damaged one.
 extension SQLiteRecords {
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainFault) -> IndexedRows {
         do throws(KeychainFault) {
@@ -26,7 +26,8 @@ extension SQLiteRecords {
         return IndexedRows(unindexed: unindexed, last: rows.count < limit ? nil : rows.last)
     }
 
-    /// A page of an index that cannot be read does not hide that another index misses the row.
+    /// Checks one row in each index, because an unreadable page of one index must not hide that another index misses
+    /// the row.
     private func rowByIndexes(of table: IndexedTable, after: RowID) throws(KeychainFault) -> IndexedRows {
         let next = "SELECT id FROM \(table.name) NOT INDEXED WHERE id > ? ORDER BY id LIMIT 1"
         guard let id = try row(next, [.row(after)], { try $0.rowID(0) }) else {
@@ -41,7 +42,7 @@ extension SQLiteRecords {
             } catch {
                 guard error == .decode else { throw error }
                 isIncomplete = true
-                // A look-up by tag fails at the same page. A listing may end before it, without an error.
+                // A lookup by tag fails at the same page. A listing may end before it, without an error.
                 if !index.isUnique { isUnindexed = true }
             }
         }
@@ -67,7 +68,7 @@ extension SQLiteRecords {
         return IndexEntries(wrongEntries: wrongEntries, next: Self.start(behind: position))
     }
 
-    /// The start of the next index; nil after the last one.
+    /// Returns the start of the next index; nil after the last one.
     private static func start(behind position: IndexPosition) -> IndexPosition? {
         let next = position.index + 1
         return StoreIndex.all.indices.contains(next) ? IndexPosition(index: next) : nil
@@ -78,7 +79,7 @@ extension SQLiteRecords {
         of index: StoreIndex, after last: IndexPosition.Entry?, limit: Int
     ) throws(KeychainFault) -> [(entry: IndexPosition.Entry?, isRight: Bool)] {
         guard let last else { return try rows(index.firstEntries, [.limit(limit)], index.entry) }
-        // First the other rows of the same key: a comparison of (key, row) with a pair would go through all of them.
+        // Reads the other rows of the same key first: a comparison of (key, row) with a pair would scan all of them.
         let found = try rows(index.entriesOfKey, [last.key.value, .row(last.row), .limit(limit)], index.entry)
         guard found.count < limit else { return found }
         return found
@@ -99,8 +100,9 @@ extension SQLiteRecords {
         return shared
     }
 
-    /// Dropped and created, not REINDEX: a row whose entry is missing can be changed only while there is no index. The rows of
-    /// sqlite_schema keep their order, because indexes are the last ones and all of them go.
+    /// Drops and creates the indexes instead of REINDEX: a row without its entry can be changed only while there is no
+    /// index. The rows of sqlite_schema keep their order, because indexes are the last ones and all of them are
+    /// dropped.
     func rebuildIndexes(
         _ separate: (any RecordWriter) throws(KeychainFault) -> Void
     ) throws(KeychainFault) {

@@ -8,9 +8,9 @@ extension SQLiteRecords {
         """
     private static let itemSelect = "SELECT \(itemColumns) FROM item WHERE"
     static let itemByID = itemSelect + " id = ?"
-    /// Takes row numbers from an index, and all columns from the rows of these numbers. In a plain look-up SQLite reads the
-    /// columns that an index has from the index, where they are always what was asked for; read from the row they show whether
-    /// the index leads to the right one. A number that no row has gives NULL in all columns: ``KeychainFault/decode``.
+    /// Takes row numbers from an index, and all columns from the rows with these numbers. A plain query would read
+    /// indexed columns from the index, where they always match the search. Read from the row, they show whether the
+    /// index refers to the right one. A number without a row yields NULL in all columns: ``KeychainFault/decode``.
     private static let indexedItemSelect = """
         SELECT item.id, item.directory, item.version, item.protection, item.generation, item.tag, item.always_tag, \
         item.ephemeral, item.mac, item.metadata_seal, item.secret_seals, item.metadata \
@@ -24,7 +24,7 @@ extension SQLiteRecords {
         SELECT \(itemColumns), \(ciphertext) FROM item WHERE id = ?
         """
     static let secretOfItem = "SELECT \(ciphertext) FROM item WHERE id = ?"
-    /// Looks for a long secret only where there is no short one.
+    /// Searches for a long secret only if there is no short one.
     private static let ciphertext = "coalesce(secret, (SELECT ciphertext FROM secret WHERE item = item.id))"
 
     func item(id: RowID) throws(KeychainFault) -> ItemRecord? {
@@ -92,7 +92,7 @@ extension SQLiteRecords {
         try row(Self.alwaysItem, [.row(directory)]) { _ in true } ?? false
     }
 
-    /// UNION, not UNION ALL: directories that lie in a circle are met once.
+    /// UNION instead of UNION ALL, so that directories in a cycle occur once.
     static let itemClasses = """
         WITH RECURSIVE below (id) AS (VALUES (?) \
         UNION SELECT directory.id FROM below JOIN directory ON directory.parent = below.id) \
@@ -114,7 +114,8 @@ extension SQLiteRecords {
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault) {
         let arguments = Self.arguments(item, secret: secret)
         if let secret, secret.count <= Schema.longestShortSecret { try deleteLongSecret(of: item.id) }
-        // SQLite rewrites the index entries of every column that a statement sets, changed or not. A first version is new.
+        // SQLite rewrites the index entries of every column that a statement sets, changed or not. A first version is a
+        // new row.
         let updated = item.version == 1 ? 0 : try execute(Self.updateItem, arguments)
         if updated == 0 {
             if try itemExists(item.id) { erasures?.note() }
@@ -131,7 +132,8 @@ extension SQLiteRecords {
             [.row(item.id), .blob(secret)])
     }
 
-    /// The row, if it is there under the same tags and in the same directory. ?14 tells whether there is a new secret.
+    /// Updates the row if it exists with the same tags and in the same directory. ?14 states whether there is a new
+    /// secret.
     private static let updateItem = """
         UPDATE item SET version = ?3, protection = ?4, generation = ?5, ephemeral = ?8, mac = ?9, metadata_seal = ?10, \
         secret_seals = ?11, metadata = ?12, secret = CASE WHEN ?14 THEN ?13 ELSE secret END \
@@ -166,8 +168,8 @@ extension SQLiteRecords {
         try execute("DELETE FROM item WHERE id = ?", [.row(id)])
     }
 
-    /// Called before the item's row is changed, which tells whether there is a long secret. Otherwise, in a file whose tables share a
-    /// page because of damage, the row under this number could be an item's.
+    /// Must be called before the item's row is changed, which states whether there is a long secret. In a damaged file,
+    /// whose tables share a page, the row with this number could otherwise be an item's.
     private func deleteLongSecret(of item: RowID) throws(KeychainFault) {
         try execute(
             """

@@ -2,7 +2,7 @@ internal import Keychain
 internal import SQLiteRows
 internal import SecretCrypto
 
-/// The store's row, slots, devices and wrapped class keys: few, and read together.
+/// The store's row, slots, devices and wrapped class keys, which are few and read together.
 extension SQLiteRecords {
     func store() throws(KeychainFault) -> StoreRecord {
         let format = try format()

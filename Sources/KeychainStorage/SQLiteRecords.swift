@@ -2,15 +2,16 @@ internal import GRDB
 internal import Keychain
 internal import SQLiteRows
 
-/// The records of one open database, within one call of the store: reads always, writes within a transaction.
+/// The records of one open database, within one call of the store: for reading always, for writing within a
+/// transaction.
 ///
-/// Statements are prepared once per connection and found again by their text.
+/// Statements are prepared once per connection and cached by their text.
 struct SQLiteRecords: RecordWriter {
     let db: Database
-    /// Of a transaction: nil for reads.
+    /// The flag of the transaction; nil for reads.
     var erasures: ErasureFlag?
 
-    /// The rows of `sql`, each made a record while the statement stands on it.
+    /// Returns the rows of `sql`, each decoded at the present row of the statement.
     func rows<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainFault) -> [Record] {
@@ -24,11 +25,11 @@ struct SQLiteRecords: RecordWriter {
         }
     }
 
-    /// At most `limit` rows after one, in the order of their numbers: of a statement that gives the number first, and takes
-    /// row and limit last.
+    /// Returns at most `limit` rows after a row number, in the order of their numbers.
     ///
-    /// In a damaged file they may stand in any order. Whoever goes on after the last one would miss some, or go round for
-    /// ever: that is ``KeychainFault/decode``.
+    /// The statement returns the number first, and takes the row number and the limit as its last arguments. In a
+    /// damaged file rows may be in any order. Continuing after the last one would miss some, or never end: that is
+    /// ``KeychainFault/decode``.
     func page<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], after: RowID, limit: Int,
         _ record: (borrowing StatementRow) throws -> Record
@@ -42,8 +43,8 @@ struct SQLiteRecords: RecordWriter {
         }
     }
 
-    /// The same as ``rows(_:_:_:)`` without rows that are not of the form of one: a damaged key costs what it seals, not the
-    /// store. The digest tells that it is missing.
+    /// Returns the rows of `sql`, ignoring malformed ones: a damaged key makes unreadable what it seals, not the whole
+    /// store. The digest detects that it is missing.
     func wellFormedRows<Record>(
         _ sql: String, _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainFault) -> [Record] {
@@ -57,7 +58,7 @@ struct SQLiteRecords: RecordWriter {
         return found.compactMap { $0 }
     }
 
-    /// The first row of `sql`.
+    /// Returns the first row of `sql`.
     func row<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainFault) -> Record? {
@@ -71,10 +72,10 @@ struct SQLiteRecords: RecordWriter {
         }
     }
 
-    /// Executes `sql`; returns how many rows it changed.
+    /// Executes `sql`. Returns the number of changed rows.
     @discardableResult
     func execute(_ sql: String, _ arguments: [SQLValue]) throws(KeychainFault) -> Int {
-        // SQLite may have rolled back by itself (full disk); what follows would be a transaction of its own.
+        // SQLite may have rolled back by itself (full disk); further statements would be separate transactions.
         guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
         return try KeychainFault.mapping(db) { try db.change(sql, arguments) }
     }
@@ -104,7 +105,7 @@ extension SQLiteRecords {
         return try page(sql, after: after, limit: limit) { try $0.rowID(0) }
     }
 
-    /// Numbers in the statement itself: it is used again as often as the set is.
+    /// The numbers are part of the statement, which is cached for each set.
     private static func isOf(_ generations: Set<KeyGeneration>) -> String {
         let pairs = generations.map { "(\($0.protection.rawValue), \($0.generation))" }.sorted()
         return "(protection, generation) IN (VALUES \((["(NULL, NULL)"] + pairs).joined(separator: ", ")))"
@@ -128,7 +129,7 @@ extension SQLiteRecords {
         return id < .lastUsual ? id : try lowestFreeRowID(below: end)
     }
 
-    /// Looks at every row: of a store in which one has a number that was never given out.
+    /// Searches all rows: for a store in which a row has a number that was never assigned.
     private func lowestFreeRowID(below end: Int64) throws(KeychainFault) -> RowID {
         let sql = """
             WITH retired (id) AS (SELECT coalesce((SELECT highest_row FROM store WHERE highest_row BETWEEN 0 AND ?1 - 1), 0)), \
@@ -144,7 +145,7 @@ extension SQLiteRecords {
     }
 }
 
-/// Whether a transaction has deleted or overwritten what must not be left in the log.
+/// Whether a transaction has deleted or overwritten data that must not remain in the log.
 final class ErasureFlag {
     private(set) var isSet = false
 

@@ -1,23 +1,23 @@
 internal import Foundation
 internal import GRDB
 
-/// What SQLite still finds. Pages do not tell which of two rows of one number it is that was written under it; and it reads
-/// rows that have more columns than there should be, or other types of values.
+/// Reads the rows that SQLite still finds in a damaged file. Pages do not show which of two rows with one number is the
+/// valid one. SQLite also reads rows with too many columns, or values of other types.
 struct SalvageReader {
-    /// The one column of each that is its row number.
+    /// The column with the row number, by table.
     private static let tables = [
         "store": "id", "slot": "id", "device": "id", "user_key": "generation", "directory": "id", "item": "id",
         "secret": "item",
     ]
 
-    /// Whoever unlocks reads all of these, whatever their numbers.
+    /// The tables that an unlock reads completely.
     private static let keyTables: Set = ["store", "slot", "device", "user_key"]
 
-    /// So many times the size of the file are read: more means that rows lie over one another.
+    /// The maximum number of bytes read, as a multiple of the file's size. More means that rows overlap.
     private static let overlap = 4
 
     private let source: Database
-    /// Bytes of rows that may be read yet.
+    /// The number of bytes of rows that may still be read.
     private var budget: Int
 
     init(in source: Database) throws {
@@ -54,7 +54,7 @@ struct SalvageReader {
         return known + Set(listed).subtracting(known)
     }
 
-    /// They have no number. Those that the pages have, too, are there.
+    /// Adds class keys, which have no number. Class keys that were recovered from the pages exist already.
     private mutating func addClassKeys(to copy: Database) throws {
         let columns = try source.columns(in: "class_key")
         let values = columns.map { $0.asRead($0.name) }.joined(separator: ", ")
@@ -63,7 +63,7 @@ struct SalvageReader {
         for row in try rows("SELECT \(values) FROM class_key") { try put(row, insert, in: copy) }
     }
 
-    /// As far as they read. A disk that fails is told.
+    /// Reads rows until the first unreadable one. Throws if the disk fails.
     private mutating func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [[DatabaseValue]] {
         var found: [[DatabaseValue]] = []
         do {
@@ -78,7 +78,7 @@ struct SalvageReader {
         return found
     }
 
-    /// One that the table refuses is none. A full disk is told.
+    /// Inserts a row. A row that the table refuses is ignored. Throws if the disk is full.
     private func put(_ row: [DatabaseValue], _ insert: String, in copy: Database) throws {
         do {
             try copy.cachedStatement(sql: insert).execute(arguments: StatementArguments(row))

@@ -1,27 +1,28 @@
 internal import GRDB
 
-/// The tables of format 1, and how a file that has them is told from any other.
+/// The tables of format 1, and how a file that has them is distinguished from any other.
 ///
-/// Rows hold what the records have and nothing else: what is readable in the file is settled here. Nonces and tags
-/// come before ciphertexts, so that heads are read without the overflow pages behind them. A short secret lies in its
-/// item's row, which saves each open a look-up and each commit a page; a long one has a table of its own, because SQLite
-/// writes a row whole: a new xattr would write a secret of 1 MiB again.
+/// Rows contain exactly the fields of the records, so the schema determines what is readable in the file. Nonces and
+/// tags precede ciphertexts, so that summaries can be read without overflow pages. A short secret is in its item's row,
+/// which saves a query per open and a page per commit. A long one has its own table, because SQLite writes whole rows:
+/// a new xattr would otherwise write a secret of 1 MiB again.
 enum Schema {
     /// `PRAGMA application_id`: "KCFS".
     static let applicationID: Int32 = 0x4B43_4653
-    /// `PRAGMA user_version`: the format that is written.
+    /// `PRAGMA user_version`: the format that this program writes.
     static let format = 1
 
-    /// The number of the page that contains the store row: the root page of the first table, because a single row needs no other.
+    /// The number of the page that contains the store row: the root page of the first table, because a single row needs
+    /// no other.
     static let storePage = 2
 
-    /// The longest ciphertext of a secret that lies in its item's row, in bytes.
+    /// The maximum size in bytes of a ciphertext that is in its item's row.
     static let longestShortSecret = 1024
 
-    /// A secret of 512 MiB, the longest of the format (R35), with its other columns, in bytes.
+    /// The maximum size of a row in bytes: a secret of 512 MiB, the limit of the format (R35), and the other columns.
     static let longestRow = (512 << 20) + (1 << 20)
 
-    /// In the order of creation, spelled as SQLite keeps them. Part of the store format.
+    /// The statements in the order of creation, spelled as SQLite stores them. Part of the store format.
     static let statements = tables + StoreIndex.all.map(\.statement)
 
     private static let tables = [
@@ -57,7 +58,7 @@ enum Schema {
         "CREATE TABLE secret (item INTEGER PRIMARY KEY, ciphertext BLOB NOT NULL) STRICT",
     ]
 
-    /// Makes a keychain without a record of an empty database.
+    /// Creates a keychain without records in an empty database.
     static func create(in db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -67,9 +68,10 @@ enum Schema {
         }
     }
 
-    /// Refuses what is no keychain of a known format, or has a table, trigger, view or column that was never written.
+    /// Refuses a file that is not a keychain of a known format, or has a table, trigger, view or column that this
+    /// program never writes. Takes a time that does not depend on the number of rows.
     ///
-    /// Throws ``StoreOpenError`` or what GRDB throws. Does not depend on the number of rows.
+    /// - Throws: ``StoreOpenError`` or an error of GRDB.
     static func verify(_ db: Database) throws {
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
             throw StoreOpenError.notAKeychain

@@ -2,9 +2,9 @@ internal import GRDB
 internal import Keychain
 internal import Synchronization
 
-/// A second connection to an open database, for reads beside a transaction: they see what was committed last.
+/// A second connection to an open database for reads during a transaction, which see the last commit.
 ///
-/// Made when it is first needed: most processes never are so busy.
+/// Opened when it is first needed; most processes never need it.
 final class SnapshotReader: Sendable {
     private enum State: Sendable {
         case unopened(@Sendable () -> DatabaseQueue?)
@@ -12,21 +12,21 @@ final class SnapshotReader: Sendable {
         case closed
     }
 
-    /// Who may use it. Taken after the gate of the writing connection, if at all with it.
+    /// The lock on this connection. Acquired after that of the writing connection, if both are needed.
     private let gate = Gate()
-    /// Touched by the gate's owner only.
+    /// The connection's state, used only by the lock's owner.
     private let state = Mutex(State.closed)
 
-    /// Whether the calling thread is in the middle of a read.
+    /// Whether the calling thread is in a read.
     var isUsedByCurrentThread: Bool { gate.isHeldByCurrentThread }
 
-    /// How it is opened; nil if it cannot be.
+    /// Sets the function that opens the connection, which returns nil if that fails.
     func begin(_ open: @escaping @Sendable () -> DatabaseQueue?) {
         state.withLock { $0 = .unopened(open) }
     }
 
-    /// Runs `body` in a transaction that only reads; within one of the same thread, as a part of it. Nil if there is no such
-    /// connection, or SQLite cannot serve it now.
+    /// Runs `body` in a read transaction; within a read of the same thread, as a part of it. Returns nil if there is no
+    /// such connection, or SQLite cannot use it now.
     func read<Result>(
         _ body: (Database) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result? {
@@ -37,20 +37,20 @@ final class SnapshotReader: Sendable {
         do throws(KeychainFault) {
             return try Self.use(queue, isNested: isNested, body)
         } catch {
-            // A part of a read of this thread: to wait for the other connection now might be for ever.
+            // In a nested read: waiting for the other connection could be a deadlock.
             if case .inUse = error, !isNested { return nil }
             throw error
         }
     }
 
-    /// Runs `body` while nobody reads here.
+    /// Runs `body` while no thread reads with this connection.
     func excludingReaders<Result>(_ body: () throws(KeychainFault) -> Result) throws(KeychainFault) -> Result {
         gate.acquire()
         defer { gate.release() }
         return try body()
     }
 
-    /// Forgets the pages that SQLite has in memory; waits for a read that is under way.
+    /// Frees the cached pages. Waits for a read in progress.
     func releaseMemory() {
         gate.acquire()
         defer { gate.release() }
@@ -58,7 +58,7 @@ final class SnapshotReader: Sendable {
         queue.unsafeReentrantRead { db in try? db.execute(sql: WriterConnection.releaseMemory) }
     }
 
-    /// Closes it for good; waits for a read that is under way.
+    /// Closes the connection permanently. Waits for a read in progress.
     func close() {
         gate.acquire()
         defer { gate.release() }

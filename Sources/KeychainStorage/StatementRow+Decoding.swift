@@ -2,7 +2,8 @@ internal import Keychain
 internal import SQLiteRows
 internal import SecretCrypto
 
-/// Columns by index as the records have them. All throw: a damaged file may hold anything in any column.
+/// Decodes columns by index into the types of records. All functions throw, because a damaged file may contain any
+/// value in any column.
 extension StatementRow {
     func number(_ index: Int) throws -> Int64 { try integer(index) }
 
@@ -17,7 +18,7 @@ extension StatementRow {
         return value
     }
 
-    /// Protection class and generation, in this order.
+    /// Decodes a protection class and a generation, in this order.
     func keyGeneration(_ index: Int) throws -> KeyGeneration {
         KeyGeneration(try value(index), try number(index + 1))
     }
@@ -27,14 +28,14 @@ extension StatementRow {
         return bytes
     }
 
-    /// Of a fixed size.
+    /// Decodes bytes of a fixed size.
     func bytes(_ index: Int, count: Int) throws -> [UInt8] {
         let bytes = try bytes(index)
         guard bytes.count == count else { throw KeychainFault.decode }
         return bytes
     }
 
-    /// A look-up tag.
+    /// Decodes a lookup tag.
     func tag(_ index: Int) throws -> [UInt8] { try bytes(index, count: 16) }
 
     func optionalTag(_ index: Int) throws -> [UInt8]? {
@@ -50,13 +51,13 @@ extension StatementRow {
         Sealed(nonceAndTag: try self.nonceAndTag(nonceAndTag), ciphertext: try bytes(ciphertext))
     }
 
-    /// Nil if both columns are NULL.
+    /// Decodes a sealed value; nil if both columns are NULL.
     func optionalSealed(nonceAndTag: Int, ciphertext: Int) throws -> Sealed? {
         if isNull(nonceAndTag), isNull(ciphertext) { return nil }
         return try sealed(nonceAndTag: nonceAndTag, ciphertext: ciphertext)
     }
 
-    /// Any number of seals, one after the other.
+    /// Decodes any number of nonces and tags without separators.
     func noncesAndTags(_ index: Int) throws -> [NonceAndTag] {
         let bytes = try bytes(index)
         guard bytes.count.isMultiple(of: NonceAndTag.byteCount) else { throw KeychainFault.decode }
@@ -75,6 +76,6 @@ extension SQLValue {
     static func nonceAndTag(_ nonceAndTag: NonceAndTag) -> SQLValue { .blob(nonceAndTag.bytes) }
     static func nonceAndTag(_ nonceAndTag: NonceAndTag?) -> SQLValue { .blob(nonceAndTag.map { $0.bytes }) }
     static func noncesAndTags(_ noncesAndTags: [NonceAndTag]) -> SQLValue { .blob(noncesAndTags.flatMap { $0.bytes }) }
-    /// At least 0.
+    /// A limit of at least 0.
     static func limit(_ count: Int) -> SQLValue { .integer(Int64(max(0, count))) }
 }

@@ -3,13 +3,13 @@ internal import Keychain
 internal import LinuxSupport
 internal import SystemPackage
 
-/// What a file system says of itself where SQLite knows an I/O error only: that it has become read-only, as the kernel makes
-/// it after errors of the disk, or that a quota is used up.
+/// The state of a file system, for an error that SQLite only reports as an I/O error: it has become read-only, as the
+/// kernel makes it after disk errors, or a quota is exhausted.
 enum StorageMedium {
-    /// As much as finds room in no file that is there already.
+    /// The contents of a test file, more than an existing block could hold.
     private static let probe = [UInt8](repeating: 0, count: 4096)
 
-    /// Why a small file cannot be written in a directory, if that is the reason; it is gone again.
+    /// Returns the reason why a small file cannot be written in a directory; nil if it can. Removes the file.
     static func writeFailure(in directory: FilePath) -> KeychainFault? {
         do {
             let (file, path) = try TemporaryFiles(in: directory).create()

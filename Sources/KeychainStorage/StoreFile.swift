@@ -4,11 +4,12 @@ internal import LinuxSupport
 internal import SecretCrypto
 internal import SystemPackage
 
-/// A keychain file on its way to being opened: exists, is a regular file and has a keychain's header.
+/// A keychain file that is about to be opened: it exists, is a regular file and has a keychain's header.
 ///
-/// Looked at before SQLite does, because SQLite would recover, and so change, what is not ours.
+/// Checked before SQLite opens the file, because SQLite would recover, and so change, a file of another program.
 struct StoreFile {
-    /// Absolute, symbolic links followed: where SQLite looks for the log, whatever the working directory becomes.
+    /// The absolute path without symbolic links, next to which SQLite searches for the log, regardless of the working
+    /// directory.
     let path: FilePath
     let identity: FileIdentity
     private let exposure: FileExposure
@@ -21,14 +22,17 @@ struct StoreFile {
         exposure = FileExposure(mode: stat.mode.rawValue, owner: stat.userID.rawValue)
     }
 
+    /// Requires that no other user may write to the file.
+    ///
     /// - Throws: ``StoreOpenError/othersMayWrite``.
     func requireNoOtherWriter() throws(StoreOpenError) {
         guard !exposure.othersMayWrite else { throw .othersMayWrite }
     }
 
-    /// The descriptor of a file whose header is a keychain's.
+    /// Opens the file and checks that its header is a keychain's. The caller closes the descriptor.
     ///
-    /// The caller closes it, and has claimed the file in ``OpenDatabases``: no lock of SQLite may exist in this process.
+    /// - Precondition: The caller has claimed the file in ``OpenDatabases``: no lock of SQLite may exist in this
+    ///   process.
     func openChecked(_ access: FileDescriptor.AccessMode) throws(StoreOpenError) -> FileDescriptor {
         let descriptor: FileDescriptor
         do {
@@ -47,16 +51,19 @@ struct StoreFile {
 
     var neighbors: StoreNeighbors { StoreNeighbors(of: path) }
 
-    /// Whether there is a log with transactions that belong to this file.
+    /// Returns whether a log with transactions of this file exists.
     ///
-    /// The caller has claimed the file in ``OpenDatabases``: closing the descriptor would release SQLite's locks.
+    /// - Precondition: The caller has claimed the file in ``OpenDatabases``: closing the descriptor would release
+    ///   SQLite's locks.
     func hasOwnLog() throws(StoreOpenError) -> Bool {
         let descriptor = try openChecked(.readOnly)
         defer { try? descriptor.close() }
         return try hasOwnLog(descriptor)
     }
 
-    /// - Parameter descriptor: Of this file.
+    /// Returns whether a log with transactions of this file exists.
+    ///
+    /// - Parameter descriptor: A descriptor of this file.
     /// - Throws: ``StoreOpenError/mismatchedLog(path:)``.
     func hasOwnLog(_ descriptor: FileDescriptor) throws(StoreOpenError) -> Bool {
         let log = SQLiteFileNames.log(of: path.string)
@@ -67,15 +74,17 @@ struct StoreFile {
         }
     }
 
-    /// The log lies beside one name: whoever opens the file by another one misses what is in the log, and what he writes
-    /// is overwritten when it is brought in. A creation that was cut off may have left a name, which is removed.
+    /// Requires that the file has one name. The log is next to one name: a process that opens the file by another one
+    /// misses the log's contents, and loses its own changes when the log is recovered. Removes a name that an
+    /// interrupted creation may have left.
     func requireOneName() throws(StoreOpenError) {
         guard try FileSystemCalls.stat(path).linkCount > 1 else { return }
         TemporaryStoreFile.removeLeftovers(of: self)
         guard try FileSystemCalls.stat(path).linkCount == 1 else { throw .severalNames }
     }
 
-    /// The database header (<https://www.sqlite.org/fileformat.html#the_database_header>): magic, application, format.
+    /// Checks the database header (<https://www.sqlite.org/fileformat.html#the_database_header>): magic, application,
+    /// format.
     private static func checkHeader(_ descriptor: FileDescriptor) throws(StoreOpenError) {
         let header: [UInt8]
         do {

@@ -4,7 +4,8 @@ internal import SQLiteRows
 
 /// The statements that compare an index with its table.
 extension StoreIndex {
-    /// Whether each row of a table has its entry in every index: row number, 1 or 0.
+    /// Returns a statement that checks whether each row of a table has its entry in every index. Columns: row number, 1
+    /// or 0 per index.
     static func rowsWithEntries(of table: IndexedTable) -> String {
         switch table {
         case .directory: rowsWithDirectoryEntries
@@ -20,10 +21,10 @@ extension StoreIndex {
         return "SELECT row.id, \(tests) FROM \(table) AS row NOT INDEXED WHERE row.id > ? ORDER BY row.id LIMIT ?"
     }
 
-    /// Whether one row has its entry in this index.
+    /// The statement that checks whether one row has its entry in this index.
     var rowWithEntry: String { "SELECT \(test) FROM \(table) AS row NOT INDEXED WHERE row.id = ?" }
 
-    /// Whether `row` has the entry that it must have. IS: a damaged row may have no key.
+    /// The condition that `row` has its entry. IS, because a damaged row may have no key.
     private var test: String {
         let search = """
             EXISTS (SELECT 1 FROM \(table) AS entry INDEXED BY \(name) \
@@ -32,10 +33,11 @@ extension StoreIndex {
         return condition.map { "(row.\($0) IS NULL OR \(search))" } ?? search
     }
 
-    /// Columns: key, row number, whether the row has that key. Without an entry where there is no key.
+    /// Decodes an entry from the columns: key, row number, whether the row has that key. The entry is nil if there is
+    /// no key.
     func entry(_ row: borrowing StatementRow) throws -> (entry: IndexPosition.Entry?, isRight: Bool) {
         guard !row.isNull(0), !row.isNull(1) else { return (nil, false) }
-        // Unique are those of tags.
+        // Unique indexes are those of lookup tags.
         let key: IndexPosition.Key = isUnique ? .tag(try row.bytes(0)) : .number(try row.number(0))
         return (IndexPosition.Entry(key: key, row: try row.rowID(1)), try row.number(2) != 0)
     }
@@ -44,7 +46,7 @@ extension StoreIndex {
     var entriesOfKey: String { entries("entry.\(key) = ? AND entry.id > ?") + " ORDER BY entry.id LIMIT ?" }
     var entriesAfterKey: String { entries("entry.\(key) > ?") + " ORDER BY entry.\(key), entry.id LIMIT ?" }
 
-    /// Key and row number of each entry, and whether the row of that number has the key.
+    /// Returns a statement for the key and row number of each entry, and whether the row with that number has the key.
     private func entries(_ range: String) -> String {
         let rowCondition = condition.map { " AND row.\($0) IS NOT NULL" } ?? ""
         return """

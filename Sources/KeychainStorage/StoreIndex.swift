@@ -1,16 +1,16 @@
-/// An index of the store: it finds the rows of `table` by one column, `key`.
+/// An index of the store, which finds the rows of `table` by one column, `key`.
 ///
-/// As SQLite stores it, an entry is the key and the row number, in this order; so an index on (directory) also lists the rows of
-/// a directory in the order of their numbers.
+/// SQLite stores an entry as the key and the row number, in this order. An index on (directory) therefore also lists
+/// the rows of a directory in the order of their numbers.
 struct StoreIndex: Hashable, Sendable {
     let name: String
     let table: String
     let key: String
-    /// Only rows in which this column is not NULL have an entry.
+    /// A column that is not NULL in the rows that have an entry; nil for all rows.
     var condition: String?
     var isUnique = false
 
-    /// Every index, in the order of creation. Part of the store format.
+    /// All indexes in the order of creation. Part of the store format.
     static let all = [
         StoreIndex(name: "directory_tag", table: "directory", key: "tag", isUnique: true),
         StoreIndex(
@@ -24,11 +24,11 @@ struct StoreIndex: Hashable, Sendable {
             name: "item_always_tag", table: "item", key: "always_tag", condition: "always_tag", isUnique: true),
         StoreIndex(name: "item_directory", table: "item", key: "directory"),
         StoreIndex(name: "item_always_directory", table: "item", key: "directory", condition: "always_tag"),
-        // Few entries or none: rows that were added while locked and wait for the next unlock.
+        // Few or no entries: rows that were added while locked and are rewrapped at the next unlock.
         StoreIndex(name: "item_ephemeral", table: "item", key: "id", condition: "ephemeral"),
     ]
 
-    /// The statement that creates it, spelled as SQLite keeps it.
+    /// The statement that creates the index, spelled as SQLite stores it.
     var statement: String {
         let unique = isUnique ? "UNIQUE " : ""
         let suffix = condition.map { " WHERE \($0) IS NOT NULL" } ?? ""

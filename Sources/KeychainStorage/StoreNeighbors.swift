@@ -4,10 +4,10 @@ internal import SystemPackage
 
 /// The files next to a store that SQLite opens because of their names: its write-ahead log and a rollback journal.
 ///
-/// SQLite opens them without checking their type, so that a FIFO blocks it forever. It plays back any rollback journal, which
-/// overwrites the store with pages of another database. See <https://www.sqlite.org/howtocorrupt.html>.
+/// SQLite opens them without checking their type, so that a FIFO blocks it forever. It plays back any rollback journal,
+/// which overwrites the store with pages of another database. See <https://www.sqlite.org/howtocorrupt.html>.
 package struct StoreNeighbors: Sendable {
-    /// The path of the store, symbolic links followed.
+    /// The path of the store, without symbolic links.
     private let store: String
 
     /// - Parameter path: The path of the store. Symbolic links are followed, as SQLite does.
@@ -18,9 +18,9 @@ package struct StoreNeighbors: Sendable {
     /// - Parameter store: The path of the store, without symbolic links.
     init(of store: FilePath) { self.store = store.string }
 
-    /// Requires that SQLite can open the store without opening anything else than a log that is a regular file.
+    /// Requires that SQLite opens no other file next to the store than a log that is a regular file.
     ///
-    /// This format uses a write-ahead log, so that there is never a rollback journal next to a store.
+    /// This format uses a write-ahead log, so a rollback journal next to a store is never its own.
     ///
     /// - Throws: ``StoreOpenError/foreignFile(path:)``.
     package func requirePlain() throws(StoreOpenError) {
@@ -29,7 +29,7 @@ package struct StoreNeighbors: Sendable {
         guard try type(of: journal) == nil else { throw .foreignFile(path: journal) }
     }
 
-    /// Requires that a store can be created at the path: there is neither a log nor a journal.
+    /// Requires that a store can be created at the path: neither a log nor a journal exists.
     ///
     /// - Throws: ``StoreOpenError/leftoverFile(path:)``.
     package func requireNone() throws(StoreOpenError) {
@@ -38,7 +38,8 @@ package struct StoreNeighbors: Sendable {
         }
     }
 
-    /// Returns nil if there is no such file. A name that is too long for the file system does not exist.
+    /// Returns the type of a file; nil if it does not exist, which includes a name that is too long for the file
+    /// system.
     private func type(of path: String) throws(StoreOpenError) -> FileType? {
         do throws(StoreOpenError) {
             return try FileSystemCalls.stat(FilePath(path), follow: false).type

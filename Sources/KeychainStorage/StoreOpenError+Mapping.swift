@@ -3,7 +3,7 @@ internal import Keychain
 internal import SystemPackage
 
 extension StoreOpenError {
-    /// What a system call on the file or its directory answered.
+    /// Maps the errno of a system call on the file or its directory.
     init(_ errno: Errno) {
         self =
             switch errno {
@@ -17,7 +17,7 @@ extension StoreOpenError {
             }
     }
 
-    /// What opening through SQLite threw; the holder of a busy one is for the caller to find.
+    /// Maps an error of opening the file through SQLite. The caller finds the holder of a busy one.
     init(opening error: any Error) {
         switch error {
         case let error as StoreOpenError: self = error
@@ -37,7 +37,7 @@ extension StoreOpenError {
             case .SQLITE_BUSY, .SQLITE_LOCKED: .inUse(processID: 0)
             case .SQLITE_FULL: .diskFull
             case .SQLITE_READONLY: .readOnlyFileSystem
-            // The file itself has been opened before: it is the write-ahead log that cannot be created.
+            // The file itself has been opened before, so the write-ahead log cannot be created.
             case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: .permissionDenied
             default: .io(code.rawValue)
             }

@@ -1,10 +1,12 @@
 internal import GRDB
 
-/// The check of a database file's own structure: trees, pages and columns.
+/// The check of a database file's structure: trees, pages and columns.
 enum StructureCheck {
-    /// Returns the number of faults. The contents of indexes are not part of it: ``RecordReader/compareIndexes()`` names the rows.
+    /// Returns the number of faults. The contents of indexes are not included: ``RecordReader/compareIndexes()`` names
+    /// the rows.
     ///
-    /// `PRAGMA integrity_check` also reports pages that are neither in a tree nor free: without a fault, every row is reachable.
+    /// `PRAGMA integrity_check` also reports pages that are neither in a tree nor free. Without a fault, every row is
+    /// reachable.
     static func faults(in db: Database) throws -> Int {
         var faults = 0
         let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")

@@ -2,16 +2,18 @@ internal import LinuxSupport
 internal import SecretCrypto
 internal import SystemPackage
 
-/// Interrupts work that takes too long, repeatedly until the work has ended: sqlite3_interrupt affects running statements only
-/// (<https://www.sqlite.org/c3ref/interrupt.html>).
+/// Interrupts an operation that takes too long, repeatedly until it has ended: sqlite3_interrupt affects running
+/// statements only (<https://www.sqlite.org/c3ref/interrupt.html>).
 final class TimeLimit: Sendable {
     private let hasEnded = Monitor(false)
     private let deadline: ContinuousClock.Instant?
 
+    /// Starts the time limit.
+    ///
     /// - Parameters:
-    ///   - limit: nil for no limit.
-    ///   - interrupt: called on another thread, never after ``end()``.
-    /// - Throws: EAGAIN without a thread.
+    ///   - limit: The limit; nil for none.
+    ///   - interrupt: Called on another thread, never after ``end()``.
+    /// - Throws: EAGAIN if the system cannot create a thread.
     init(_ limit: Duration?, interrupt: @escaping @Sendable () -> Void) throws(Errno) {
         deadline = limit.map { .now + $0 }
         guard let limit else { return }

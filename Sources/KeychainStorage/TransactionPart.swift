@@ -4,15 +4,16 @@ internal import Keychain
 internal import LinuxSupport
 internal import Synchronization
 
-/// One caller's part of a transaction: run by the caller, or by another one who has the connection while the caller waits.
+/// The write of one caller in a group commit, executed by the caller or by another thread that holds the lock while the
+/// caller waits.
 final class TransactionPart: Sendable {
     typealias Call = LentCall<SQLiteRecords, Result<Void, KeychainFault>>
 
-    /// What a caller hears who waits.
+    /// The role of a waiting caller.
     enum Turn: Sendable {
-        /// The connection is the caller's: to run this part and those of others.
+        /// The caller holds the lock, and must execute its own write and those of others.
         case lead
-        /// Another one has run it, and the transaction is at an end.
+        /// Another thread has executed it, and the transaction has ended.
         case completed
     }
 
@@ -22,7 +23,7 @@ final class TransactionPart: Sendable {
         var isErasing = false
     }
 
-    /// The caller's.
+    /// The caller's thread.
     let thread = pthread_self()
     let ending: (any TransactionEnding)?
     private let call: Call
@@ -34,9 +35,9 @@ final class TransactionPart: Sendable {
         self.ending = ending
     }
 
-    /// Why nothing of it is in the store; its own error, or that of the transaction.
+    /// The reason why none of its changes is in the store: its own error, or that of the transaction.
     var failure: KeychainFault? { state.withLock { $0.failure } }
-    /// Whether it has deleted or overwritten something.
+    /// Whether it has deleted or overwritten data.
     var isErasing: Bool { state.withLock { $0.isErasing } }
 
     func execute(_ records: SQLiteRecords) throws(KeychainFault) {
@@ -45,18 +46,18 @@ final class TransactionPart: Sendable {
         state.withLock { $0.isErasing = isErasing }
     }
 
-    /// The first error stays.
+    /// Records an error. The first one stays.
     func fail(with error: KeychainFault) {
         state.withLock { $0.failure = $0.failure ?? error }
     }
 
-    /// For the caller: waits for its turn.
+    /// Blocks the caller until it has a role.
     func waitForRole() -> Turn {
         wake.wait()
         return state.withLock { $0.turn }
     }
 
-    /// Wakes the caller, who waits.
+    /// Wakes the waiting caller.
     func wake(_ turn: Turn) {
         state.withLock { $0.turn = turn }
         wake.signal()

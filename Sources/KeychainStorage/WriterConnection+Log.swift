@@ -5,22 +5,23 @@ internal import LinuxSupport
 internal import SQLiteRows
 internal import Synchronization
 
-/// The state of the log of an open database. Used by the gate's owner.
+/// The state of the log of an open database. Used by the lock's owner.
 struct LogProgress: Sendable {
     /// The number of pages after which a checkpoint is due: SQLite's default.
     static let pageLimit = 1000
 
     /// Whether the next transaction may be the first in the log.
     var mayBegin = true
-    /// Pages written since the last complete checkpoint.
+    /// The number of pages written since the last complete checkpoint.
     var pages = 0
-    /// Whether all transactions in the log are durable. The one of ``Connection/beginLog(_:)`` becomes durable with the next commit.
+    /// Whether all transactions in the log are durable. The one of ``WriterConnection/beginLog(_:)`` becomes durable
+    /// with the next commit.
     var isDurable = true
-    /// Whether the log must be emptied before the next commit: a transaction in it may never reach the disk, and a log ends for a
-    /// reader where a frame is missing. fsync(2) reports an error only once.
+    /// Whether the log must be truncated before the next commit: a transaction in it may never reach the disk, and a
+    /// log ends for a reader where a frame is missing. fsync(2) reports an error only once.
     var mustBeEmptied = false
 
-    /// A commit or a checkpoint has failed, perhaps at its sync.
+    /// Records that a commit or a checkpoint has failed, possibly at its sync.
     mutating func fail() {
         if !isDurable { mustBeEmptied = true }
     }
@@ -28,12 +29,12 @@ struct LogProgress: Sendable {
 
 /// The write-ahead log of an open database.
 extension WriterConnection {
-    /// The size of the log in bytes, by which a checkpoint extends the database at most.
+    /// The size of the log in bytes, the maximum by which a checkpoint extends the database.
     var logBytes: Int {
         FileStatus(at: logPath).map { Int(clamping: $0.size) } ?? 0
     }
 
-    /// Extends the log after a commit, or moves it into the database. Called by the gate's owner.
+    /// Extends the log after a commit, or moves it into the database. Called by the lock's owner.
     func logHasGrown(_ db: Database) {
         let known = log.withLock { $0 }
         logPreallocation.withLock { $0.replenish(known) }
@@ -45,8 +46,9 @@ extension WriterConnection {
         if pages >= LogProgress.pageLimit { moveLog(db) }
     }
 
-    /// Moves the log into the database, after which SQLite begins the log again. As SQLite would do it with `wal_autocheckpoint`, but
-    /// without ``beginLog(_:)``. If it fails, or other connections read the log, the next commit tries again.
+    /// Moves the log into the database, after which SQLite begins the log again. As SQLite does with
+    /// `wal_autocheckpoint`, but without ``beginLog(_:)``. After a failure, or while other connections read the log,
+    /// the next commit retries.
     private func moveLog(_ db: Database) {
         let result = try? db.checkpoint(.passive)
         externalChanges.withLock { $0.noteFile() }
@@ -56,13 +58,13 @@ extension WriterConnection {
         }
     }
 
-    /// Writes the store page unchanged, in the first transaction of an empty log. ``LeftLog`` recognizes by it to which file the log
-    /// belongs. Called by the gate's owner before a transaction.
+    /// Writes the store page unchanged, in the first transaction of an empty log, by which ``LeftLog`` recognizes the
+    /// file that the log belongs to. Called by the lock's owner before a transaction.
     ///
-    /// Commits without waiting for the disk: the header of the log is synchronized here instead of with the next transaction, and the
-    /// frame with that one.
+    /// Commits without waiting for the disk: the header of the log is synchronized here instead of with the next
+    /// transaction, and the frame with that one.
     ///
-    /// - Returns: Why it failed. No transaction may be committed then: the next call tries again.
+    /// - Returns: The reason of a failure. No transaction may be committed then; the next call retries.
     func beginLog(_ db: Database) -> KeychainFault? {
         do throws(KeychainFault) {
             if logProgress.withLock({ $0.mustBeEmptied }) { try emptyLog(db) }
@@ -91,8 +93,8 @@ extension WriterConnection {
         try outcome.get()
     }
 
-    /// SQLite writes no page for a value that is overwritten by equal bytes: changes a bit, and changes it back. The length stays
-    /// the same, so that nothing moves within the page.
+    /// Changes a bit of a value and changes it back, because SQLite writes no page if a value is overwritten by equal
+    /// bytes. The size stays the same, so that nothing moves within the page.
     private static func rewriteStorePage(_ db: Database) throws {
         // A new store has no row until it is filled, before it gets its name.
         guard let salt = try Data.fetchOne(db, sql: "SELECT salt FROM store") else { return }
@@ -102,12 +104,12 @@ extension WriterConnection {
         for value in [changed, salt] { try db.execute(sql: "UPDATE store SET salt = ?", arguments: [value]) }
     }
 
-    /// Moves everything from the log into the database and empties the log.
+    /// Moves the log into the database and truncates it.
     func erase() throws(KeychainFault) {
         try perform { db throws(KeychainFault) in try emptyLog(db) }
     }
 
-    /// Called by the gate's owner, outside of a transaction.
+    /// Moves the log into the database and truncates it. Called by the lock's owner, outside of a transaction.
     private func emptyLog(_ db: Database) throws(KeychainFault) {
         findExternalChanges(isThorough: true, db)
         defer {
@@ -117,7 +119,7 @@ extension WriterConnection {
             }
         }
         do throws(KeychainFault) {
-            // The log cannot be emptied while another connection reads it.
+            // The log cannot be truncated while another connection reads it.
             try snapshots.excludingReaders { () throws(KeychainFault) in
                 try KeychainFault.mapping(db) { _ = try db.checkpoint(.truncate) }
             }

@@ -3,19 +3,20 @@ internal import Keychain
 internal import LinuxSupport
 internal import Synchronization
 
-/// Group commit (contract, F4): callers that come while a transaction is under way leave their parts with whoever has the
-/// connection. That one runs them in its own transaction as long as it is open, or the first of them does in the next one:
-/// each in a savepoint, all by one thread, so that none is woken before its part is durable. One wait for the disk then
-/// serves them all.
+/// Group commit (contract, F4). Callers that arrive during a transaction enqueue their writes. The lock's holder
+/// executes them in its transaction while that is open; otherwise the first of the callers does in the next one. Each
+/// is executed in a savepoint, all by one thread, so that no caller wakes before its write is durable. One wait for the
+/// disk serves all of them.
 extension WriterConnection {
-    /// So many share a transaction at most.
+    /// The maximum number of writes per transaction.
     private static let partLimit = 64
 
-    /// What `body` throws is thrown as it is; nothing of its part is left then.
+    /// Executes `body` in a transaction, or in a savepoint of another thread's transaction. An error of `body` is
+    /// thrown unchanged; none of its changes remains then.
     func write<Result>(
         ending: (any TransactionEnding)?, _ body: (SQLiteRecords) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
-        // A part of another one's transaction on the same thread: its failure could not be told apart.
+        // In a part of another write on the same thread, a failure could not be attributed.
         guard !gate.isHeldByCurrentThread, !snapshots.isUsedByCurrentThread else {
             throw .io(ResultCode.SQLITE_MISUSE.rawValue)
         }
@@ -32,7 +33,7 @@ extension WriterConnection {
         return result
     }
 
-    /// Runs the caller's part and those of others, commits, tells them, and lets the next ones in.
+    /// Executes the caller's write and those of others, commits, wakes the callers, and releases the lock.
     private func commitGroup(_ first: TransactionPart) {
         var parts = [first]
         do throws(KeychainFault) {
@@ -44,7 +45,7 @@ extension WriterConnection {
         for part in parts.dropFirst() { part.wake(.completed) }
     }
 
-    /// `parts`: the first one, and in the end all of the transaction.
+    /// - Parameter parts: The first write; at the end all of the transaction.
     private func runAll(_ parts: inout [TransactionPart], _ db: Database) {
         findExternalChanges(isThorough: false, db)
         let logFailure = beginLog(db)
@@ -58,11 +59,11 @@ extension WriterConnection {
         let failure = end(parts, db, logFailure)
         externalChanges.withLock { $0.noteLog() }
         parts.first { $0.ending != nil }?.ending?.didEnd(isCommitted: failure == nil)
-        // A part that failed by itself keeps its own error.
+        // A write that failed by itself keeps its own error.
         if let failure { for part in parts { part.fail(with: failure) } }
     }
 
-    /// Runs a part in a savepoint, or as the first one of a new transaction; takes it back if it fails.
+    /// Executes a write in a savepoint, or as the first one of a new transaction. Rolls it back if it fails.
     private func run(_ part: TransactionPart, isFirst: Bool, _ db: Database) {
         do throws(KeychainFault) {
             try Self.execute(isFirst ? "BEGIN IMMEDIATE TRANSACTION" : "SAVEPOINT part", db)
@@ -80,13 +81,13 @@ extension WriterConnection {
         do throws(KeychainFault) {
             try Self.execute("RELEASE SAVEPOINT part", db)
         } catch {
-            // Its part of the digest is noted already: none of them can stay.
+            // Its part of the digest has been recorded already, so none of the writes can stay.
             part.fail(with: error)
             Self.rollBack(db)
         }
     }
 
-    /// Takes back one part; where that fails, everything: what stays behind would be half of it.
+    /// Rolls back one write; if that fails, the whole transaction, because half of the write would remain.
     private func rollBackSavepoint(_ db: Database, isFirst: Bool) {
         guard db.isInsideTransaction, !isFirst else { return Self.rollBack(db) }
         do throws(KeychainFault) {
@@ -97,14 +98,16 @@ extension WriterConnection {
         }
     }
 
-    /// Commits; returns why nothing of any part is left, if so.
+    /// Commits.
     ///
-    /// - Parameter logFailure: Why the log could not be begun. Reported here, because parts that fail by themselves need no log.
+    /// - Parameter logFailure: The reason why the log could not be begun. Reported here, because writes that fail by
+    ///   themselves need no log.
+    /// - Returns: The reason why none of the changes has been committed; nil on success.
     private func end(
         _ parts: [TransactionPart], _ db: Database, _ logFailure: KeychainFault?
     ) -> KeychainFault? {
         guard db.isInsideTransaction else {
-            // The last part has failed so that SQLite, or we, rolled back everything.
+            // The last write has failed such that SQLite, or this module, rolled back everything.
             return parts.last?.failure ?? .io(ResultCode.SQLITE_ABORT.rawValue)
         }
         do throws(KeychainFault) {
@@ -121,7 +124,7 @@ extension WriterConnection {
         return nil
     }
 
-    /// Ends the transaction if there is one: the connection has to be usable again.
+    /// Rolls back the transaction if one is open, so that the connection is usable again.
     private static func rollBack(_ db: Database) {
         guard db.isInsideTransaction else { return }
         try? db.rollback()

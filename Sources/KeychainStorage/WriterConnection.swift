@@ -7,28 +7,28 @@ internal import SQLiteRows
 internal import Synchronization
 internal import SystemPackage
 
-/// One open database: the only connection to it, used by one thread at a time.
+/// An open database: the only connection to it that writes, used by one thread at a time.
 final class WriterConnection: Sendable {
     private let queue: DatabaseQueue
     private let isOpen = Atomic(true)
-    /// Who may use it. Taken before `queue`, never within.
+    /// The lock on the connection. Acquired before `queue`, never within.
     let gate = Gate()
-    /// For reads beside a transaction. Closed for a store that nobody writes.
+    /// A second connection for reads during a transaction. Closed for a store that is opened for reading only.
     let snapshots: SnapshotReader
     let eraser = LogEraser()
     let logPreallocation: Mutex<LogPreallocation>
     let logProgress = Mutex(LogProgress())
     let externalChanges: Mutex<ExternalChanges>
-    /// Called after an external change, on the thread that found it, which owns the gate.
+    /// Called after an external change, on the thread that detected it, which owns the lock.
     let onExternalChange = Mutex<(@Sendable () -> Void)?>(nil)
     private let file: FileIdentity
-    /// Where the file was when it was opened, without symbolic links.
+    /// The path of the file when it was opened, without symbolic links.
     let path: String
-    /// Where its write-ahead log is. A string: every commit looks at it.
+    /// The path of the write-ahead log. A string, because every commit uses it.
     let logPath: String
-    /// The write-ahead log as it was first seen: SQLite goes on with it whatever becomes of its name.
+    /// The identity of the write-ahead log, which SQLite continues to use even if its name is removed.
     let log: Mutex<FileIdentity?>
-    /// Of a store that was opened for reading only: carries the flock(2) that keeps writers out.
+    /// The descriptor of a store that was opened for reading only. Its flock(2) excludes writers.
     private let reader: FileDescriptor?
 
     private init(queue: DatabaseQueue, file: StoreFile, reader: FileDescriptor? = nil) {
@@ -49,14 +49,14 @@ final class WriterConnection: Sendable {
 
     deinit { close() }
 
-    /// Another connection to the same file and log, if both can still be found by name.
+    /// Opens another connection to the same file and log, if the path still names both.
     private func openReader(_ file: StoreFile) -> DatabaseQueue? {
-        // Locked meanwhile: otherwise a commit could take what SQLite does then for another program's change.
+        // Locked, because a commit could otherwise take SQLite's access for another program's change.
         externalChanges.withLock { $0.whileOpening { connectReader(file) } }
     }
 
     private func connectReader(_ file: StoreFile) -> DatabaseQueue? {
-        // SQLite looks for a journal at the first use of each connection.
+        // SQLite searches for a journal at the first use of each connection.
         guard isInPlace, (try? file.neighbors.requirePlain()) != nil,
             let queue = try? Self.connect(file, .reader, prepare: { try Schema.verify($0) })
         else { return nil }
@@ -67,14 +67,14 @@ final class WriterConnection: Sendable {
         return queue
     }
 
-    /// Closes a database of this process without a thread of Dispatch.
+    /// Closes a database of this process without starting a thread of Dispatch.
     static func close(_ queue: DatabaseQueue) {
         try? queue.close()
         RetiredQueues.shared.keep(queue)
     }
 
-    /// Whether the path still names the open file, and its log is beside it. What is written to other files, or to none, is not
-    /// found again. A disk that cannot answer has not moved them: what is wrong with it the commit finds out.
+    /// Whether the path still names the open file, and its log is next to it. Otherwise changes would be lost. True if
+    /// the disk reports an error, which the commit will detect.
     var isInPlace: Bool {
         do throws(Errno) {
             guard try isNamed() else { return false }
@@ -84,12 +84,14 @@ final class WriterConnection: Sendable {
         }
     }
 
-    /// Whether the path still names the open file. Throws what statx(2) returned.
+    /// Returns whether the path still names the open file.
+    ///
+    /// - Throws: The errno of statx(2).
     func isNamed() throws(Errno) -> Bool {
         try FileStatus.ofExisting(path).map(FileIdentity.init) == file
     }
 
-    /// Whether `present` is the store's log. There is none before the first use.
+    /// Whether `present` is the store's log, which does not exist before the first use.
     private func hasLog(_ present: FileIdentity?) -> Bool {
         log.withLock { known in
             if known == nil { known = present }
@@ -97,7 +99,7 @@ final class WriterConnection: Sendable {
         }
     }
 
-    /// Runs `body` while nobody else uses the connection and no transaction is open; within a `body` of the same
+    /// Runs `body` while no other thread uses the connection and no transaction is open; within a `body` of the same
     /// thread, as a part of it.
     func perform<Result>(
         _ body: (Database) throws(KeychainFault) -> Result
@@ -108,8 +110,8 @@ final class WriterConnection: Sendable {
         return try use(body)
     }
 
-    /// Runs `body` on what is durable, at once also while a transaction is under way: it sees nothing of that. Within a `body`
-    /// of the same thread, as a part of it.
+    /// Runs `body` on committed data. During a transaction it does not wait, and does not see that transaction. Within
+    /// a `body` of the same thread, runs as a part of it.
     func read<Result>(
         _ body: (Database) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
@@ -122,9 +124,10 @@ final class WriterConnection: Sendable {
         return try use(body)
     }
 
-    /// For the gate's owner.
+    /// Runs `body` with the database. Called by the lock's owner.
     ///
-    /// GRDB's `read` would open a transaction, which costs twice the look-up; nobody else can write meanwhile.
+    /// GRDB's `read` would open a transaction, which takes twice as long as a lookup; no other thread can write at this
+    /// time.
     func use<Result>(
         _ body: (Database) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
@@ -135,7 +138,7 @@ final class WriterConnection: Sendable {
         return try result.get()
     }
 
-    /// What the medium says of itself rather than what SQLite makes of it.
+    /// Returns the more precise error that the medium reports, if there is one.
     func refined(_ error: KeychainFault) -> KeychainFault {
         guard case .io = error else { return error }
         return StorageMedium.writeFailure(in: FilePath(path).removingLastComponent()) ?? error
@@ -144,14 +147,14 @@ final class WriterConnection: Sendable {
     /// Interrupts the running statement, from any thread (sqlite3_interrupt).
     func interrupt() { queue.interrupt() }
 
-    /// Closes the database after `last`, the final use of it. Later uses throw ``KeychainFault/notAvailable``. Does nothing a second
-    /// time.
+    /// Closes the database after `last`, its final use. Later uses throw ``KeychainFault/notAvailable``. A second call
+    /// has no effect.
     ///
-    /// Waits for running calls. Must not be called from within the body of one.
+    /// Waits for running calls. Must not be called in the body of one.
     func close(after last: ((Database) -> Void)? = nil) {
         eraser.close()
         gate.acquire()
-        // First: whoever closes the last connection moves the log into the database, and takes it away.
+        // First: closing the last connection moves the log into the database and removes it.
         snapshots.close()
         let wasOpen = queue.unsafeReentrantRead { db in
             guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return false }
@@ -167,7 +170,9 @@ final class WriterConnection: Sendable {
 }
 
 extension WriterConnection {
-    /// Opens `file` for this process alone, or says who has it.
+    /// Opens `file` for this process alone.
+    ///
+    /// - Throws: `inUse` with the process that has it open.
     static func openForWriting(_ file: StoreFile) throws(StoreOpenError) -> WriterConnection {
         try withClaim(file) { () throws(StoreOpenError) in
             let locked = try identify(file)
@@ -197,8 +202,8 @@ extension WriterConnection {
 
     /// Refuses a file that was opened for writing while another process opened it for reading or replaced it.
     private static func requireUncontested(_ file: StoreFile, _ locked: LockedFile) throws(StoreOpenError) {
-        // A reader locks with flock(2) first and then looks for the writer's lock; a writer does both in the other order. At least
-        // one of them finds the other.
+        // A reader locks with flock(2) first and then checks for the writer's lock; a writer proceeds in the opposite
+        // order. At least one of them detects the other.
         if let holder = LockHolder.processID(of: .reader, on: locked, except: getpid()) {
             throw .inUse(processID: holder)
         }
@@ -208,7 +213,7 @@ extension WriterConnection {
         }
     }
 
-    /// Opens `file` without writing anything, anywhere; works on a read-only medium.
+    /// Opens `file` for reading only, also on a read-only medium.
     static func openForReading(_ file: StoreFile) throws(StoreOpenError) -> WriterConnection {
         try withClaim(file) { () throws(StoreOpenError) in
             let descriptor = try file.openChecked(.readOnly)
@@ -220,7 +225,7 @@ extension WriterConnection {
                 guard isFree, holder == nil else { throw .inUse(processID: holder ?? 0) }
                 try file.neighbors.requirePlain()
                 guard try !file.hasOwnLog(descriptor) else { throw .needsRecovery }
-                // Nobody writes and there is no log: SQLite needs neither locks nor shared memory.
+                // No process writes, and there is no log: SQLite needs neither locks nor shared memory.
                 let queue = try connect(file, .readOnlyFile) { try Schema.verify($0) }
                 return WriterConnection(queue: queue, file: file, reader: descriptor)
             } catch {
@@ -232,22 +237,23 @@ extension WriterConnection {
 
     /// Closes a descriptor that was locked with flock(2).
     ///
-    /// Unlocked first: a child that is being started at this moment still has the descriptor, and with it the lock.
+    /// Unlocked first, because a child process that is being started may hold a copy of the descriptor, and with it the
+    /// lock.
     private static func unlock(_ descriptor: FileDescriptor) {
         _ = flock(descriptor.rawValue, LOCK_UN)
         try? descriptor.close()
     }
 
-    /// Checks the header, and finds out under which name the kernel lists locks of `file` by locking it for a moment.
+    /// Checks the header, and determines the name under which the kernel lists locks of `file` by locking it briefly.
     private static func identify(_ file: StoreFile) throws(StoreOpenError) -> LockedFile {
         let descriptor = try file.openChecked(.readWrite)
         defer { unlock(descriptor) }
-        // Shared only beside a reader: a shared lock of ours would look like one to another writer.
+        // Shared only if a reader holds a lock: another writer would take this process's shared lock for a reader's.
         if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 { _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) }
         return LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
     }
 
-    /// Makes a keychain without records of `file`, which is empty.
+    /// Creates a keychain without records in `file`, which is empty.
     static func create(_ file: StoreFile) throws(StoreOpenError) -> WriterConnection {
         try withClaim(file) { () throws(StoreOpenError) in
             let queue = try connect(file, .writer) { try Schema.create(in: $0) }
@@ -267,7 +273,7 @@ extension WriterConnection {
         }
     }
 
-    /// What a connection is for.
+    /// The purpose of a connection.
     private enum ConnectionRole {
         case writer
         /// Reads while a writer of this process has the file open.
@@ -307,7 +313,7 @@ extension WriterConnection {
         configuration.readonly = role == .readOnlyFile
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .immediateError
-        // Otherwise GRDB traps where a rollback failed; ``WriteTransaction`` deals with that.
+        // Otherwise GRDB traps after a failed rollback; ``WriteTransaction`` handles that.
         configuration.allowsUnsafeTransactions = true
         let dispatchQueue = Mutex<DispatchQueueReference?>(nil)
         configuration.prepareDatabase { db in
@@ -317,22 +323,22 @@ extension WriterConnection {
             if role == .writer { try useLog(db) }
             try prepare(db)
         }
-        // An empty path would be a database of its own in a temporary file.
+        // An empty path would be a separate database in a temporary file.
         guard let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed), !path.isEmpty
         else { throw .io(-EINVAL) }
-        // The configuration, and with it the closure above, lives as long as the queue: a reference would be a cycle.
+        // The closure lives as long as the queue: a strong reference would be a cycle.
         defer { dispatchQueue.withLock { $0 = nil } }
         do {
             return try DatabaseQueue(path: "file://\(path)?\(role.query)", configuration: configuration)
         } catch {
-            // GRDB has released its queue: this reference is the last one.
+            // GRDB has released its queue, so this is the last reference.
             if let queue = dispatchQueue.withLock({ $0 }) { RetiredQueues.shared.keep(queue) }
             throw StoreOpenError(opening: error)
         }
     }
 
-    /// Turns the write-ahead log on, without a rollback journal on disk. A file that was copied by SQLite, or whose log was removed,
-    /// has another journal mode: the change concerns the header alone, which lies in one sector.
+    /// Enables the write-ahead log, without a rollback journal on disk. A file that was copied by SQLite, or whose log
+    /// was removed, has another journal mode. The change concerns the header alone, which is in one sector.
     private static func useLog(_ db: Database) throws {
         if try String.fetchOne(db, sql: "PRAGMA journal_mode") != "wal" {
             try db.execute(sql: "PRAGMA journal_mode = MEMORY")

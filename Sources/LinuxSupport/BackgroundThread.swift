@@ -1,16 +1,18 @@
 import Glibc
 public import SystemPackage
 
-/// A thread that nobody waits for, with every signal blocked: a program's handlers run on its own threads.
+/// A detached thread with all signals blocked, so that signal handlers run on the program's other threads.
 public enum BackgroundThread {
     public enum Stack: Sendable {
-        /// 256 KiB: enough for system calls and little else.
+        /// 256 KiB: for little more than system calls.
         case small
-        /// 2 MiB, whatever RLIMIT_STACK happens to be.
+        /// 2 MiB, independent of RLIMIT_STACK.
         case large
     }
 
-    /// Runs `body` on a new thread. Throws EAGAIN when the system has none to give (pthread_create(3)).
+    /// Runs `body` on a new thread.
+    ///
+    /// - Throws: EAGAIN if the system cannot create one (pthread_create(3)).
     public static func start(stack: Stack = .small, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         let start = unsafe Unmanaged.passRetained(Start(body))
         var blocked = sigset_t()

@@ -2,24 +2,23 @@ import CLinuxSupport
 import Glibc
 public import SystemPackage
 
-/// One question to a file whose file system may never answer, and its answer.
+/// A request to a file whose file system may never respond, made by a forked child process.
 ///
-/// A child process asks, forked from this one. A thread cannot do that: one that waits in the kernel for an answer to a request
-/// that the file system has taken cannot be killed, and its process does not end without it. A child that is given up is killed
-/// and not waited for.
+/// A thread that waits in the kernel for a FUSE reply cannot be killed, and its process cannot exit before it returns.
+/// An abandoned child is killed and not waited for.
 public struct ChildFileRequest: ~Copyable {
-    /// The next event.
+    /// The next event of a request.
     public enum Outcome: Sendable {
-        /// The file is open in the child, in this mount; ``send(_:)`` is next.
+        /// The child has opened the file, which is in this mount. ``send(_:)`` must follow.
         case opened(MountIdentity)
         case answered([UInt8])
-        /// It could not be opened.
+        /// Opening the file has failed.
         case unopened(Errno)
-        /// A write or a read has failed.
+        /// A write or read has failed.
         case refused(Errno)
-        /// The child has ended without an answer.
+        /// The child has exited without a response.
         case died
-        /// Not yet.
+        /// Nothing has happened before the timeout.
         case silent
     }
 
@@ -29,9 +28,9 @@ public struct ChildFileRequest: ~Copyable {
     private var isOpen = false
     private var hasEnded = false
 
-    /// Begins to open the file `name` below `directory`; no component of `name` may be a symbolic link.
+    /// Starts to open the file `name` below `directory`. No component of `name` may be a symbolic link.
     ///
-    /// `isWritten`: the message that ``send(_:)`` gets is written to it.
+    /// - Parameter isWritten: Whether the message of ``send(_:)`` is written to the file.
     public init(directory: String, name: String, isWritten: Bool) throws(Errno) {
         var socket: Int32 = -1
         child = unsafe directory.withCString { directory in
@@ -44,7 +43,7 @@ public struct ChildFileRequest: ~Copyable {
         peer = FileDescriptor(rawValue: socket)
     }
 
-    /// Ends the child if that is possible, and does not wait if it is not.
+    /// Kills the child, and does not wait for its exit.
     deinit {
         try? peer.close()
         guard !hasEnded else {
@@ -58,14 +57,16 @@ public struct ChildFileRequest: ~Copyable {
         }
     }
 
-    /// The message, in one write(2), once the file is open. It goes through memory of the kernel's and the child's locked
-    /// memory. To a child that has died meanwhile nothing is sent: ``wait(milliseconds:)`` says so.
+    /// Sends the message, which the child writes with one write(2). The file must be open.
+    ///
+    /// The message passes through a kernel buffer and locked memory of the child. Has no effect if the child has
+    /// exited; ``wait(milliseconds:)`` reports that.
     public mutating func send(_ message: RawSpan) {
         StreamSocket.send(message, to: peer.rawValue)
         shutdown(peer.rawValue, Int32(SHUT_WR))
     }
 
-    /// Waits for the next event, at most so long.
+    /// Waits up to `milliseconds` for the next event.
     public mutating func wait(milliseconds: Int) -> Outcome {
         let deadline = SuspendingClock.now + .milliseconds(milliseconds)
         var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -81,7 +82,7 @@ public struct ChildFileRequest: ~Copyable {
         }
     }
 
-    /// The first record; nil while it has not arrived.
+    /// Returns the first record, or nil if it has not arrived.
     private mutating func takeOpening() -> Outcome? {
         let size = MemoryLayout<child_file_request_opening>.size
         guard received.count >= size else { return nil }

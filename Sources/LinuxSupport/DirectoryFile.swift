@@ -2,10 +2,12 @@ import CLinuxSupport
 import Glibc
 public import SystemPackage
 
-/// A file below a directory, without symbolic links on the way.
+/// Opens files below a directory without following symbolic links.
 public enum DirectoryFile {
-    /// Opens the file `name`, one or more components, below `directory`. A component of `name` that is a symbolic link is
-    /// ENOTDIR, the last one ELOOP. The caller closes the descriptor, which is closed on exec.
+    /// Opens the file `name`, one or more components, below `directory`.
+    ///
+    /// - Returns: A descriptor with FD_CLOEXEC, which the caller must close.
+    /// - Throws: ENOTDIR if a component is a symbolic link, ELOOP if the last one is.
     public static func open(
         _ name: String, below directory: String, _ mode: FileDescriptor.AccessMode
     ) throws(Errno) -> FileDescriptor {

@@ -5,7 +5,8 @@ public import SystemPackage
 public enum DirectoryListing {
     public struct Entry: Hashable, Sendable {
         public let name: String
-        /// For a symbolic link, and on file systems whose listings have no types: whether it refers to a directory (stat(2)).
+        /// Whether the entry is a directory. For a symbolic link, and on a file system without types in listings,
+        /// whether it refers to one (stat(2)).
         public let isDirectory: Bool
     }
 

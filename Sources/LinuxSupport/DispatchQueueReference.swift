@@ -1,11 +1,12 @@
 import CLinuxSupport
 
-/// A reference to a Dispatch queue that a library made and does not give out: the queue is freed after its last reference.
+/// A reference to a Dispatch queue that a library has created and does not expose. The queue is freed after its last
+/// reference.
 @safe public final class DispatchQueueReference: Sendable {
-    // Only retained and released here, which Dispatch allows on any thread; its type in C does not state this.
+    // Only retained and released here, which Dispatch allows on any thread; its C type does not state that.
     private nonisolated(unsafe) let queue: UnsafeMutableRawPointer
 
-    /// The queue that runs the caller; nil outside of a queue.
+    /// Returns the queue that runs the caller; nil outside of a queue.
     public static func current() -> DispatchQueueReference? {
         guard let queue = unsafe dispatch_queue_retain_current() else { return nil }
         return unsafe DispatchQueueReference(queue)

@@ -2,11 +2,13 @@ import CLinuxSupport
 import Glibc
 public import SystemPackage
 
-/// Changes of names that Foundation has no exact call for.
+/// Changes of names for which Foundation has no exact function.
 public enum FileRenaming {
-    /// Gives a file another name that nothing has; EEXIST if something has it, be it a dangling link. Atomic.
+    /// Renames a file unless the new name exists. Atomic.
     ///
-    /// renameat2(2) with RENAME_NOREPLACE; where the file system does not know that, link(2) and unlink(2).
+    /// Uses renameat2(2) with RENAME_NOREPLACE; on a file system without it, link(2) and unlink(2).
+    ///
+    /// - Throws: EEXIST if the new name exists, even as a dangling symbolic link.
     public static func renameNoReplace(_ path: String, _ newPath: String) throws(Errno) {
         let noReplace: UInt32 = 1
         guard unsafe renameat2(AT_FDCWD, path, AT_FDCWD, newPath, noReplace) != 0 else { return }
@@ -15,18 +17,22 @@ public enum FileRenaming {
         unsafe unlink(path)
     }
 
-    /// Gives a file another name; what had it is gone (rename(2)). Atomic.
+    /// Renames a file and replaces the target (rename(2)). Atomic.
     public static func replace(_ path: String, _ newPath: String) throws(Errno) {
         guard unsafe rename(path, newPath) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// Swaps two names (renameat2(2) with RENAME_EXCHANGE). Atomic; EINVAL where the file system does not know it.
+    /// Exchanges two names (renameat2(2) with RENAME_EXCHANGE). Atomic.
+    ///
+    /// - Throws: EINVAL if the file system does not support it.
     public static func exchange(_ path: String, _ newPath: String) throws(Errno) {
         let exchange: UInt32 = 2
         guard unsafe renameat2(AT_FDCWD, path, AT_FDCWD, newPath, exchange) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// A second name of a file; EEXIST if something has it (link(2)).
+    /// Creates a hard link (link(2)).
+    ///
+    /// - Throws: EEXIST if the new name exists.
     public static func link(_ path: String, _ newPath: String) throws(Errno) {
         guard unsafe Glibc.link(path, newPath) == 0 else { throw Errno(rawValue: errno) }
     }
@@ -46,7 +52,7 @@ public enum FileRenaming {
             next = parent
         }
         for directory in missing.reversed() {
-            // Its parent exists now: a second ENOENT would stay.
+            // The parent exists now: a second ENOENT would be permanent.
             guard try makeOneDirectory(directory) else { throw .noSuchFileOrDirectory }
         }
     }
@@ -81,7 +87,7 @@ public enum FileRenaming {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }
         defer { close(descriptor) }
-        // EINVAL: a file system whose directories cannot be synchronized.
+        // EINVAL: the file system does not support it for directories.
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw Errno(rawValue: errno) }
     }
 }

@@ -1,19 +1,18 @@
 import CLinuxSupport
 public import SystemPackage
 
-/// Which file a path leads to, and how long it is; without its times.
+/// The identity and size of a file, without its times.
 ///
-/// stat(2) asks for the times, too, and since Linux 6.13 a file whose times somebody has seen gets new ones with its next write,
-/// however soon that is (multigrain timestamps). Of a log that is looked at between commits each commit would have to
-/// write the inode besides the data.
+/// stat(2) queries the times, too. Since Linux 6.13 a file whose times have been queried gets a new time with the next
+/// write (multigrain timestamps). A commit would then have to write the log's inode in addition to the data.
 public struct FileStatus: Sendable {
-    /// As `st_dev` of stat(2) has it.
+    /// `st_dev` of stat(2).
     public let device: UInt64
     public let inode: UInt64
-    /// In bytes.
+    /// The size in bytes.
     public let size: UInt64
 
-    /// Nil if there is no such file, or it cannot be looked at (statx(2)). Links are followed.
+    /// Reads the status of a file. Follows symbolic links; nil if statx(2) fails.
     public init?(at path: String) {
         guard let status = try? Self.ofExisting(path) else { return nil }
         self = status
@@ -21,8 +20,10 @@ public struct FileStatus: Sendable {
 
     private init(_ status: file_status) { (device, inode, size) = (status.device, status.inode, status.size) }
 
-    /// Nil if the path leads to no file (ENOENT, ENOTDIR, ELOOP); throws what else keeps statx(2) from answering. Links are
-    /// followed.
+    /// Reads the status of a file. Follows symbolic links.
+    ///
+    /// - Returns: The status; nil if the path refers to no file (ENOENT, ENOTDIR, ELOOP).
+    /// - Throws: The errno of statx(2).
     public static func ofExisting(_ path: String) throws(Errno) -> FileStatus? {
         var status = file_status()
         let result = unsafe file_status_of(path, &status)

@@ -1,7 +1,7 @@
 import CLinuxSupport
 import Glibc
 
-/// The kind of file system that a file is in (statfs(2), <linux/magic.h>).
+/// The type of a file system (statfs(2), <linux/magic.h>).
 public enum FileSystemType {
     /// NFS, SMB, SMB2, CIFS, FUSE, Ceph, 9P, AFS, Coda, Lustre, VirtualBox.
     private static let remote: Set<Int> = [
@@ -9,7 +9,7 @@ public enum FileSystemType {
         0x0BD0_0BD0, 0x786F_4256,
     ]
 
-    /// Whether another machine, or a process, may give the files their times. True if statfs(2) fails.
+    /// Whether a remote machine or a process assigns the times of files. True if statfs(2) fails.
     public static func isRemote(_ path: String) -> Bool {
         var status = statfs()
         guard unsafe statfs(path, &status) == 0 else { return true }

@@ -1,11 +1,13 @@
 import SystemPackage
 
-/// Files below `/proc` that the kernel writes while they are read.
+/// Files below `/proc` whose contents the kernel generates during a read.
 enum KernelFile {
-    /// More than any of them is long, in bytes.
+    /// A limit above the size of any such file in bytes.
     private static let limit = 1 << 24
 
-    /// Throws what open(2) and read(2) do.
+    /// Reads a complete file.
+    ///
+    /// - Throws: The errno of open(2) or read(2).
     static func contents(of path: String) throws(Errno) -> [UInt8] {
         do {
             let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)

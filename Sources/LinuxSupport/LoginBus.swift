@@ -2,10 +2,10 @@ import CLinuxSupport
 import Glibc
 import SystemPackage
 
-/// One connection to logind on a bus, used by one thread.
+/// A connection to logind on a bus, used by one thread.
 @safe
 struct LoginBus: ~Copyable {
-    /// What logind has told.
+    /// A signal from logind.
     enum Signal {
         case sleep
         case wake
@@ -14,11 +14,14 @@ struct LoginBus: ~Copyable {
         case ownerNew
     }
 
-    /// In microseconds: how long any call waits.
+    /// The timeout of every call in microseconds.
     private static let timeout: UInt64 = 5_000_000
     private let bus: OpaquePointer
 
-    /// `address` is that of a bus, nil the system's. Throws `noPackage` where there is no libsystemd.
+    /// Connects to a bus.
+    ///
+    /// - Parameter address: The address of the bus; nil for the system bus.
+    /// - Throws: `noPackage` if libsystemd is not installed.
     init(address: String?) throws(Errno) {
         var bus: OpaquePointer?
         try Self.check(unsafe login_bus_open(address, Self.timeout, &bus))
@@ -28,15 +31,15 @@ struct LoginBus: ~Copyable {
 
     deinit { unsafe login_bus_close(bus) }
 
-    /// There is no libsystemd.
+    /// libsystemd is not installed.
     static let noPackage = Errno(rawValue: ENOPKG)
 
-    /// Signals of these events are heard from now on. Throws if logind does not answer.
+    /// Subscribes to the signals of these events. Throws if logind does not reply.
     func watch(_ events: Set<LoginEvent>) throws(Errno) {
         try Self.check(unsafe login_bus_watch(bus, events.contains(.suspend), events.contains(.screen)))
     }
 
-    /// A descriptor that the caller closes when the system may sleep.
+    /// Requests an inhibitor lock: a descriptor that the caller closes when the system may sleep.
     func inhibitSleep(who: String, why: String) throws(Errno) -> Int32 {
         try Self.check(unsafe login_bus_inhibit_sleep(bus, who, why))
     }
@@ -50,7 +53,7 @@ struct LoginBus: ~Copyable {
         get throws(Errno) { try Self.check(unsafe login_bus_is_locked(bus)) != 0 }
     }
 
-    /// The next signal that has come; nil if there is none (yet).
+    /// Returns the next signal; nil if none has arrived.
     func next() throws(Errno) -> Signal? {
         let kind = try Self.check(unsafe login_bus_next(bus))
         return switch UInt32(kind) {
@@ -63,7 +66,7 @@ struct LoginBus: ~Copyable {
         }
     }
 
-    /// Waits until something has come, or `alarm` is rung.
+    /// Blocks until a message has arrived or `alarm` is woken.
     func wait(_ alarm: WakeupTimer) {
         let events = unsafe login_bus_poll_events(bus)
         alarm.wait(until: nil, orFor: Int16(truncatingIfNeeded: events), on: unsafe login_bus_descriptor(bus))

@@ -1,16 +1,17 @@
-/// What the login manager tells a program of this user.
+/// An event that the login manager reports.
 public enum LoginEvent: String, CaseIterable, Sendable {
-    /// The system is about to sleep; it waits a few seconds for who has asked it to.
+    /// The system is about to sleep. It waits a few seconds for holders of an inhibitor lock.
     case suspend
-    /// A session of this user was locked, or its screen.
+    /// A session of this user, or its screen, has been locked.
     case screen
 }
 
-/// Whether the login manager can be heard.
+/// The state of the connection to the login manager.
 public enum LoginConnection: Hashable, Sendable {
     case connected
-    /// It is heard, and grants no inhibitor: what it says of a suspend may come too late. The reason, for a log.
+    /// Connected, without an inhibitor lock: the report of a suspend may arrive too late. Contains the reason, for a
+    /// log.
     case withoutDelay(String)
-    /// The reason, for a log. It is tried again until it succeeds, unless there is nobody to try.
+    /// No connection. Contains the reason, for a log. The connection is retried unless libsystemd is not installed.
     case unreachable(String)
 }

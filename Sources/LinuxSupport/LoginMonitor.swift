@@ -2,14 +2,14 @@ import Glibc
 import Synchronization
 public import SystemPackage
 
-/// Hears from logind that the system is about to sleep, or that the screen was locked, and holds sleep up until that is
-/// dealt with. Without a bus or logind it says so once, and goes on trying.
+/// Monitors logind for a suspend and for a locked screen, and delays a suspend until it has been handled.
 ///
-/// See org.freedesktop.login1(5) and "Inhibitor Locks" of systemd's documentation.
+/// Without a bus or logind it reports that once and keeps retrying. See org.freedesktop.login1(5) and "Inhibitor Locks"
+/// of systemd's documentation.
 public final class LoginMonitor: Sendable {
-    /// What whoever asks logind is shown about the inhibitor.
+    /// The name that logind shows for the inhibitor lock.
     private static let who = "keychainfs"
-    /// In seconds, between attempts: doubled each time.
+    /// The delays between attempts in seconds, doubled each time.
     private static let delays = (first: 1, last: 30)
 
     private let address: String?
@@ -20,12 +20,14 @@ public final class LoginMonitor: Sendable {
     private let alarm: WakeupTimer
     private let hasEnded = Atomic(false)
 
+    /// Creates a monitor.
+    ///
     /// - Parameters:
-    ///   - bus: its address; nil is the system's bus.
-    ///   - purpose: why sleep has to wait, for a person.
-    ///   - onEvent: called on the watch's thread; the system sleeps when it has returned (or logind's patience,
-    ///     InhibitDelayMaxSec, is at an end).
-    ///   - onConnection: called on the same thread when that has changed, and once at the start.
+    ///   - bus: The address of the bus; nil for the system bus.
+    ///   - purpose: The reason for delaying a suspend, shown to users.
+    ///   - onEvent: Called on the monitor's thread. The system sleeps when it has returned, or after logind's
+    ///     InhibitDelayMaxSec.
+    ///   - onConnection: Called on the same thread when the connection's state has changed, and once at the start.
     /// - Throws: EMFILE, ENFILE, ENOMEM.
     public init(
         _ events: Set<LoginEvent>, bus: String? = nil, purpose: String,
@@ -46,7 +48,7 @@ public final class LoginMonitor: Sendable {
         alarm.wake()
     }
 
-    /// Serves until ``end()``, or until there is nobody to hear.
+    /// Runs until ``end()``, or until libsystemd proves not to be installed.
     public func run() {
         var known: LoginConnection?
         var delay = Self.delays.first
@@ -71,7 +73,7 @@ public final class LoginMonitor: Sendable {
         }
     }
 
-    /// One connection, from its beginning to its end. `isFirst`: a screen that is locked at the start is nothing new.
+    /// Serves one connection until it fails. With `isFirst`, a screen that is locked already is not reported.
     private func serve(isFirst: Bool, report: (LoginConnection) -> Void) throws(Errno) {
         let bus = try LoginBus(address: address)
         try bus.watch(events)
@@ -94,7 +96,7 @@ public final class LoginMonitor: Sendable {
         }
     }
 
-    /// What may have happened while nobody listened.
+    /// Reports events that may have occurred while no connection existed.
     private func catchUp(
         _ bus: borrowing LoginBus, _ inhibitor: inout Inhibitor, isFirst: Bool
     ) throws(Errno) -> LoginConnection {
@@ -107,7 +109,7 @@ public final class LoginMonitor: Sendable {
         return connection
     }
 
-    /// Who is refused it hears what happens all the same: a lock that comes late is better than none.
+    /// Requests an inhibitor lock. If it is refused, events are still reported: locking late is better than not at all.
     private func inhibit(_ bus: borrowing LoginBus, _ inhibitor: inout Inhibitor) -> LoginConnection {
         guard events.contains(.suspend) else { return .connected }
         do throws(Errno) {
@@ -119,7 +121,7 @@ public final class LoginMonitor: Sendable {
     }
 }
 
-/// The descriptor that keeps the system from sleeping.
+/// The descriptor of the inhibitor lock.
 private struct Inhibitor: ~Copyable {
     private var descriptor: Int32 = -1
 
@@ -127,7 +129,7 @@ private struct Inhibitor: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Takes over `new`; the one before it, if any, is given back after.
+    /// Stores `new` and then closes the previous descriptor.
     mutating func hold(_ new: Int32) {
         release()
         descriptor = new

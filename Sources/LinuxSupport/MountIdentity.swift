@@ -2,28 +2,28 @@ import CLinuxSupport
 import Glibc
 public import SystemPackage
 
-/// Which mount a path lies in, told from another one that takes its place later.
+/// The identity of a mount, which distinguishes it from a later mount at the same path.
 ///
-/// Asks the kernel alone, and never the file system: one whose daemon does not answer does not hold this up (statx(2) with
-/// AT_STATX_DONT_SYNC).
+/// Determined without a request to the file system, so that a daemon that does not respond cannot block it (statx(2)
+/// with AT_STATX_DONT_SYNC).
 public struct MountIdentity: Hashable, Sendable {
     private let mount: UInt64
     private let device: UInt64
 
-    /// As in mountinfo (proc(5)); 0, which no mount has, before Linux 5.8.
+    /// The mount ID of mountinfo (proc(5)); 0, which is not a valid ID, before Linux 5.8.
     public var number: Int { Int(clamping: mount) }
 
-    /// Of what is mounted at, or above, a path; nil if there is no such path.
+    /// Reads the identity of the mount that contains a path; nil if the path does not exist.
     public init?(at path: String) {
         self.init(directory: AT_FDCWD, path)
     }
 
-    /// Of the mount that an open file lies in, be it one that has been taken out of the tree.
+    /// Reads the identity of the mount that contains an open file, even if it has been detached.
     public init?(of file: FileDescriptor) {
         self.init(directory: file.rawValue, "")
     }
 
-    /// As another process has determined it.
+    /// Creates the identity that another process has determined.
     init(mount: UInt64, device: UInt64) { (self.mount, self.device) = (mount, device) }
 
     private init?(directory: Int32, _ path: String) {

@@ -1,41 +1,46 @@
 import Glibc
 
-/// The mount that a message may be written to: of one type of FUSE file system and, for a secret, of one user.
+/// A requirement for the mount to which a message may be written: the type of the FUSE file system and, for a secret,
+/// its user.
 ///
-/// A path says neither: at the mount point there may be a directory of another user, or a mount of another kind. It is checked
-/// for the open file, so that no other file can take its place afterwards.
+/// The path does not guarantee that: another user's directory or another mount may exist at that path. The requirement is checked
+/// for an open file, so that it cannot be exchanged afterwards.
 public struct MountRequirement: Sendable {
     public enum Violation: Error, Equatable {
-        /// The file lies in no mount of this type that this process sees.
+        /// No visible mount of this type contains the file.
         case anotherFileSystem
-        /// It lies in the mount of this user.
+        /// A mount of this user contains the file.
         case anotherUser(UInt32)
     }
 
-    /// As mountinfo shows it, `fuse.` and the subtype.
+    /// The type in mountinfo, `fuse.` and the subtype.
     private let type: String
-    /// Any user's if nil.
+    /// The required user; nil for any.
     private let userID: UInt32?
 
+    /// Creates a requirement.
+    ///
     /// - Parameters:
-    ///   - type: as mountinfo shows it, `fuse.` and the subtype.
-    ///   - userID: in the namespace of this process; nil for any user.
+    ///   - type: The type in mountinfo, `fuse.` and the subtype.
+    ///   - userID: The user in this process's namespace; nil for any.
     public init(type: String, userID: UInt32?) {
         (self.type, self.userID) = (type, userID)
     }
 
-    /// Of the mount that an open file lies in; that file must stay open, or the kernel may give the number to another mount.
+    /// Checks the mount of an open file. The file must stay open, because the kernel may reuse the number of the mount.
     public func check(_ mount: MountIdentity) throws(Violation) {
         guard let table = try? MountTable.current() else { throw .anotherFileSystem }
         try check(mount.number, in: table) { UserNamespace.outerUserID(of: $0) }
     }
 
-    /// Whether a line of mountinfo is such a mount.
+    /// Whether a line of mountinfo meets the requirement.
     public func accepts(_ entry: MountTable.Entry) -> Bool {
         violation(of: entry) { UserNamespace.outerUserID(of: $0) } == nil
     }
 
-    /// `outer`: the number of a user in the parent namespace, where the mount may have been made.
+    /// Checks a mount of the table.
+    ///
+    /// - Parameter outer: Returns the user's ID in the parent namespace, in which the mount may have been created.
     func check(_ number: Int, in table: MountTable, outer: (UInt32) -> UInt32?) throws(Violation) {
         guard let entry = table.mount(identifier: number) else { throw .anotherFileSystem }
         if let violation = violation(of: entry, outer: outer) { throw violation }

@@ -1,25 +1,25 @@
 public import SystemPackage
 
-/// What is mounted, as the kernel tells it (`/proc/self/mountinfo`, proc(5)): reading it touches no mount.
+/// The mounts that this process sees (`/proc/self/mountinfo`, proc(5)). Reading the table accesses no mount.
 public struct MountTable: Sendable {
-    /// One line of it.
+    /// A line of the table.
     public struct Entry: Hashable, Sendable {
         public let identifier: Int
-        /// Of the file system's device number: for FUSE the number of the connection in fusectl.
+        /// The minor number of the file system's device: for FUSE the number of the connection in fusectl.
         public let deviceMinor: Int
-        /// The device number, `8:3`: its name in /sys/dev/block.
+        /// The device number, such as `8:3`: its name in /sys/dev/block.
         public let device: String
-        /// Where it is mounted, from the root of this process.
+        /// The mount point, relative to the root of this process.
         public let path: String
-        /// `fuse.keychainfs`, `ext4`, …
+        /// The type: `fuse.keychainfs`, `ext4`, …
         public let type: String
         public let source: String
         public let isReadOnly: Bool
-        /// Of the file system, whoever mounted it where (`rw`, `allow_other`, …).
+        /// The options of the file system, the same for all its mounts (`rw`, `allow_other`, …).
         public let options: [String]
 
-        /// Who has mounted a FUSE file system, and the only user whom it serves without `allow_other`: a number of the user
-        /// namespace in which it was mounted (`user_id=`, fuse(4)). Nil for other file systems.
+        /// The user who has mounted a FUSE file system, the only one whom it serves without `allow_other`. An ID of the
+        /// user namespace of the mount (`user_id=`, fuse(4)). Nil for other file systems.
         public var fuseUserID: UInt32? {
             guard type == "fuse" || type.hasPrefix("fuse.") else { return nil }
             return options.lazy.compactMap { $0.hasPrefix("user_id=") ? UInt32($0.dropFirst("user_id=".count)) : nil }
@@ -27,33 +27,35 @@ public struct MountTable: Sendable {
         }
     }
 
-    /// In the order in which they were mounted: of several at one path the last is seen.
+    /// The entries in the order of mounting. Of several at one path the last one is visible.
     public let entries: [Entry]
 
-    /// The mounts that this process sees. Throws what reading the table does.
+    /// Reads the mounts that this process sees.
+    ///
+    /// - Throws: The errors of reading the table.
     public static func current() throws(Errno) -> MountTable {
         MountTable(parsing: try KernelFile.contents(of: "/proc/self/mountinfo"))
     }
 
-    /// Lines that are none are passed over.
+    /// Parses a table. Ignores invalid lines.
     public init(parsing text: [UInt8]) {
         entries = text.split(separator: UInt8(ascii: "\n")).compactMap { Entry(line: $0) }
     }
 
-    /// The mount that is seen at `path`, which must be absolute and without symbolic links.
+    /// Returns the mount that is visible at `path`, which must be absolute and without symbolic links.
     public func mount(at path: String) -> Entry? {
         let path = Self.withoutTrailingSlash(path)
         return entries.last { $0.path == path }
     }
 
-    /// The mount that `path` lies in, which must be absolute and without symbolic links.
+    /// Returns the mount that contains `path`, which must be absolute and without symbolic links.
     public func mount(holding path: String) -> Entry? {
         let holders = entries.filter { $0.path == path || path.hasPrefix($0.path == "/" ? "/" : $0.path + "/") }
         let deepest = holders.map(\.path.utf8.count).max()
         return holders.last { $0.path.utf8.count == deepest }
     }
 
-    /// The mount of that number, wherever it has been moved to.
+    /// Returns the mount with that ID, wherever it has been moved to.
     public func mount(identifier: Int) -> Entry? {
         entries.first { $0.identifier == identifier }
     }
@@ -83,7 +85,7 @@ extension MountTable.Entry {
             options: fields.dropFirst(dash + 3).first?.split(separator: ",").map(String.init) ?? [])
     }
 
-    /// Space, tab, newline, backslash and `#` stand there as a backslash and three octal digits.
+    /// Decodes octal escapes, which represent space, tab, newline, backslash and `#`.
     private static func decoded(_ field: ArraySlice<UInt8>) -> String {
         guard field.contains(UInt8(ascii: "\\")) else { return String(decoding: field, as: UTF8.self) }
         var bytes: [UInt8] = []

@@ -1,15 +1,16 @@
 import Glibc
 
-/// What a service tells the manager that has started it (sd_notify(3)): datagrams to the socket in `NOTIFY_SOCKET`.
+/// A message to the service manager that has started this process (sd_notify(3)): a datagram to the socket in
+/// `NOTIFY_SOCKET`.
 ///
-/// The protocol is documented to be implemented without libsystemd.
+/// The protocol is documented for implementations without libsystemd.
 public enum ServiceNotification: String, Sendable {
-    /// The service does its work.
+    /// The service is ready.
     case ready = "READY=1"
-    /// It is about to end.
+    /// The service is about to exit.
     case stopping = "STOPPING=1"
 
-    /// Does nothing where nobody listens. Never waits.
+    /// Sends the message. Does nothing without a service manager. Does not block.
     public func send() {
         guard let name = unsafe getenv("NOTIFY_SOCKET").map({ unsafe String(cString: $0) }) else { return }
         guard let (address, count) = Self.address(name) else { return }
@@ -25,7 +26,7 @@ public enum ServiceNotification: String, Sendable {
         }
     }
 
-    /// A path, or after `@` a name without a file (unix(7)); nil for anything else.
+    /// Parses an address: a path or, after `@`, an abstract name (unix(7)); nil for anything else.
     private static func address(_ name: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Writing to stream sockets (send(2)).
+/// Writes to stream sockets (send(2)).
 public enum StreamSocket {
-    /// Sends all of it, without SIGPIPE. Stops at an error: what the peer does not get, it reports itself.
+    /// Sends all bytes, without SIGPIPE. Stops at an error, which the peer detects itself.
     public static func send(_ bytes: RawSpan, to socket: Int32) {
         unsafe bytes.withUnsafeBytes { bytes in
             var done = 0

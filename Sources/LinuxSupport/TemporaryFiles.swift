@@ -1,29 +1,29 @@
-// Has timespec, too: which module that belongs to depends on the order in which the compiler meets them.
+// CLinuxSupport declares timespec, too; the module that the compiler finds first owns it.
 import CLinuxSupport
 import Foundation
 import Glibc
 public import SystemPackage
 
-/// Files in one directory that are written under a name of their own until they are whole, and what is left of them of
-/// processes that were killed.
+/// Temporary files in one directory, which are renamed when they are complete, and leftovers of killed processes.
 ///
-/// Who writes to one has a shared lock on it (flock(2)). Who removes what is left has an exclusive one until the name is gone.
-/// So of two that meet at a file the second one sees the first: it takes another name, or leaves the file alone.
+/// The writer of a file holds a shared lock on it (flock(2)). A process that removes leftovers holds an exclusive lock
+/// until the name has been removed. If both meet at a file, the second one detects the first: it uses another name, or
+/// leaves the file alone.
 public struct TemporaryFiles: Sendable {
-    /// What all of their names begin with.
+    /// The prefix of all names.
     public static let prefix = ".keychainfs-new-"
-    /// On a file system without flock(2): nobody writes to one for so long, in seconds.
+    /// The age in seconds after which a file is a leftover on a file system without flock(2).
     private static let abandonedAfter = 3600
     private static let attempts = 100
 
-    /// What somebody who wants to remove one finds.
+    /// The result of an attempt to claim a leftover.
     private enum Claim {
-        /// Nobody else gets it until the descriptor is closed.
+        /// Claimed until the descriptor is closed.
         case granted(FileDescriptor)
-        /// Gone already; what SQLite keeps beside it may be left.
+        /// The file no longer exists; files of SQLite next to it may.
         case missing
         case inUse
-        /// Something else that has such a name.
+        /// Another kind of file with such a name.
         case notTemporary
     }
 
@@ -33,7 +33,7 @@ public struct TemporaryFiles: Sendable {
         self.directory = directory.isEmpty ? "." : directory
     }
 
-    /// A new one, empty, mode 0600, locked by the descriptor.
+    /// Creates an empty file, mode 0600, and locks it with the descriptor.
     public func create() throws(Errno) -> (file: FileDescriptor, path: FilePath) {
         for _ in 1...Self.attempts {
             let path = directory.appending(Self.prefix + String(UInt64.random(in: 0 ... .max), radix: 16))
@@ -46,14 +46,14 @@ public struct TemporaryFiles: Sendable {
                 throw error as? Errno ?? .ioError
             }
             if Self.lock(file, LOCK_SH) != false, Self.isSame(file, path) { return (file, path) }
-            // Somebody takes it for a leftover at this moment.
+            // A process that removes leftovers has claimed the file.
             remove(path)
             try? file.close()
         }
         throw .resourceTemporarilyUnavailable
     }
 
-    /// Removes those that nobody is at work on, with what SQLite has left beside them.
+    /// Removes the leftovers, and the files of SQLite next to them.
     public func removeLeftovers() {
         let names = names
         for file in temporaryFiles(names) {
@@ -72,7 +72,7 @@ public struct TemporaryFiles: Sendable {
         }
     }
 
-    /// Whether somebody is at work on one.
+    /// Whether a process is writing to one of the files.
     public var isAnyInUse: Bool {
         temporaryFiles(names).contains { file in
             switch claim(directory.appending(file)) {
@@ -97,7 +97,7 @@ public struct TemporaryFiles: Sendable {
             })
     }
 
-    /// Opened for writing: NFS gives no exclusive lock otherwise.
+    /// Opens and locks a leftover. For writing, because NFS permits no exclusive lock otherwise.
     private func claim(_ path: FilePath) -> Claim {
         let file: FileDescriptor
         do {
@@ -120,7 +120,9 @@ public struct TemporaryFiles: Sendable {
         return .inUse
     }
 
-    /// False: another one has a lock that excludes this one. Nil: the file system has none.
+    /// Locks a file without blocking.
+    ///
+    /// - Returns: False if a conflicting lock exists; nil if the file system does not support locks.
     private static func lock(_ file: FileDescriptor, _ kind: CInt) -> Bool? {
         if flock(file.rawValue, kind | LOCK_NB) == 0 { return true }
         return errno == EWOULDBLOCK ? false : nil
@@ -133,6 +135,6 @@ public struct TemporaryFiles: Sendable {
         return opened.deviceID == named.deviceID && opened.inode == named.inode
     }
 
-    /// A file; never a directory, whatever it is called.
+    /// Removes a file; never a directory.
     private func remove(_ path: FilePath) { unsafe unlink(path.string) }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The accounts that the system knows (getpwnam(3)).
+/// The user accounts of the system (getpwnam(3)).
 public enum UserAccount {
-    /// The number of a user; nil if there is none of that name.
+    /// Returns the ID of a user; nil if the name does not exist.
     public static func identifier(of name: String) -> UInt32? {
         var (account, result) = unsafe (passwd(), UnsafeMutablePointer<passwd>?.none)
         var buffer = [CChar](repeating: 0, count: 16_384)

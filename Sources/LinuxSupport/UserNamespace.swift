@@ -1,16 +1,18 @@
 import Glibc
 
-/// The numbers of users in the user namespace of this process (user_namespaces(7)).
+/// The user IDs of this process's user namespace (user_namespaces(7)).
 public enum UserNamespace {
-    /// The effective user of this process, as the parent namespace numbers it; in the initial namespace the same number.
+    /// Returns the ID of a user in the parent namespace; the same ID in the initial namespace.
     ///
-    /// The options of a mount that was made outside name its user so. Nil if the kernel does not tell.
+    /// The options of a mount that was created outside contain that ID. Nil if it is unknown.
     static func outerUserID(of userID: UInt32) -> UInt32? {
         guard let map = try? KernelFile.contents(of: "/proc/self/uid_map") else { return nil }
         return outerUserID(of: userID, map: String(decoding: map, as: UTF8.self))
     }
 
-    /// `map`: lines of the first number inside, the first one outside, and how many follow each other.
+    /// Returns the ID of a user in the parent namespace.
+    ///
+    /// - Parameter map: Lines with the first ID inside, the first ID outside, and the length of the range.
     static func outerUserID(of userID: UInt32, map: String) -> UInt32? {
         for line in map.split(separator: "\n") {
             let numbers = line.split(separator: " ").compactMap { UInt32($0) }

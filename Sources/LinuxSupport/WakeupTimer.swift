@@ -2,14 +2,16 @@ import CLinuxSupport
 import Glibc
 public import SystemPackage
 
-/// Wakes one thread at a deadline of the clock that goes on while the machine sleeps (CLOCK_BOOTTIME), or when it is rung.
+/// Wakes one thread at a deadline of the clock that continues during a suspend (CLOCK_BOOTTIME), or on request.
 ///
-/// A condition variable cannot do that: its clock stands still during a suspend. See timerfd_create(2), eventfd(2).
+/// The clock of a condition variable stops during a suspend. See timerfd_create(2), eventfd(2).
 public final class WakeupTimer: Sendable {
     private let timer: Int32
     private let event: Int32
 
-    /// Throws EMFILE, ENFILE or ENOMEM.
+    /// Creates a timer.
+    ///
+    /// - Throws: EMFILE, ENFILE or ENOMEM.
     public init() throws(Errno) {
         let timer = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
         guard timer >= 0 else { throw Errno(rawValue: errno) }
@@ -27,20 +29,21 @@ public final class WakeupTimer: Sendable {
         close(event)
     }
 
-    /// The time since the machine was started, suspends included.
+    /// The time since the machine was started, including suspends.
     public static var now: Duration {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Returns when ``now`` is `deadline` (nil: never), or ``ring()`` was called since the last return. Also now and then
+    /// Blocks until `deadline` (nil: none), or until ``wake()`` has been called since the last return. May return early
     /// without a reason.
     public func wait(until deadline: Duration?) {
         wait(until: deadline, orFor: 0, on: -1)
     }
 
-    /// The same, or until there is one of the poll(2) `events` on `descriptor`.
+    /// Blocks until `deadline` (nil: none), until ``wake()`` has been called, or until `descriptor` has one of the
+    /// poll(2) `events`.
     func wait(until deadline: Duration?, orFor events: Int16, on descriptor: Int32) {
         set(deadline)
         var waiting = [
@@ -52,7 +55,7 @@ public final class WakeupTimer: Sendable {
         _ = unsafe read(event, &count, 8)
     }
 
-    /// Ends the wait that is under way, or the next one; from any thread.
+    /// Ends the wait in progress, or the next one. Callable from any thread.
     public func wake() {
         var one: UInt64 = 1
         _ = unsafe write(event, &one, 8)

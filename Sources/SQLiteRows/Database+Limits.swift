@@ -3,10 +3,10 @@ package import GRDB
 internal import GRDBSQLite
 
 extension Database {
-    /// Prepares the connection for a file that an attacker may have written: <https://www.sqlite.org/security.html>. Statements that
-    /// damage the schema fail, triggers and views are ignored, and statements and rows are limited in size.
+    /// Prepares the connection for a file from an untrusted source: <https://www.sqlite.org/security.html>. Statements
+    /// that damage the schema fail, triggers and views are ignored, and statements and rows are limited in size.
     ///
-    /// - Parameter longestRow: In bytes. A longer row answers SQLITE_TOOBIG.
+    /// - Parameter longestRow: The maximum size of a row in bytes. A longer one fails with SQLITE_TOOBIG.
     /// - Throws: `DatabaseError`.
     package func limitUntrustedFile(longestRow: Int) throws {
         guard let connection = unsafe sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }

@@ -11,7 +11,7 @@ extension Database {
         return Int(current)
     }
 
-    /// Frees the pages in memory that no statement uses and no transaction has changed; they are read from the file again:
+    /// Frees the cached pages that no statement uses and no transaction has changed. They are read from the file again:
     /// <https://www.sqlite.org/c3ref/db_release_memory.html>
     package func forgetPages() {
         guard let connection = unsafe sqliteConnection else { return }

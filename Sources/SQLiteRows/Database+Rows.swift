@@ -1,13 +1,13 @@
 package import GRDB
 internal import GRDBSQLite
 
-/// Statements without GRDB's rows and arguments: it looks up the names of all columns whenever a query begins, which takes as
-/// long as the rest of a short one.
+/// Statements without GRDB's rows and arguments. GRDB looks up the names of all columns at the start of each query,
+/// which takes as long as the rest of a short one.
 ///
-/// Statements are prepared once per connection and found again by their text, by GRDB. What fails is thrown as it does:
-/// `DatabaseError`.
+/// GRDB prepares a statement once per connection and caches it by its text. Failures throw `DatabaseError`, as GRDB
+/// does.
 extension Database {
-    /// Calls `body` with one row after the other until it returns false.
+    /// Calls `body` with each row until it returns false.
     package func forEachRow(
         _ sql: String, _ arguments: [SQLValue], _ body: (borrowing StatementRow) throws -> Bool
     ) throws {
@@ -17,7 +17,7 @@ extension Database {
         while unsafe try step(statement) { guard unsafe try body(StatementRow(statement)) else { return } }
     }
 
-    /// Executes a statement that changes rows; returns how many.
+    /// Executes a statement that changes rows. Returns the number of changed rows.
     package func change(_ sql: String, _ arguments: [SQLValue]) throws -> Int {
         let statement = unsafe try cachedStatement(sql: sql).sqliteStatement
         defer { unsafe Self.end(statement) }
@@ -26,7 +26,7 @@ extension Database {
         return changesCount
     }
 
-    /// Whether the statement stands on a row now.
+    /// Advances to the next row. Returns whether there is one.
     private func step(_ statement: OpaquePointer) throws -> Bool {
         switch unsafe sqlite3_step(statement) {
         case SQLITE_ROW: return true
@@ -47,7 +47,7 @@ extension Database {
         switch argument {
         case .null: unsafe sqlite3_bind_null(statement, index)
         case .integer(let number): unsafe sqlite3_bind_int64(statement, index, number)
-        // Without an address it would be NULL.
+        // Without an address the value would be NULL.
         case .blob([]): unsafe sqlite3_bind_zeroblob(statement, index, 0)
         case .blob(let bytes):
             unsafe bytes.withUnsafeBytes { bytes in
@@ -57,18 +57,18 @@ extension Database {
         }
     }
 
-    /// SQLITE_TRANSIENT: SQLite makes a copy of its own.
+    /// SQLITE_TRANSIENT: SQLite makes its own copy.
     private static var copying: sqlite3_destructor_type {
         unsafe unsafeBitCast(OpaquePointer(bitPattern: -1), to: sqlite3_destructor_type.self)
     }
 
-    /// Ready for its next use; drops the arguments.
+    /// Resets the statement for its next use and drops the arguments.
     private static func end(_ statement: OpaquePointer) {
         unsafe sqlite3_reset(statement)
         unsafe sqlite3_clear_bindings(statement)
     }
 
-    /// With the extended code, where SQLite has one. Without a message: there could be names in it.
+    /// Returns an error with the extended code if there is one. Without a message, which could contain names.
     private func failure(_ code: Int32) -> DatabaseError {
         let extended = unsafe sqliteConnection.map { unsafe sqlite3_extended_errcode($0) } ?? code
         return DatabaseError(resultCode: ResultCode(rawValue: extended & 0xFF == code & 0xFF ? extended : code))

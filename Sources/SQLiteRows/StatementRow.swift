@@ -1,15 +1,16 @@
 internal import GRDBSQLite
 
-/// A column holds nothing where there should be a value.
+/// A column that must not be NULL contains NULL.
 package struct MissingColumn: Error {}
 
-/// The row that a statement stands on, its columns by index from 0: read where SQLite has them, until the next step.
+/// The present row of a statement. Columns are addressed by index from 0, and read from SQLite's memory until the next
+/// step.
 ///
-/// Source: <https://www.sqlite.org/c3ref/column_blob.html>. What is of another type is converted as SQLite does it.
+/// Source: <https://www.sqlite.org/c3ref/column_blob.html>. A value of another type is converted by SQLite's rules.
 @safe package struct StatementRow: ~Escapable {
     private let statement: OpaquePointer
 
-    /// For as long as the statement stands there.
+    /// - Precondition: The statement remains at this row during the lifetime of the value.
     @_lifetime(immortal)
     init(_ statement: OpaquePointer) { unsafe self.statement = statement }
 
@@ -22,11 +23,11 @@ package struct MissingColumn: Error {}
         unsafe sqlite3_column_type(statement, Int32(clamping: index)) == SQLITE_NULL
     }
 
-    /// A copy; nil for NULL.
+    /// Returns a copy; nil for NULL.
     package func optionalBytes(_ index: Int) -> [UInt8]? {
         guard !isNull(index) else { return nil }
         let index = Int32(clamping: index)
-        // In this order: the first one converts.
+        // In this order, because the first call converts the value.
         guard let start = unsafe sqlite3_column_blob(statement, index) else { return [] }
         let count = unsafe Int(sqlite3_column_bytes(statement, index))
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))

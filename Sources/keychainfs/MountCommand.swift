@@ -164,6 +164,6 @@ struct WatchdogCommand: ParsableCommand {
     @Argument var mountPoint: String
 
     func run() throws {
-        MountOperation.guardMount(mountPoint: mountPoint, type: type)
+        MountOperation.runWatchdog(mountPoint: mountPoint, type: type)
     }
 }

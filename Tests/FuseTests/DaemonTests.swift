@@ -86,35 +86,35 @@ import Testing
     }
 
     @Test("L6: messages and replies of the guard come through unchanged; anything else is a shutdown")
-    func guardMessages() {
+    func watchdogMessages() {
         for message in [
-            GuardMessage.shutdown, .mount(0), .mount(.max), .unmount(lazily: true), .unmount(lazily: false),
+            WatchdogMessage.shutdown, .mount(0), .mount(.max), .unmount(lazily: true), .unmount(lazily: false),
         ] {
-            #expect(GuardMessage(message.bytes) == message)
+            #expect(WatchdogMessage(message.bytes) == message)
         }
         for bytes in [
             [], [9], [2, 1], [3], [2] + [UInt8](repeating: 0, count: 7), [9] + [UInt8](repeating: 0, count: 8),
         ] {
-            #expect(GuardMessage(bytes) == .shutdown)
+            #expect(WatchdogMessage(bytes) == .shutdown)
         }
         let long = FuseError.unmountRefused(message: String(repeating: "x", count: 1000))
         for error in [nil, .busy, .notMounted, .unmountRefused(message: "why")] as [FuseError?] {
-            #expect(GuardReply.error(GuardReply.bytes(error)) == error)
+            #expect(WatchdogReply.error(WatchdogReply.bytes(error)) == error)
         }
-        #expect(GuardReply.bytes(long).count == GuardReply.byteLimit)
-        #expect(GuardReply.error(GuardReply.bytes(.helperMissing)) != nil)
+        #expect(WatchdogReply.bytes(long).count == WatchdogReply.byteLimit)
+        #expect(WatchdogReply.error(WatchdogReply.bytes(.helperMissing)) != nil)
     }
 
     @Test("L6: the guard unmounts for its daemon: the mount that it watches, busy or not, and no other")
-    func guardUnmounts() throws {
+    func watchdogUnmounts() throws {
         let mounted = try MountedSession(MemoryFileSystem())
         let other = try MountedSession(MemoryFileSystem())
         var messages = try Fuse.Pipe()
         var replies = try Fuse.Pipe()
         let (input, output) = (messages.readEnd, replies.writeEnd)
-        let process = TestThread.started { runGuard(input, replies: output, at: "/none") }
-        let connection = GuardConnection(
-            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), guardID: getpid())
+        let process = TestThread.started { runWatchdog(input, replies: output, at: "/none") }
+        let connection = WatchdogConnection(
+            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), watchdogID: getpid())
         #expect(throws: FuseError.notMounted) { _ = try connection.unmount(lazily: true) }
         connection.send(.mount(try #require(mounted.session.mountIdentifier)))
         let open = try FileDescriptor.open(FilePath(mounted.path), .readOnly)
@@ -136,10 +136,10 @@ import Testing
     func silentGuard() throws {
         var messages = try Fuse.Pipe()
         var replies = try Fuse.Pipe()
-        let connection = GuardConnection(
-            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), guardID: getpid(), timeout: 50)
+        let connection = WatchdogConnection(
+            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), watchdogID: getpid(), timeout: 50)
         #expect(try !connection.unmount(lazily: false))
-        let late = GuardReply.bytes(nil)
+        let late = WatchdogReply.bytes(nil)
         #expect(write(replies.writeEnd, late, late.count) == 1)
         #expect(try !connection.unmount(lazily: false))
     }
@@ -148,8 +148,8 @@ import Testing
     func interruptedRequest() throws {
         var messages = try Fuse.Pipe()
         var replies = try Fuse.Pipe()
-        let connection = GuardConnection(
-            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), guardID: getpid(), timeout: 10_000)
+        let connection = WatchdogConnection(
+            messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), watchdogID: getpid(), timeout: 10_000)
         // Ignored by default; poll(2) is interrupted only by a signal with a handler.
         let previous = signal(SIGWINCH) { _ in }
         defer { signal(SIGWINCH, previous) }
@@ -165,14 +165,14 @@ import Testing
             let result = try? connection.unmount(lazily: false)
             isAnswered.withLock { $0 = result }
         }
-        var message = [UInt8](repeating: 0, count: GuardMessage.byteCount)
+        var message = [UInt8](repeating: 0, count: WatchdogMessage.byteCount)
         #expect(read(messages.readEnd, &message, message.count) == message.count)
         let identifier = try #require(requester.withLock { $0 })
         for _ in 0..<20 where isAnswered.withLock({ $0 == nil }) {
             pthread_kill(identifier, SIGWINCH)
             usleep(5000)
         }
-        let reply = GuardReply.bytes(nil)
+        let reply = WatchdogReply.bytes(nil)
         #expect(write(replies.writeEnd, reply, reply.count) == 1)
         #expect(thread.join())
         #expect(isAnswered.withLock { $0 } == true)
@@ -185,26 +185,26 @@ import Testing
         var pipe = try Fuse.Pipe()
         var shutdown: UInt8 = 1
         #expect(write(pipe.writeEnd, &shutdown, 1) == 1)
-        runGuard(pipe.readEnd, at: directory.path)
+        runWatchdog(pipe.readEnd, at: directory.path)
         #expect(StaleMount.exists(at: directory.path, type: MountedSession.type))
         // The end of the pipe: the mount goes.
         pipe.closeWriteEnd()
-        runGuard(pipe.readEnd, at: directory.path)
+        runWatchdog(pipe.readEnd, at: directory.path)
         #expect(try MountTable.current().mount(at: directory.path) == nil)
         // Nothing there: ends at once.
-        runGuard(pipe.readEnd, at: directory.path)
+        runWatchdog(pipe.readEnd, at: directory.path)
     }
 
     @Test("H4: the guard's process has two pipes and no other descriptor, and gets the shutdown message")
-    func guardProcess()
+    func watchdogProcess()
         throws
     {
         let directory = try TemporaryDirectory()
         let script = "ls /proc/self/fd >\"$1/descriptors\"; head -c 1 <&3 | wc -c >\"$1/said\""
-        let guarding = try MountWatchdog.start("/bin/sh", arguments: ["-c", script, "sh", directory.path])
+        let watchdog = try MountWatchdog.start("/bin/sh", arguments: ["-c", script, "sh", directory.path])
         let client = MountedClient(root: directory.path)
         #expect(eventually { client.exists("/said") })
-        guarding.stop()
+        watchdog.stop()
         #expect(try client.text("/said").trimmingCharacters(in: .whitespacesAndNewlines) == "1")
         // 5 is what ls itself opens.
         let descriptors = try client.text("/descriptors").split(separator: "\n").map(String.init)
@@ -263,8 +263,9 @@ import Testing
     }
 }
 
-/// Runs a guard in this process until it ends.
-func runGuard(_ messages: Int32, replies: Int32 = -1, at mountPoint: String) {
-    var process = GuardProcess(messages: messages, replies: replies, mountPoint: mountPoint, type: MountedSession.type)
+/// Runs a watchdog in this process until it exits.
+func runWatchdog(_ messages: Int32, replies: Int32 = -1, at mountPoint: String) {
+    var process = WatchdogProcess(
+        messages: messages, replies: replies, mountPoint: mountPoint, type: MountedSession.type)
     process.run()
 }

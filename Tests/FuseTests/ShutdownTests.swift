@@ -89,7 +89,9 @@ import Testing
         #expect(reads.withLock { $0 } >= 2)
     }
 
-    @Test("H4: the guard ends a connection that somebody keeps open, wherever the mount is") func guardAborts() throws {
+    @Test("H4: the guard ends a connection that somebody keeps open, wherever the mount is") func watchdogAborts()
+        throws
+    {
         let directory = try TemporaryDirectory()
         let inner = directory.path + "/parent/mount"
         try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
@@ -102,10 +104,10 @@ import Testing
         let asking = TestThread.started { _ = FileManager.default.fileExists(atPath: moved + "/x") }
         #expect(!asking.join(seconds: 0.3))
         var pipe = try Fuse.Pipe()
-        let message = GuardMessage.mount(identifier).bytes
+        let message = WatchdogMessage.mount(identifier).bytes
         #expect(write(pipe.writeEnd, message, message.count) == 9)
         pipe.closeWriteEnd()
-        runGuard(pipe.readEnd, at: inner)
+        runWatchdog(pipe.readEnd, at: inner)
         // Not by its number, which another mount may have by now.
         #expect(try MountTable.current().mount(at: moved) == nil)
         #expect(asking.join(seconds: 10))

@@ -60,7 +60,7 @@ import Testing
         #expect(throws: Errno.noSpace) { try other.flush(files[files.count - 1]) }
         try client.close(own)
         #expect(try client.stat(path("own")).size == UInt64(long))
-        let clientFiles = try fill(client, "clientFiles")
+        let clientFiles = try fill(client, "mine")
         #expect(clientFiles.count > Self.limit / 4 * 3 / long / 2)
         // A commit takes no room.
         for (process, files) in [(other, files), (client, clientFiles)] {

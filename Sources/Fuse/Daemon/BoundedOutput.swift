@@ -1,15 +1,17 @@
 import Glibc
 import SystemPackage
 
-/// The output of this program, started again with other arguments, within a time limit.
+/// The output of this program, started with other arguments, within a time limit.
 ///
-/// A process that waits for a file system whose daemon hangs may not end even when it is killed. It must therefore not be the
-/// process that a user waits for.
+/// A process that waits for a file system whose daemon hangs may not exit even when it is killed. It must therefore not
+/// be the process that a user waits for.
 public enum BoundedOutput {
-    /// - Parameter milliseconds: After this time the child process is killed, and not waited for.
-    /// - Returns: Standard output, or nil if the child did not finish in time or could not be started.
+    /// Runs the program.
+    ///
+    /// - Parameter milliseconds: The time limit. The child process is then killed, and not waited for.
+    /// - Returns: The standard output; nil if the child did not finish in time or could not be started.
     public static func ofThisProgram(arguments: [String], milliseconds: Int) -> [UInt8]? {
-        // The child gets no descriptor but the one that is placed.
+        // The child inherits no other descriptor.
         var descriptors: [Int32] = [-1, -1]
         guard unsafe pipe(&descriptors) == 0 else { return nil }
         let ends = (read: descriptors[0], write: descriptors[1])
@@ -27,7 +29,7 @@ public enum BoundedOutput {
         return output
     }
 
-    /// Reads to the end of the pipe; nil at the time limit.
+    /// Reads to the end of the pipe; nil if the deadline has passed.
     private static func read(_ descriptor: Int32, until deadline: SuspendingClock.Instant) -> [UInt8]? {
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

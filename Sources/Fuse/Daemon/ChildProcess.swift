@@ -2,25 +2,27 @@ import CFuse3
 import Glibc
 import SystemPackage
 
-/// A program started with posix_spawn(3): only the descriptors it is given, default signals, nothing blocked.
+/// A program started with posix_spawn(3), with selected descriptors, default signal actions and no blocked signals.
 struct ChildProcess: Sendable {
     let identifier: pid_t
 
-    /// How to start it.
+    /// The settings of a start.
     struct Configuration {
         var executable: String
         var arguments: [String]
-        /// Added to this process's environment, as `NAME=value`.
+        /// Variables added to this process's environment, as `NAME=value`.
         var environment: [String] = []
-        /// Descriptor of the child to one of this process. 0, 1 and 2 are /dev/null unless they are here.
+        /// Descriptors of this process by their number in the child. 0, 1 and 2 are /dev/null unless they are given.
         var descriptors: [Int32: Int32] = [:]
-        /// Whether it leads a session of its own (setsid(2)).
+        /// Whether the child leads its own session (setsid(2)).
         var hasOwnSession = false
     }
 
-    /// Throws what posix_spawn(3) returns.
+    /// Starts the program.
+    ///
+    /// - Throws: The errno of posix_spawn(3).
     init(_ configuration: Configuration) throws(Errno) {
-        // Above every target, so that placing one does not overwrite another.
+        // Above every target, so that placing one descriptor does not overwrite another.
         var raised: [Int32: Int32] = [:]
         defer { for descriptor in raised.values { close(descriptor) } }
         for (target, source) in configuration.descriptors {
@@ -85,7 +87,7 @@ struct ChildProcess: Sendable {
         return variables
     }
 
-    /// Waits for its end; returns its exit status, or 128 and the number of the signal that killed it.
+    /// Waits for the exit. Returns the exit status, or 128 plus the number of the signal that killed the process.
     @discardableResult
     func wait() -> Int32 {
         var status: Int32 = 0
@@ -96,7 +98,7 @@ struct ChildProcess: Sendable {
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
 
-    /// Waits for its end so long, then kills it.
+    /// Waits up to `timeout` milliseconds for the exit, then kills the process.
     func terminate(afterMilliseconds timeout: Int) {
         for _ in 0..<timeout / 10 {
             guard waitpid(identifier, nil, WNOHANG) == 0 else { return }
@@ -106,7 +108,8 @@ struct ChildProcess: Sendable {
         wait()
     }
 
-    /// This program by its own name, so that ps(1) and pgrep(1) show it; where that is gone, by the kernel's link to it.
+    /// The path of this program, whose name ps(1) and pgrep(1) then show. If it no longer exists, the kernel's link to
+    /// the program.
     static var ownProgram: String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = unsafe readlink("/proc/self/exe", &path, Int(PATH_MAX))
@@ -115,7 +118,7 @@ struct ChildProcess: Sendable {
         return unsafe Glibc.access(program, X_OK) == 0 ? program : "/proc/self/exe"
     }
 
-    /// The program `name` in PATH, or nil.
+    /// Returns the path of the program `name` in PATH; nil if it does not exist.
     static func find(_ name: String) -> String? {
         let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"
         return path.split(separator: ":").map { "\($0)/\(name)" }.first { unsafe Glibc.access($0, X_OK) == 0 }

@@ -2,10 +2,13 @@ import CFuse3
 import Glibc
 import LinuxSupport
 
-/// Ends a connection to the kernel from outside: whoever waits for an answer gets an error, whatever its daemon does.
+/// Aborts a FUSE connection from outside: pending requests fail, regardless of the state of the daemon.
 enum ConnectionAbort {
-    /// Of the mount `entry`: through fusectl, whose file belongs to the mounting user, or as root with MNT_FORCE, which
-    /// also takes the mount out of the tree. Returns false where neither is possible.
+    /// Aborts the connection of a mount.
+    ///
+    /// Uses fusectl, whose file belongs to the mounting user, or as root MNT_FORCE, which also detaches the mount.
+    ///
+    /// - Returns: Whether one of them was possible.
     @discardableResult
     static func run(_ entry: MountTable.Entry) -> Bool {
         if writesControlFile(entry.deviceMinor) { return true }
@@ -13,7 +16,7 @@ enum ConnectionAbort {
         return unsafe umount2(entry.path, Int32(MNT_FORCE) | cfuse3_umount_detach) == 0
     }
 
-    /// The kernel's Documentation/filesystems/fuse: writing anything there aborts.
+    /// Writing to the file aborts the connection (the kernel's Documentation/filesystems/fuse).
     private static func writesControlFile(_ number: Int) -> Bool {
         let file = unsafe Glibc.open("/sys/fs/fuse/connections/\(number)/abort", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return false }

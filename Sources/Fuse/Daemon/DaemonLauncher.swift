@@ -3,30 +3,33 @@ import Glibc
 import LinuxSupport
 public import SystemPackage
 
-/// What became of a daemon that was started in the background.
+/// The result of starting a daemon in the background.
 public enum LaunchResult: Hashable, Sendable {
-    /// It does its work; its process id.
+    /// The daemon works and has this process ID.
     case ready(processID: Int32)
-    /// It could not, and has told why.
+    /// The daemon has failed and reported the reason.
     case failed(exitCode: Int32, message: String)
-    /// It ended without a word: its exit status, or 128 and the number of the signal that killed it.
+    /// The daemon has ended without a report. Contains its exit status, or 128 plus the number of the signal that
+    /// killed it.
     case died(status: Int32)
 }
 
-/// Starts a daemon as a process of its own, instead of forking one that has threads and locked memory.
+/// Starts a daemon with posix_spawn(3), because a process with threads and locked memory cannot fork.
 public enum DaemonLauncher {
-    /// Where the daemon requests what ``start(arguments:secret:)`` was given (``requestSecret()``), and reads it up to the end.
+    /// The descriptor through which the daemon requests the secret of ``start(arguments:secret:)``
+    /// (``requestSecret()``) and reads it to the end.
     public static let secretDescriptor: Int32 = 3
-    /// Where the daemon tells how it went (``ReadinessPipe``).
+    /// The descriptor through which the daemon reports its start (``ReadinessPipe``).
     public static let reportDescriptor: Int32 = 4
-    /// In bytes.
+    /// The maximum size of a secret in bytes.
     public static let maximumSecret = 65_536
 
-    /// Starts this same program (`/proc/self/exe`) with `arguments` in a session of its own, and waits for its report.
+    /// Starts this program (`/proc/self/exe`) with `arguments` in a new session, and waits for its report.
     ///
-    /// The daemon gets the secret, unless it is empty, when it requests it; the caller still has to wipe it on its side. Standard
-    /// input is /dev/null; standard error stays until the report, so that what goes wrong early is seen. Throws EMSGSIZE for a
-    /// long secret.
+    /// The daemon receives the secret, unless it is empty, when it requests it. The caller must wipe its own copy.
+    /// Standard input is /dev/null; standard error stays open until the report, so that early errors are visible.
+    ///
+    /// - Throws: EMSGSIZE for a secret that is too long; the errno of the start.
     public static func start(arguments: [String], secret: RawSpan) throws(Errno) -> LaunchResult {
         try start(ChildProcess.ownProgram, arguments: arguments, secret: secret)
     }
@@ -50,20 +53,21 @@ public enum DaemonLauncher {
         return report(from: child, readAll(reportPipe.readEnd))
     }
 
-    /// In the daemon, once no other process can look into it: the secret is sent to ``secretDescriptor``, and not before.
+    /// Requests the secret at ``secretDescriptor``. Called in the daemon when no other process can read its memory any
+    /// more.
     ///
-    /// Between its exec and its hardening any process of the same user can open what `/proc/PID/fd` shows of it: of a pipe it would
-    /// get a descriptor of its own, and read the secret whenever that comes. A socket cannot be opened there (ENXIO).
+    /// Before its hardening, any process of the same user can open the daemon's `/proc/PID/fd`: it would get its own
+    /// descriptor of a pipe and could read the secret later. A socket cannot be opened there (ENXIO).
     public static func requestSecret() throws(Errno) {
         var byte = request
         let count = unsafe send(secretDescriptor, &byte, 1, Int32(MSG_NOSIGNAL))
         guard count == 1 else { throw Errno(rawValue: errno) }
     }
 
-    /// The one byte of a request.
+    /// The byte that represents a request.
     private static let request: UInt8 = 1
 
-    /// A daemon that ends, or reads no further, says why in its report.
+    /// Errors are ignored: a daemon that exits, or stops reading, reports the reason.
     private static func sendOnRequest(_ secret: RawSpan, _ socket: Int32) {
         guard readAll(socket, limit: 1) == [request] else { return }
         StreamSocket.send(secret, to: socket)
@@ -79,11 +83,11 @@ public enum DaemonLauncher {
     }
 }
 
-/// The daemon's side of ``DaemonLauncher``: says once how the start went.
+/// The daemon's end of ``DaemonLauncher``: reports once whether the start has succeeded.
 public struct ReadinessPipe: ~Copyable, Sendable {
     private let descriptor: Int32
 
-    /// `descriptor` is ``DaemonLauncher/reportDescriptor``, which this closes.
+    /// Takes ownership of `descriptor`.
     public init(descriptor: Int32 = DaemonLauncher.reportDescriptor) {
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -91,7 +95,9 @@ public struct ReadinessPipe: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// The work goes on; standard output and error are /dev/null from now on. False if whoever has started it is gone.
+    /// Reports success and redirects standard output and error to /dev/null.
+    ///
+    /// - Returns: Whether the process that has started the daemon still exists.
     public consuming func ready() -> Bool {
         let isReceived = send(0, "")
         let null = unsafe Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -102,12 +108,12 @@ public struct ReadinessPipe: ~Copyable, Sendable {
         return isReceived
     }
 
-    /// The start has failed: the process is about to end with `exitCode`, which is not 0.
+    /// Reports that the start has failed and the process will exit with `exitCode`, which is not 0.
     public consuming func failed(exitCode: Int32, message: String) {
         _ = send(exitCode == 0 ? 1 : exitCode, message)
     }
 
-    /// With SIGPIPE ignored; false if nobody has the other end any more.
+    /// Sends a report. SIGPIPE is ignored; returns false if the other end is closed.
     private func send(_ code: Int32, _ message: String) -> Bool {
         let number = UInt32(bitPattern: code)
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } + Array(message.utf8.prefix(4000))

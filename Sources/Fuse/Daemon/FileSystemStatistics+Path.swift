@@ -4,7 +4,9 @@ import Glibc
 public import SystemPackage
 
 extension FileSystemStatistics {
-    /// Of the file system that holds `path`, which must not lie in one's own mount; throws what open(2) and fstatvfs(3) do.
+    /// Reads the statistics of the file system that contains `path`, which must not be in this process's own mount.
+    ///
+    /// - Throws: The errno of open(2) or fstatvfs(3).
     public init(ofPath path: String) throws(Errno) {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }

@@ -1,12 +1,13 @@
 import CFuse3
 import Glibc
 
-/// The home directory of a process that mount(8) has started.
+/// The home directory of a process that was started by mount(8).
 public enum HomeDirectory {
-    /// Sets `HOME` to what passwd(5) says if what it names is not this user's, and forgets the XDG directories then.
+    /// Sets `HOME` from passwd(5), and removes the XDG variables, if the present directory does not belong to this
+    /// user.
     ///
-    /// mount.fuse with `setuid=` leaves root's there, sudo(8) the caller's, systemd none. To be called before there are
-    /// threads.
+    /// mount.fuse with `setuid=` inherits that of root, sudo(8) that of the caller, systemd none. Must be called before
+    /// other threads exist.
     public static func correct() {
         var status = stat()
         if let home = unsafe getenv("HOME"), unsafe stat(home, &status) == 0, status.st_uid == geteuid() { return }

@@ -3,20 +3,20 @@ import Glibc
 import LinuxSupport
 import SystemPackage
 
-/// A directory to mount on, held open from before the mount: what lies below a mount is reached only so.
+/// A directory that becomes a mount point. It is held open, because a mount hides it.
 ///
-/// `prepare` makes it writable (fusermount3 refuses a directory that its user cannot write to); `seal`, called when the
-/// mount is there and again when it is gone, makes it unwritable, so that nothing is written below a mount by mistake.
+/// `prepare` makes it writable, since fusermount3 refuses a directory that its user cannot write to. `seal`, called
+/// after the mount and again after the unmount, makes it read-only, so that no program writes below a mount by mistake.
 public struct MountDirectory: ~Copyable, Sendable {
-    /// As given; absolute and without symbolic links.
+    /// The path as given; absolute and without symbolic links.
     public let path: String
     private let descriptor: Int32
-    /// As they were when it was opened.
+    /// The permissions when it was opened.
     private var permissions: UInt32 = 0o700
 
     /// Opens the empty directory at `path`.
     ///
-    /// Looks into the mount table first: a mount that does not answer is never touched.
+    /// Reads the mount table first, so that a mount that does not respond is never accessed.
     public init(at path: String) throws(MountPointError) {
         self.path = path
         let mount = (try? MountTable.current())?.mount(at: path)
@@ -32,13 +32,13 @@ public struct MountDirectory: ~Copyable, Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Permissions 0700.
+    /// Sets the permissions to 0700.
     public func prepare() throws(MountPointError) { try setPermissions(0o700) }
 
-    /// Permissions 0500, of the directory below the mount.
+    /// Sets the permissions of the directory below the mount to 0500.
     public func seal() throws(MountPointError) { try setPermissions(0o500) }
 
-    /// The permissions that it had when it was opened.
+    /// Restores the permissions that it had when it was opened.
     public func restore() throws(MountPointError) { try setPermissions(permissions) }
 
     private func setPermissions(_ permissions: UInt32) throws(MountPointError) {
@@ -61,7 +61,7 @@ public struct MountDirectory: ~Copyable, Sendable {
         }
         defer { unsafe closedir(directory) }
         while let entry = unsafe readdir(directory) {
-            // `.` and `..` alone are not content.
+            // `.` and `..` do not count as contents.
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 unsafe Array(bytes.prefix { $0 != 0 })
             }

@@ -1,14 +1,14 @@
 public import SystemPackage
 
-/// Why a directory cannot be mounted on.
+/// The reason why a directory cannot be a mount point.
 public enum MountPointError: Error, Hashable, Sendable {
     case missing
     case notDirectory
-    /// Something lies in it: it would be hidden, and what is written there by mistake not be seen.
+    /// The directory is not empty: a mount would hide its contents.
     case notEmpty
-    /// Something is mounted there already: the type of it.
+    /// A file system of this type is mounted there.
     case alreadyMounted(type: String)
-    /// It belongs to another user.
+    /// Another user owns the directory.
     case notOwned
     case system(Errno, call: String)
 }

@@ -1,20 +1,20 @@
 import Glibc
 import SystemPackage
 
-/// A small process that unmounts for its daemon, and when its daemon dies without having done so.
+/// A small process that unmounts on request of its daemon, and after the daemon has died.
 ///
-/// Started before there are keys; has two pipes and a path, no more. The daemon's end of the first pipe closes with
-/// the daemon, however it dies. (libfuse's auto_unmount does nothing for users without allow_other.)
+/// Started before keys exist; it only has two pipes and a path. The daemon's end of the first pipe closes with the
+/// daemon, regardless of how it dies. (libfuse's auto_unmount has no effect for users without allow_other.)
 public struct MountWatchdog: ~Copyable, Sendable {
-    /// The descriptor on which the guard finds the pipe of ``GuardMessage``.
+    /// The watchdog's descriptor of the pipe for ``WatchdogMessage``.
     public static let messageDescriptor: Int32 = 3
-    /// That of the pipe for ``GuardReply``.
+    /// The watchdog's descriptor of the pipe for ``WatchdogReply``.
     public static let replyDescriptor: Int32 = 4
 
-    let connection: GuardConnection
+    let connection: WatchdogConnection
     private let child: ChildProcess
 
-    /// Starts this same program (`/proc/self/exe`) with `arguments`, with which it must run a ``GuardProcess``.
+    /// Starts this program (`/proc/self/exe`) with `arguments`, with which it must run a ``WatchdogProcess``.
     public static func start(arguments: [String]) throws(FuseError) -> MountWatchdog {
         try start(ChildProcess.ownProgram, arguments: arguments)
     }
@@ -28,29 +28,29 @@ public struct MountWatchdog: ~Copyable, Sendable {
                     executable: executable, arguments: arguments,
                     descriptors: [messageDescriptor: messages.readEnd, replyDescriptor: replies.writeEnd],
                     hasOwnSession: true))
-            let connection = GuardConnection(
+            let connection = WatchdogConnection(
                 messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(),
-                guardID: child.identifier)
+                watchdogID: child.identifier)
             return MountWatchdog(connection: connection, child: child)
         } catch {
             throw .system(error, call: "posix_spawn")
         }
     }
 
-    private init(connection: GuardConnection, child: ChildProcess) {
+    private init(connection: WatchdogConnection, child: ChildProcess) {
         self.connection = connection
         self.child = child
     }
 
-    /// Ends the guard, because the mount is gone; returns when its process has ended.
+    /// Stops the watchdog after an unmount. Returns when its process has exited.
     public consuming func stop() {
         connection.send(.shutdown)
         child.terminate(afterMilliseconds: Self.timeout)
     }
 
-    /// In milliseconds: a guard that was stopped does not end by itself.
+    /// The timeout in milliseconds. A stopped watchdog does not exit.
     private static let timeout = 2000
 
-    /// Names the mount to the guard by its number in /proc/self/mountinfo, by which it is found wherever it has been moved to.
+    /// Names the mount to the watchdog by its ID in /proc/self/mountinfo, which stays the same when the mount is moved.
     public func setMountID(mount identifier: Int) { connection.send(.mount(identifier)) }
 }

@@ -2,7 +2,8 @@ import CFuse3
 import Glibc
 import SystemPackage
 
-/// A pipe(2) that no other program inherits. Each end is closed once, by its owner or with the pipe.
+/// A pipe(2) that no other program inherits. Each end is closed once, by the owner to which it was passed or with the
+/// pipe.
 struct Pipe: ~Copyable {
     private(set) var readEnd: Int32
     private(set) var writeEnd: Int32
@@ -29,20 +30,20 @@ struct Pipe: ~Copyable {
         writeEnd = -1
     }
 
-    /// Hands the read end over to the caller.
+    /// Passes ownership of the read end to the caller.
     mutating func takeReadEnd() -> Int32 {
         defer { readEnd = -1 }
         return readEnd
     }
 
-    /// Hands the write end over to the caller.
+    /// Passes ownership of the write end to the caller.
     mutating func takeWriteEnd() -> Int32 {
         defer { writeEnd = -1 }
         return writeEnd
     }
 }
 
-/// Reads until the end, at most `limit` bytes.
+/// Reads to the end of file, at most `limit` bytes.
 func readAll(_ descriptor: Int32, limit: Int = 65_536) -> [UInt8] {
     var all: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)

@@ -1,7 +1,8 @@
 import Glibc
 import SystemPackage
 
-/// Two connected stream sockets (socketpair(2)) that no other program inherits. Each is closed once, by its owner or with the pair.
+/// Two connected stream sockets (socketpair(2)) that no other program inherits. Each is closed once, by the owner to
+/// which it was passed or with the pair.
 struct SocketPair: ~Copyable {
     private(set) var first: Int32
     private(set) var second: Int32

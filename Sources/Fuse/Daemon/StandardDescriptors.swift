@@ -3,10 +3,10 @@ import Glibc
 
 /// The descriptors 0, 1 and 2.
 public enum StandardDescriptors {
-    /// Opens /dev/null in the place of each that is closed.
+    /// Opens /dev/null for each of them that is closed.
     public static func ensure() {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number is this one: those below are open by now.
+            // open(2) uses the lowest free number, which is this one, because those below are open.
             _ = unsafe open("/dev/null", O_RDWR)
         }
     }

@@ -2,21 +2,21 @@ import CFuse3
 import Glibc
 public import SystemPackage
 
-/// The signals that ask a daemon to end, taken by one thread instead of a handler.
+/// The signals that request a daemon to exit, received by one thread instead of a handler.
 public enum TerminationSignals {
     /// SIGINT, SIGTERM, SIGHUP.
     public static let ending: [Int32] = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Blocks the ending signals in this thread and all that it starts later, and ignores SIGPIPE.
+    /// Blocks the signals in this thread and in all threads that it creates later, and ignores SIGPIPE.
     ///
-    /// Called first of all, while there is one thread.
+    /// Must be called while the process has one thread.
     public static func block() {
         signal(SIGPIPE, SIG_IGN)
         var signals = set(ending)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Calls `body` with the number of each signal that comes, from a thread of its own, for the rest of the process.
+    /// Calls `body` with the number of each signal, on a separate thread, until the process exits.
     public static func onReceive(_ body: @escaping @Sendable (Int32) -> Void) throws(Errno) {
         _ = try WorkerThread {
             var signals = set(ending)

@@ -1,9 +1,9 @@
 import CFuse3
 import Glibc
 
-/// What libfuse leaves out of the message that this thread is serving: the lock owner of a SETATTR.
+/// The lock owner of the SETATTR that this thread serves, which libfuse does not pass on.
 ///
-/// A thread-specific value (pthread_key_create(3)), set by the loop and read by the operation it leads to.
+/// A thread-specific value (pthread_key_create(3)), set by the loop and read by the operation.
 enum CurrentMessage {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

@@ -1,9 +1,9 @@
 import CFuse3
 import Glibc
 
-/// A state behind a lock, for whose change threads can wait: what `Mutex` of Synchronization has no condition for.
+/// A value protected by a mutex, with a condition variable. `Mutex` of Synchronization has no condition.
 ///
-/// @unchecked: `state` is touched only while `mutex` is held; the two pointers never change.
+/// @unchecked: `state` is accessed only while `mutex` is locked; the two pointers are constant.
 @safe final class Monitor<State>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -14,7 +14,7 @@ import Glibc
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
-        // Waits are measured by a clock that nobody sets.
+        // Timeouts must not depend on a clock that can be set.
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -29,7 +29,7 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` with the state; everyone who waits looks again afterwards if `wakesAll`.
+    /// Runs `body` under the mutex. If `wakesAll`, all waiting threads then evaluate their condition again.
     @discardableResult
     func with<Result>(wakesAll: Bool = false, _ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(mutex)
@@ -40,7 +40,7 @@ import Glibc
         return body(&state)
     }
 
-    /// Runs `body` again and again, sleeping in between, until it returns something.
+    /// Runs `body` under the mutex, and again after each wakeup, until it returns a value.
     func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -50,7 +50,8 @@ import Glibc
         }
     }
 
-    /// The same for at most `milliseconds`; nil if it has not come to it.
+    /// Runs `body` under the mutex, and again after each wakeup, until it returns a value. Returns nil after
+    /// `milliseconds`.
     @discardableResult
     func wait<Result>(milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
         var deadline = Self.deadline(milliseconds: milliseconds)
@@ -62,7 +63,7 @@ import Glibc
         }
     }
 
-    /// The moment `milliseconds` from now by CLOCK_MONOTONIC, the clock of the condition.
+    /// Returns the time `milliseconds` from now on CLOCK_MONOTONIC, the clock of the condition variable.
     static func deadline(milliseconds: Int) -> timespec {
         var deadline = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &deadline)
@@ -72,7 +73,7 @@ import Glibc
         return deadline
     }
 
-    /// Wakes one of those who wait.
+    /// Wakes one waiting thread.
     func wakeOne() {
         unsafe pthread_cond_signal(condition)
     }

@@ -1,6 +1,6 @@
 import FileSystemCore
 
-/// What a request has brought that the kernel must be told: before its answer, and after it.
+/// The kernel notifications that a request has queued, to be sent before or after its reply.
 struct Notifications: Sendable {
     let before: [FileSystemCore.Notification]
     let after: [FileSystemCore.Notification]
@@ -10,7 +10,7 @@ struct Notifications: Sendable {
         after = request.notificationsAfterReply
     }
 
-    /// Takes it from a request that goes on after its answer.
+    /// Takes the notifications from a request that continues after its reply.
     init(taking request: inout Request) {
         self.init(request)
         request.notificationsBeforeReply = []

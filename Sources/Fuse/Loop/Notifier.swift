@@ -2,10 +2,11 @@ public import FileSystemCore
 import Synchronization
 import SystemPackage
 
-/// The one thread that tells the kernel what has changed. It serves no request and holds no lock.
+/// The thread that sends notifications to the kernel. It serves no request and holds no lock.
 ///
-/// `inval_entry` waits in the kernel for the directory's lock, which the operations that are under way in it hold: sent
-/// from a handler it would wait for that handler's own answer. So answers that notifications precede go this way too.
+/// `inval_entry` waits in the kernel for the directory's lock, which operations in progress in the directory hold. A
+/// handler that sent it would wait for its own reply. Replies that follow notifications are therefore sent by this
+/// thread, too.
 public final class Notifier: KernelNotifier, Sendable {
     private struct Job: Sendable {
         let notifications: [FileSystemCore.Notification]
@@ -15,24 +16,26 @@ public final class Notifier: KernelNotifier, Sendable {
     private struct State {
         var jobs: [Job] = []
         var isRunning = false
-        /// The thread has sent everything.
+        /// Whether the thread has sent everything.
         var isDone = true
     }
 
     private let state = Monitor(State())
     private let sender = Mutex<NotificationSender?>(nil)
     private let thread = Mutex<WorkerThread?>(nil)
-    /// The minor version of the kernel's protocol; 0 before INIT, when the kernel can remember nothing.
+    /// The minor version of the kernel's protocol; 0 before INIT, when the kernel cannot have cached anything.
     private let kernelMinor = Atomic<UInt32>(0)
     private let newestProtocolMinor: UInt32
 
-    /// Sends nothing that is newer than a minor version of the protocol.
+    /// Creates a notifier that sends nothing newer than a minor version of the protocol.
     init(newestProtocolMinor: UInt32) { self.newestProtocolMinor = newestProtocolMinor }
 
-    /// INIT has come.
+    /// Called when INIT has been received.
     func start(kernelMinor minor: UInt32) { kernelMinor.store(min(minor, newestProtocolMinor), ordering: .releasing) }
 
-    /// Begins to send through `channel`; `wipeStacks` is what ``Notification/wipeStacks`` does.
+    /// Starts the thread, which sends through `channel`.
+    ///
+    /// - Parameter wipeStacks: The effect of ``Notification/wipeStacks``.
     func start(_ channel: Channel, wipeStacks: @escaping @Sendable () -> Void) throws(Errno) {
         state.with { state in
             state.isRunning = true
@@ -54,13 +57,13 @@ public final class Notifier: KernelNotifier, Sendable {
         }
     }
 
-    /// Takes no more and sends what is left; false if that is not done after so many seconds.
+    /// Refuses further notifications and sends the queued ones. Returns false if that takes longer than `seconds`.
     func stop(seconds: Int) -> Bool {
         state.with(wakesAll: true) { $0.isRunning = false }
         return state.wait(milliseconds: seconds * 1000) { $0.isDone ? () : nil } != nil
     }
 
-    /// After ``stop(seconds:)``: returns when the thread has ended.
+    /// Waits for the exit of the thread. Called after ``stop(seconds:)``.
     func join() {
         let ending = thread.withLock { thread in
             defer { thread = nil }
@@ -70,9 +73,10 @@ public final class Notifier: KernelNotifier, Sendable {
         sender.withLock { $0 = nil }
     }
 
-    /// Tells the kernel what a request has brought, and answers in between.
+    /// Sends the notifications of a request around its reply.
     ///
-    /// At once where nothing of it waits for a lock: an answer must not queue behind an `inval_entry` that waits.
+    /// Sends them immediately if none of them waits for a lock: a reply must not queue behind an `inval_entry` that
+    /// waits.
     func deliver(_ notifications: Notifications, sendReply: @escaping @Sendable () -> Void) {
         if notifications.before.isEmpty || sendImmediately(notifications.before) {
             sendReply()
@@ -82,7 +86,7 @@ public final class Notifier: KernelNotifier, Sendable {
         if !notifications.after.isEmpty { enqueue(notifications.after) {} }
     }
 
-    /// False, and nothing is sent, if any of them may wait.
+    /// Sends the notifications, unless one of them may wait. Returns whether they were sent.
     private func sendImmediately(_ notifications: [FileSystemCore.Notification]) -> Bool {
         let minor = kernelMinor.load(ordering: .acquiring)
         let isImmediate = notifications.allSatisfy { if case .allEntries = $0 { true } else { false } }
@@ -93,7 +97,7 @@ public final class Notifier: KernelNotifier, Sendable {
         return true
     }
 
-    /// Returns when all have been sent; at once if no session runs.
+    /// Sends notifications and returns when all have been sent; immediately if no session runs.
     public func send(_ notifications: [FileSystemCore.Notification]) {
         guard !notifications.isEmpty else { return }
         let done = Monitor(false)
@@ -101,7 +105,8 @@ public final class Notifier: KernelNotifier, Sendable {
         done.wait { $0 ? () : nil }
     }
 
-    /// Sends `notifications`, then calls `finish` once, on this thread; if no session runs, only that, at once.
+    /// Queues `notifications`, and calls `finish` once on the notifier's thread when they have been sent. If no session
+    /// runs, calls `finish` immediately.
     func enqueue(_ notifications: [FileSystemCore.Notification], finish: @escaping @Sendable () -> Void) {
         let isAccepted = state.with(wakesAll: true) { state in
             if state.isRunning { state.jobs.append(Job(notifications: notifications, finish: finish)) }
@@ -123,7 +128,7 @@ public final class Notifier: KernelNotifier, Sendable {
         }
     }
 
-    /// Nil at the end, when nothing is left.
+    /// Waits for the next jobs. Returns nil after the last one.
     private func nextJobs() -> [Job]? {
         state.wait { state -> [Job]?? in
             if state.jobs.isEmpty { return state.isRunning ? nil : .some(nil) }

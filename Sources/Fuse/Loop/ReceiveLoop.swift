@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Receives messages into buffers of our own and has libfuse take them apart.
+/// Receives messages into this module's own buffers and passes them to libfuse for decoding.
 final class ReceiveLoop: Sendable {
     private let session: SessionHandle
     private let channel: Channel
@@ -11,11 +11,12 @@ final class ReceiveLoop: Sendable {
     private let receiverServesIO: Bool
     private let stacks: StackWipe
     private let large = MessageBufferPool(size: MessageBuffer.size, limit: 4)
-    /// Any number of requests may wait. Beyond those that are kept, these are seldom needed; RLIMIT_MEMLOCK may not allow to lock them.
+    /// Any number of requests may block. Buffers beyond the retained ones are rarely needed; RLIMIT_MEMLOCK may prevent
+    /// that they are locked.
     private let small = MessageBufferPool(size: MessageBuffer.shortSize, kept: WorkerPool.maximumThreads)
     private let plain = MessageBufferPool(plainSize: Opcode.longestNumeric, kept: 64)
 
-    /// Whether every buffer so far could be locked into memory.
+    /// Whether all buffers are locked in memory.
     var buffersAreLocked: Bool { large.areLocked && small.areLocked }
 
     init(_ session: SessionHandle, _ channel: Channel, _ options: SessionOptions, _ stacks: StackWipe) {
@@ -26,7 +27,7 @@ final class ReceiveLoop: Sendable {
         receiverServesIO = options.receiverServesIO
     }
 
-    /// What each worker runs, until the session ends or there is one too many.
+    /// The main function of a worker, until the session ends or the worker is surplus.
     func work(_ workers: WorkerPool) {
         var stack = stacks.join()
         let role = ReceiverRole(workers, large: large)
@@ -51,14 +52,15 @@ final class ReceiveLoop: Sendable {
         stacks.leave(stack)
     }
 
-    /// Why a thread stops receiving.
+    /// The reason why a thread stops receiving.
     private enum End {
         case sessionEnded
-        /// Another thread has the role. `servedBlocking`: for a request that counts among those that may wait.
+        /// Another thread has the receiver role. `servedBlocking`: this thread has served a request that counts as
+        /// blocking.
         case yielded(servedBlocking: Bool)
     }
 
-    /// Receives and serves until another thread has the receiver role.
+    /// Receives and serves requests until another thread has the receiver role.
     private func receiveAndServe(_ role: ReceiverRole, _ workers: WorkerPool, _ stack: inout StackWipe.Member) -> End {
         guard let lease = acquire(from: large) else { return .sessionEnded }
         role.assume(lease)
@@ -84,7 +86,7 @@ final class ReceiveLoop: Sendable {
         return .sessionEnded
     }
 
-    /// Moves a short message out of the buffer that the next receiver needs. Nil for a long one.
+    /// Moves a short message out of the buffer that the next receiver needs. Returns nil for a long message.
     private func move(_ count: Int, from buffer: borrowing MessageBuffer) -> WorkerPool.Message? {
         guard count <= MessageBuffer.shortSize else { return nil }
         let buffers = isNumeric(count, in: buffer) ? plain : small
@@ -124,10 +126,10 @@ final class ReceiveLoop: Sendable {
         }
     }
 
-    /// Whether serving a message may wait.
+    /// Whether serving a message may block.
     private enum Blocking {
         case never, possible
-        /// The file system says so if it does.
+        /// The file system announces it (``Request/willBlock()``).
         case reportedByHandler
     }
 
@@ -137,7 +139,7 @@ final class ReceiveLoop: Sendable {
     }
 
     private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ role: ReceiverRole) {
-        // Refused messages contain secrets and names too.
+        // Refused messages contain secrets and names, too.
         defer {
             role.release()
             ProcessMemory.wipeRegisters()
@@ -152,8 +154,8 @@ final class ReceiveLoop: Sendable {
         unsafe fuse_session_process_buf(session.pointer, &received)
     }
 
-    /// Returns the length of the next message, or nil at the end. Only after a request was served it polls: an idle session costs
-    /// nothing.
+    /// Returns the length of the next message; nil at the end of the session. Polls only after a request has been
+    /// served, so that an idle session uses no CPU time.
     private func receive(
         into buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member, polls mayPoll: Bool
     ) -> Int? {
@@ -179,13 +181,13 @@ final class ReceiveLoop: Sendable {
 
     // MARK: Waiting
 
-    /// How a thread waits for the next message: it polls for a while if it may, then it sleeps.
+    /// The state of a thread that waits for the next message: it polls for a while if permitted, then blocks.
     private struct Wait {
         var mayPoll: Bool
         var poll: AdaptivePolling.Poll?
     }
 
-    /// Lets a moment pass, or sleeps until there is something.
+    /// Yields the CPU briefly, or blocks until a message arrives.
     private func pass(_ wait: inout Wait) {
         let now = Self.monotonicNanoseconds()
         if wait.mayPoll {
@@ -193,7 +195,7 @@ final class ReceiveLoop: Sendable {
             wait.poll = polls.withLock { $0.begin(at: now) }
         }
         if let poll = wait.poll, now < poll.deadline {
-            // The client may be waiting for this very CPU.
+            // The client may need this CPU.
             sched_yield()
         } else {
             end(wait, hasCaught: false)
@@ -208,7 +210,7 @@ final class ReceiveLoop: Sendable {
         polls.withLock { $0.end(hasCaught: hasCaught, at: now) }
     }
 
-    /// Answers what libfuse must not see: it would read beyond the message.
+    /// Replies to a message that libfuse must not decode, because it would read beyond its end.
     private func refuse(_ unique: UInt64, _ opcode: Opcode?) {
         FuseLog.write(.error, "a malformed message was refused")
         guard !(opcode?.hasNoReply ?? false) else { return }

@@ -5,10 +5,10 @@ import Glibc
 ///
 /// At most one worker of a session has the role. Each object belongs to one thread, which alone uses it.
 final class ReceiverRole {
-    /// Where the message in service is.
+    /// The location of the message in service.
     private enum Message {
         case none
-        /// In the buffer that this worker receives into.
+        /// In the buffer into which this worker receives.
         case received(count: Int)
         case moved(MessageBufferPool.Lease, of: MessageBufferPool)
     }
@@ -20,19 +20,20 @@ final class ReceiverRole {
     private var receiving: MessageBufferPool.Lease?
     private var message = Message.none
 
-    /// `large` is where buffers to receive into are returned to.
+    /// - Parameter large: The pool to which receive buffers are returned.
     init(_ workers: WorkerPool, large: MessageBufferPool) {
         self.workers = workers
         self.large = large
     }
 
-    /// Assumes the role, which ``WorkerPool/park(hasServed:tidying:)`` has given, with a buffer to receive into.
+    /// Assumes the role, which ``WorkerPool/nextTask(hasServed:tidying:)`` has assigned, with a buffer for the next
+    /// message.
     func assume(_ lease: MessageBufferPool.Lease) {
         isReceiver = true
         receiving = lease
     }
 
-    /// Yields the role to another thread; does nothing on a thread without it.
+    /// Yields the role to another thread. Has no effect on a thread without it.
     ///
     /// The next receiver gets the buffer, unless the message in service is in it.
     func yield() {
@@ -44,15 +45,16 @@ final class ReceiverRole {
 
     // MARK: The message in service
 
-    /// A message of `count` bytes is served out of the buffer that it was received into.
+    /// Begins to serve a message of `count` bytes in the buffer into which it was received.
     func beginReceived(_ count: Int) { message = .received(count: count) }
 
-    /// A message is served out of another buffer.
+    /// Begins to serve a message in another buffer.
     func beginMoved(_ lease: MessageBufferPool.Lease, of buffers: MessageBufferPool) {
         message = .moved(lease, of: buffers)
     }
 
-    /// Wipes the message in service, and returns its buffer if no receiver on this thread needs it; does nothing the second time.
+    /// Wipes the message in service, and returns its buffer if no receiver on this thread needs it. A second call has
+    /// no effect.
     func release() {
         switch message {
         case .none: return
@@ -75,8 +77,8 @@ final class ReceiverRole {
 
     // MARK: The calling thread
 
-    /// Yields the role, if the calling thread has it (``Request/willBlock()``). A closure that is formed once in a nonisolated context,
-    /// not allocated for each request.
+    /// Yields the role if the calling thread has it (``Request/willBlock()``). A closure that is created once, in a
+    /// nonisolated context, rather than allocated for each request.
     static let yieldCurrent: @Sendable () -> Void = { current?.yield() }
 
     /// Releases the message that the calling thread serves (``Request/releaseMessage()``).
@@ -88,7 +90,7 @@ final class ReceiverRole {
         return key
     }()
 
-    /// The object of the calling worker, which keeps it alive while it is set; nil on all other threads.
+    /// The object of the calling worker, retained while it is set; nil on all other threads.
     static var current: ReceiverRole? {
         get {
             guard let address = unsafe pthread_getspecific(key) else { return nil }

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Has every worker overwrite what finished calls have left on its stack: names, keys, plaintext in dead frames.
+/// Causes every worker to overwrite the remains of finished calls on its stack: names, keys and plaintext in unused
+/// frames.
 ///
-/// A worker looks for it between two requests. One that is idle is woken for it, one that is busy does it when it is done.
+/// A worker checks for it between two requests. Idle workers are woken; busy ones wipe after their request.
 final class StackWipe: Sendable {
-    /// One worker's part.
+    /// The state of one worker.
     struct Member {
         fileprivate let number: Int
         fileprivate var round: UInt64
@@ -12,17 +13,17 @@ final class StackWipe: Sendable {
 
     private struct State {
         var next = 0
-        /// The round that each worker has done last.
+        /// The last round that each worker has completed.
         var done: [Int: UInt64] = [:]
     }
 
-    /// How long a wipe waits for workers that are busy.
+    /// The maximum time to wait for busy workers in milliseconds.
     private static let timeout = 200
 
     private let round = Atomic<UInt64>(0)
     private let state = Monitor(State())
 
-    /// A worker that begins; its stack is clean.
+    /// Registers a new worker, whose stack is clean.
     func join() -> Member {
         let round = round.load(ordering: .acquiring)
         let number = state.with { state in
@@ -33,14 +34,15 @@ final class StackWipe: Sendable {
         return Member(number: number, round: round)
     }
 
-    /// A worker that ends: the C library keeps its stack for another thread (`allocatestack.c` of glibc).
+    /// Removes a worker that exits and wipes its stack, which the C library reuses for another thread
+    /// (`allocatestack.c` of glibc).
     func leave(_ member: Member) {
         ProcessMemory.wipeStack()
         let number = member.number
         state.with(wakesAll: true) { $0.done[number] = nil }
     }
 
-    /// Called by a worker between two requests: wipes if somebody has asked for it since.
+    /// Wipes the calling worker's stack if that has been requested since its last wipe. Called between two requests.
     func wipeIfDue(_ member: inout Member) {
         let wanted = round.load(ordering: .acquiring)
         guard member.round != wanted else { return }
@@ -50,7 +52,8 @@ final class StackWipe: Sendable {
         state.with(wakesAll: true) { $0.done[number] = wanted }
     }
 
-    /// Asks all workers, wakes them with `wake`, and waits until all idle ones have done it; wipes the caller's too.
+    /// Requests a wipe of all workers, wakes them with `wake`, and waits until all idle ones have completed it. Wipes
+    /// the caller's stack, too.
     func run(wake: () -> Void) {
         let wanted = round.add(1, ordering: .acquiringAndReleasing).newValue
         wake()

@@ -1,22 +1,23 @@
 import SystemPackage
 
-/// The threads of a session: one, the receiver, receives; the others serve requests that may wait, or are parked.
+/// The threads of a session. One, the receiver, receives requests; the others serve requests that may block, or are
+/// idle.
 ///
-/// Parked threads wait here and not in the device, so that a message always wakes the thread that ran last. The receiver serves most
-/// requests itself. It queues a request that may wait for another thread; if no other thread serves anything, it yields the
-/// receiver role to a parked or new thread and serves the request itself, because it is awake.
+/// Idle threads wait here and not in the device, so that a message always wakes the thread that ran last. The receiver
+/// serves most requests itself. It queues a request that may block for another thread. If no other thread serves a
+/// request, it yields the receiver role to an idle or new thread and serves the request itself, because it is awake.
 ///
-/// At most ``limit`` threads serve requests of the queue: the rest of the queue waits there, and the receiver continues to receive.
-/// A handler that yields the receiver role always finds another thread for it, up to ``most``.
+/// At most ``limit`` threads serve requests of the queue. The rest of the queue waits, and the receiver continues to
+/// receive. A handler that yields the receiver role always finds another thread for it, up to ``maximumThreads``.
 final class WorkerPool: Sendable {
     /// A message that one thread has received and another one serves.
     struct Message: Sendable {
         let lease: MessageBufferPool.Lease
-        /// Where the lease is returned to.
+        /// The pool to which the lease is returned.
         let buffers: MessageBufferPool
     }
 
-    /// The reason for which a parked thread wakes.
+    /// The reason why an idle thread wakes.
     enum Task {
         case receive
         case serve(Message)
@@ -29,49 +30,55 @@ final class WorkerPool: Sendable {
     private struct State {
         var hasReceiver = false
         var queue: [Message] = []
-        /// Threads that serve a request of the queue, or a request for which the receiver has yielded its role.
+        /// The number of threads that serve a request of the queue, or a request for which the receiver has yielded its
+        /// role.
         var serving = 0
         var hasEnded = false
         var running = 0
         var parked = 0
         var threads: [WorkerThread] = []
-        /// The last attempt to create a thread has failed, and the log reports it.
+        /// Whether the last attempt to create a thread has failed, which the log reports.
         var threadCreationFailed = false
 
-        /// The number of parked threads that the queue needs.
+        /// Returns the number of idle threads that the queue needs.
         func takers(_ limit: Int) -> Int { min(queue.count, max(0, limit - serving)) }
     }
 
-    /// The number of threads that stay parked while the session runs.
+    /// The number of threads that stay idle while the session runs.
     private static let idleThreadsKept = 4
-    /// The time that the others stay parked, in milliseconds.
+    /// The time after which other idle threads exit, in milliseconds.
     private static let idleTimeout = 5000
 
     private let state = Monitor(State())
     private let limit: Int
     private let body: @Sendable (WorkerPool) -> Void
 
+    /// Creates a pool without threads.
+    ///
     /// - Parameters:
-    ///   - limit: The maximum number of threads that serve requests which may wait.
-    ///   - body: The work of each thread.
+    ///   - limit: The maximum number of threads that serve requests that may block.
+    ///   - body: The main function of each thread.
     init(limit: Int, body: @escaping @Sendable (WorkerPool) -> Void) {
         self.limit = min(max(limit, 1), Self.maximumThreads / 2)
         self.body = body
     }
 
-    /// Starts the first thread and returns when all have ended.
+    /// Starts the first thread and returns when all threads have exited.
     func run() throws(Errno) {
         state.with { $0.running += 1 }
         try startThread()
-        // A thread that starts another one has not ended yet. Not a wait: `wakeOne` is for parked threads only.
+        // A thread that creates another one has not exited yet. Not a wait on the condition, because `wakeOne` is for
+        // idle threads only.
         while let thread = state.with({ $0.threads.popLast() }) { thread.join() }
     }
 
-    /// Parks the calling thread until there is something to do. Returns `end` when the session has ended, or enough others are parked.
+    /// Blocks until the calling thread has a task. Returns `exit` when the session has ended, or enough other threads
+    /// are idle.
     ///
     /// - Parameters:
-    ///   - hasServed: Whether the thread has completed a message of the queue, or one for which ``dispatch(_:)`` returned false.
-    ///   - tidy: Called before the thread sleeps, and each time it wakes.
+    ///   - hasServed: Whether the thread has completed a message of the queue, or one for which ``dispatch(_:)`` returned
+    ///     false.
+    ///   - tidy: Called before the thread blocks, and after each wakeup.
     func nextTask(hasServed: Bool, tidying tidy: () -> Void) -> Task {
         let isSpare = state.with { state in
             if hasServed { state.serving -= 1 }
@@ -91,7 +98,8 @@ final class WorkerPool: Sendable {
         return found ?? retireSurplus()
     }
 
-    /// Nil: there is nothing to do. Receiving comes first: all others wait for the receiver.
+    /// Returns the next task; nil if no task exists. Receiving comes first, because all other threads depend on the
+    /// receiver.
     private func task(_ state: inout State) -> Task? {
         if !state.hasEnded, !state.hasReceiver {
             state.hasReceiver = true
@@ -108,7 +116,7 @@ final class WorkerPool: Sendable {
         return .exit
     }
 
-    /// Ends the calling thread, unless it is needed after all: it may have been woken last.
+    /// Returns `exit` for the calling thread, unless it is needed in the meantime: it may have been woken last.
     private func retireSurplus() -> Task {
         state.with { state in
             if let task = task(&state) { return task }
@@ -120,8 +128,8 @@ final class WorkerPool: Sendable {
 
     /// Queues a message for another thread, and wakes or creates one if fewer than the limit serve.
     ///
-    /// - Returns: False if no other thread serves anything. The receiver must yield its role and serve the message itself; it
-    ///   counts as one of the threads that serve requests which may wait.
+    /// - Returns: False if no other thread serves a request. The receiver must yield its role and serve the message
+    ///   itself; it counts as one of the threads that serve requests that may block.
     func dispatch(_ message: Message) -> Bool {
         let (isQueued, isWanted, isMissing) = state.with { state -> (Bool, Bool, Bool) in
             // The receiver is one of the running threads.
@@ -137,7 +145,7 @@ final class WorkerPool: Sendable {
             return (true, true, isMissing)
         }
         if isMissing {
-            // Without one the next thread that is done serves it.
+            // If that fails, the next thread that completes its request serves the message.
             startAdditionalThread()
         } else if isWanted {
             state.wakeOne()
@@ -145,16 +153,16 @@ final class WorkerPool: Sendable {
         return isQueued
     }
 
-    /// The receiver yields its role, because it is about to wait.
+    /// Assigns the receiver role to another thread, because the receiver is about to block.
     func promoteNextReceiver() {
         let isMissing = state.with { state in
             state.hasReceiver = false
-            // The others are about to serve queued messages.
+            // The other idle threads are about to serve queued messages.
             guard state.parked <= state.takers(limit), state.running < Self.maximumThreads else { return false }
             state.running += 1
             return true
         }
-        // Without one more the next thread that is done receives.
+        // If no thread can be created, the next thread that completes its request receives.
         if isMissing { startAdditionalThread() } else { state.wakeOne() }
     }
 
@@ -171,12 +179,12 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Wakes all parked threads, to tidy up.
+    /// Wakes all idle threads, to tidy up.
     func wakeIdle() {
         state.with(wakesAll: true) { _ in }
     }
 
-    /// The connection has been closed: all threads end when the queue is empty.
+    /// Ends the pool after the connection has been closed: all threads exit when the queue is empty.
     func end() {
         state.with(wakesAll: true) { $0.hasEnded = true }
     }

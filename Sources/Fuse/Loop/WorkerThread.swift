@@ -2,13 +2,15 @@ import CFuse3
 import Glibc
 import SystemPackage
 
-/// A POSIX thread with every signal blocked: signals are for the thread that waits for them.
+/// A POSIX thread with all signals blocked, because one dedicated thread receives them.
 struct WorkerThread: Sendable {
     private let handle: pthread_t
-    /// In bytes. Not what RLIMIT_STACK happens to be: handlers and ``StackWipe`` have to fit.
+    /// The stack size in bytes, independent of RLIMIT_STACK. Handlers and ``StackWipe`` must fit.
     private static let stackSize = 2 << 20
 
-    /// Throws EAGAIN when the system has no thread to give.
+    /// Starts a thread.
+    ///
+    /// - Throws: EAGAIN if the system cannot create one.
     init(_ body: @escaping @Sendable () -> Void) throws(Errno) {
         let start = unsafe Unmanaged.passRetained(Start(body))
         var blocked = sigset_t()
@@ -35,15 +37,15 @@ struct WorkerThread: Sendable {
         handle = thread
     }
 
-    /// Whether it is the thread that asks.
+    /// Whether this is the calling thread.
     var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 
-    /// Nobody will wait for its end; instead of ``join()``.
+    /// Detaches the thread, instead of ``join()``.
     func detach() {
         pthread_detach(handle)
     }
 
-    /// Returns when the thread has ended; once per thread.
+    /// Waits for the exit of the thread. Must be called at most once.
     func join() {
         pthread_join(handle, nil)
     }

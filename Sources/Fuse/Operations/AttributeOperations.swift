@@ -3,7 +3,7 @@ import FileSystemCore
 import Glibc
 import SystemPackage
 
-/// What is asked about nodes: getattr, setattr, access, statfs, and extended attributes.
+/// Operations on attributes: getattr, setattr, access, statfs and extended attributes.
 enum AttributeOperations {
     static func install(_ operations: inout fuse_lowlevel_ops) {
         installStatus(&operations)
@@ -80,7 +80,10 @@ enum AttributeOperations {
 }
 
 extension AttributeChanges {
-    /// `fields` are the `FUSE_SET_ATTR_` bits that libfuse hands on; the lock owner comes from the message itself.
+    /// Creates the changes of a SETATTR.
+    ///
+    /// - Parameter fields: The `FUSE_SET_ATTR_` bits that libfuse passes on. The lock owner is read from the message
+    ///   itself.
     init(_ status: stat, fields: Int32) {
         self.init()
         if fields & FUSE_SET_ATTR_MODE != 0 { permissions = status.st_mode & 0o7777 }

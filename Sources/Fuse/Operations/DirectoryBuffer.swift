@@ -2,16 +2,16 @@ import CFuse3
 import FileSystemCore
 import Glibc
 
-/// A listing in the form that READDIR and READDIRPLUS answer with.
+/// A listing in the format of the replies to READDIR and READDIRPLUS.
 struct DirectoryBuffer: DirectorySink {
     let bytes: WipingBuffer
     let wantsEntries: Bool
-    /// Those that count as looked up.
+    /// The nodes whose lookup counts the reply increments.
     private(set) var nodes: [NodeID] = []
-    /// Only the address matters to libfuse.
+    /// libfuse only uses the address.
     private let request: UInt
 
-    /// `size` is what the caller has room for, in bytes.
+    /// - Parameter size: The size of the caller's buffer in bytes.
     init(size: Int, wantsEntries: Bool, request: OpaquePointer) {
         bytes = WipingBuffer(capacity: min(size, SessionOptions.maximumWrite))
         self.wantsEntries = wantsEntries
@@ -29,7 +29,7 @@ struct DirectoryBuffer: DirectorySink {
                 unsafe fuse_add_direntry(request, memory, freeBytes, name, &status, Int(truncatingIfNeeded: offset))
             }
         }
-        // Node 0: the name and its type, and nothing that would count as a lookup.
+        // Node 0: only the name and its type, which does not count as a lookup.
         var parameters = fuse_entry_param()
         parameters.attr = status
         return append(name, parameters, offset)
@@ -49,7 +49,7 @@ struct DirectoryBuffer: DirectorySink {
         }
     }
 
-    /// `write` returns the size of the entry and writes it only if it fits.
+    /// Appends an entry if it fits. `write` returns the size of the entry and writes it only if it fits.
     private func append(
         _ name: EntryName,
         _ write: (OpaquePointer?, UnsafeMutablePointer<CChar>, Int, UnsafePointer<CChar>) -> Int

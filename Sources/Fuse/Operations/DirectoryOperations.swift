@@ -3,7 +3,7 @@ import FileSystemCore
 import Glibc
 import SystemPackage
 
-/// What is done with open directories.
+/// Operations on open directories.
 enum DirectoryOperations {
     static func install(_ operations: inout fuse_lowlevel_ops) {
         installListing(&operations)
@@ -42,7 +42,8 @@ enum DirectoryOperations {
         }
     }
 
-    /// An error after some entries gives these; the next call, which comes at their end, gets the error again.
+    /// After an error the reply contains the entries before it; the next call, which continues there, gets the error
+    /// again.
     private static func list(
         _ raw: OpaquePointer?, node: NodeID, size: Int, offset: Int, handle: HandleID, wantsEntries: Bool
     ) {
@@ -50,7 +51,7 @@ enum DirectoryOperations {
             guard let raw = unsafe raw else { throw .invalidArgument }
             var buffer = unsafe DirectoryBuffer(size: size, wantsEntries: wantsEntries, request: raw)
             do throws(Errno) {
-                // An offset is what the file system gave: 64 bits, whatever the sign.
+                // The offset is a value of the file system: 64 bits without a sign.
                 try fileSystem.readdir(
                     &request, node: node, handle: handle, offset: UInt64(bitPattern: Int64(offset)), into: &buffer)
             } catch {

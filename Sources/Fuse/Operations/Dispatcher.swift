@@ -3,10 +3,11 @@ import FileSystemCore
 import Glibc
 import SystemPackage
 
-/// Between libfuse and a file system: what every operation of a session needs. libfuse keeps it as its user data.
+/// The state that every operation of a session needs, passed through libfuse as its user data.
 ///
-/// Operations are C functions without context, made in nonisolated functions: libfuse calls them on our workers. Each
-/// decodes its arguments, makes the one reply, calls the file system, and answers. No lock is held meanwhile.
+/// Operations are C functions without context, created in nonisolated functions because libfuse calls them on this
+/// module's workers. Each decodes its arguments, calls the file system and sends exactly one reply. No lock is held
+/// during the call.
 final class Dispatcher: Sendable {
     let fileSystem: any FileSystem
     let notifier: Notifier
@@ -16,13 +17,13 @@ final class Dispatcher: Sendable {
         notifier = Notifier(newestProtocolMinor: newestProtocolMinor)
     }
 
-    /// That of the session `request` came through.
+    /// Returns the dispatcher of the session through which `request` has arrived.
     static func of(_ request: OpaquePointer) -> Dispatcher? {
         guard let data = unsafe fuse_req_userdata(request) else { return nil }
         return unsafe Unmanaged<Dispatcher>.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Runs what no caller waits for.
+    /// Handles a request without a reply.
     func serveSilently(_ caller: Caller, _ body: (any FileSystem, inout Request) -> Void) {
         var request = Request(caller: caller)
         body(fileSystem, &request)
@@ -31,7 +32,7 @@ final class Dispatcher: Sendable {
     }
 }
 
-/// Serves one request: what `body` returns or throws is the answer.
+/// Handles one request. The result or the error of `body` becomes the reply.
 func serve<Body: ReplyBody>(
     _ raw: OpaquePointer?, _ body: (any FileSystem, inout Request) throws(Errno) -> Body
 ) {
@@ -47,7 +48,9 @@ func serve<Body: ReplyBody>(
     }
 }
 
-/// Decodes a name of libfuse: ENAMETOOLONG over 255 bytes, EINVAL if it is no name.
+/// Decodes a name.
+///
+/// - Throws: ENAMETOOLONG beyond 255 bytes; EINVAL if the bytes are not a name.
 func entryName(_ text: UnsafePointer<CChar>?) throws(Errno) -> EntryName {
     let bytes = unsafe bytes(text)
     guard bytes.count <= EntryName.maximumLength else { throw .fileNameTooLong }
@@ -55,14 +58,14 @@ func entryName(_ text: UnsafePointer<CChar>?) throws(Errno) -> EntryName {
     return name
 }
 
-/// The bytes of a C string, without its NUL.
+/// Returns the bytes of a C string, without its NUL.
 func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
     guard let text = unsafe text else { return [] }
     return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
 }
 
 extension HandleID {
-    /// That of an open file; 0 if libfuse has none.
+    /// The handle of an open file; 0 if libfuse passes none.
     init(_ information: UnsafeMutablePointer<fuse_file_info>?) {
         unsafe self.init(rawValue: information?.pointee.fh ?? 0)
     }

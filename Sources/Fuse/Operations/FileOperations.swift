@@ -3,7 +3,7 @@ import FileSystemCore
 import Glibc
 import SystemPackage
 
-/// What is done with files and their contents.
+/// Operations on files and their contents.
 enum FileOperations {
     static func install(_ operations: inout fuse_lowlevel_ops) {
         installOpening(&operations)
@@ -55,7 +55,7 @@ enum FileOperations {
             raw, from, fromOffset, fromInformation, to, toOffset, toInformation, size, flags in
             unsafe serve(raw) { fileSystem, request throws(Errno) in
                 guard flags == 0, fromOffset >= 0, toOffset >= 0, size >= 0 else { throw .invalidArgument }
-                // The protocol has no lock owner here. The answer counts with 32 bits.
+                // The protocol has no lock owner here. The count in the reply has 32 bits.
                 return CountReply(
                     count: try fileSystem.copyFileRange(
                         &request, from: NodeID(rawValue: from), fromHandle: unsafe HandleID(fromInformation),
@@ -91,7 +91,7 @@ enum FileOperations {
         }
     }
 
-    /// READ answers from inside the file system, where the bytes lie.
+    /// Replies to a READ from inside the file system, where the bytes are, without a copy.
     private static func serveRead(
         _ raw: OpaquePointer?, node: NodeID, handle: HandleID, offset: Int, size: Int,
         owner: LockOwner
@@ -104,7 +104,7 @@ enum FileOperations {
             guard offset >= 0 else { throw .invalidArgument }
             try dispatcher.fileSystem.read(
                 &request, node: node, handle: handle, offset: UInt64(offset), size: size,
-                // Without FUSE_READ_LOCKOWNER the field is 0; with it a number that the kernel has scrambled.
+                // Without FUSE_READ_LOCKOWNER the field is 0; otherwise a number that the kernel has scrambled.
                 owner: owner.rawValue == 0 ? nil : owner
             ) { request, bytes in
                 reply.take()?.send(bytes.extracting(first: size), notifying: Notifications(taking: &request))
@@ -114,7 +114,7 @@ enum FileOperations {
                 reply.fail(error, notifying: Notifications(taking: &request))
             }
         }
-        // What came after the answer.
+        // Notifications that were queued after the reply.
         let late = Notifications(request)
         if reply == nil, !late.isEmpty { dispatcher.notifier.deliver(late) {} }
     }

@@ -3,7 +3,7 @@ import FileSystemCore
 import Glibc
 import SystemPackage
 
-/// What is done with names: lookup, forget, mknod, mkdir, symlink, link, unlink, rmdir, rename.
+/// Operations on names: lookup, forget, mknod, mkdir, symlink, link, unlink, rmdir, rename.
 enum NameOperations {
     static func install(_ operations: inout fuse_lowlevel_ops) {
         installLookups(&operations)

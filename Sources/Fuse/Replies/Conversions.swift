@@ -32,7 +32,7 @@ extension stat {
 }
 
 extension fuse_entry_param {
-    /// Node numbers are never used twice, so that one generation is enough.
+    /// Node IDs are never reused, so one generation is sufficient.
     init(_ entry: Entry) {
         self.init()
         ino = entry.node.rawValue

@@ -2,7 +2,7 @@ import CFuse3
 import FileSystemCore
 import Glibc
 
-/// Contents of a file that had to wait for notifications; otherwise they are sent from where they lie.
+/// The contents of a file in a reply that waits for notifications. Other replies are sent without a copy.
 struct DataReply: ReplyBody {
     let bytes: WipingBuffer
 
@@ -11,10 +11,10 @@ struct DataReply: ReplyBody {
     }
 }
 
-/// Entries of a directory, as the kernel takes them.
+/// The entries of a directory, in the kernel's format.
 struct DirectoryReply: ReplyBody {
     let bytes: WipingBuffer
-    /// Those that count as looked up.
+    /// The nodes whose lookup counts the reply increments.
     let nodes: [NodeID]
 
     func send(to request: OpaquePointer) -> Int32 { unsafe DataReply(bytes: bytes).send(to: request) }
@@ -24,10 +24,10 @@ struct DirectoryReply: ReplyBody {
     }
 }
 
-/// An extended attribute, or the list of them: the bytes, or their number to who asks with no room.
+/// The value of an extended attribute or the list of attributes; only their size if the caller's buffer has size 0.
 struct XattrReply: ReplyBody {
     let value: [UInt8]
-    /// How many bytes the caller has room for.
+    /// The size of the caller's buffer in bytes.
     let capacity: Int
 
     func send(to request: OpaquePointer) -> Int32 {

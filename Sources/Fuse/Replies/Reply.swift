@@ -3,16 +3,16 @@ import FileSystemCore
 import Glibc
 import SystemPackage
 
-/// The duty to answer one request with a `Body` or an error: exactly once, because answering consumes it.
+/// The obligation to reply to one request with a `Body` or an error, exactly once, because sending consumes it.
 ///
-/// One that is dropped answers EIO, so that a defect leaves no caller waiting in the kernel.
+/// A dropped reply sends EIO, so that a defect leaves no caller waiting in the kernel.
 struct Reply<Body: ReplyBody>: ~Copyable, Sendable {
     private let ticket: FuseRequest
     private var isAnswered = false
 
     init(_ ticket: FuseRequest) { self.ticket = ticket }
 
-    /// Answers, after the kernel has been told what comes before the answer.
+    /// Sends the notifications that precede the reply, and then the reply.
     consuming func send(_ body: Body, notifying notifications: Notifications) {
         isAnswered = true
         let ticket = ticket
@@ -35,7 +35,7 @@ struct Reply<Body: ReplyBody>: ~Copyable, Sendable {
 }
 
 extension Reply where Body == DataReply {
-    /// Sends the bytes from where they lie; copies them only if they have to wait.
+    /// Sends the bytes without a copy; copies them only if the reply must wait for notifications.
     consuming func send(_ bytes: RawSpan, notifying notifications: Notifications) {
         guard notifications.isEmpty else {
             return send(DataReply(bytes: WipingBuffer(copying: bytes)), notifying: notifications)
@@ -45,7 +45,7 @@ extension Reply where Body == DataReply {
     }
 }
 
-/// A request that libfuse waits for, by its address; valid until it is answered.
+/// A request of libfuse, as its address. Valid until the reply has been sent.
 struct FuseRequest: Sendable {
     private let address: UInt
     let dispatcher: Dispatcher
@@ -60,7 +60,7 @@ struct FuseRequest: Sendable {
             processID: context?.pointee.pid ?? 0)
     }
 
-    /// A request for the file system, which must not outlive the answer.
+    /// Returns the request for the file system. Must not be used after the reply.
     func request() -> Request {
         let address = address
         return Request(
@@ -83,7 +83,7 @@ struct FuseRequest: Sendable {
         }
     }
 
-    /// 1 to 999 is what the kernel takes as an error; others become EIO.
+    /// The kernel accepts error numbers from 1 to 999; others become EIO.
     fileprivate func fail(_ error: Errno) {
         guard let request = unsafe OpaquePointer(bitPattern: address) else { return }
         _ = unsafe fuse_reply_err(request, (1..<1000).contains(error.rawValue) ? error.rawValue : EIO)

@@ -2,12 +2,14 @@ import CFuse3
 import FileSystemCore
 import Glibc
 
-/// What a request is answered with when it succeeds: one type for each kind of answer.
+/// The contents of a successful reply; one type for each kind of reply.
 protocol ReplyBody: Sendable {
-    /// Sends it through libfuse, which frees the request; returns 0 or `-ENOENT`, if the caller is gone.
+    /// Sends the reply through libfuse, which frees the request.
+    ///
+    /// - Returns: 0, or `-ENOENT` if the caller no longer exists.
     func send(to request: OpaquePointer) -> Int32
 
-    /// Takes back what the answer gave, because the kernel never got it.
+    /// Reverts the effect of the reply, such as a lookup count, because the kernel has not received it.
     func undo(_ dispatcher: Dispatcher, caller: Caller)
 }
 
@@ -15,7 +17,7 @@ extension ReplyBody {
     func undo(_ dispatcher: Dispatcher, caller: Caller) {}
 }
 
-/// Success without anything more.
+/// A reply without contents.
 struct EmptyReply: ReplyBody {
     func send(to request: OpaquePointer) -> Int32 { unsafe fuse_reply_err(request, 0) }
 }
@@ -39,7 +41,7 @@ struct LookupReply: ReplyBody {
         case .found(let entry):
             return unsafe EntryReply(entry: entry).send(to: request)
         case .absent(let timeout) where timeout > 0:
-            // Node 0: the kernel remembers that there is no such name.
+            // Node 0: the kernel caches that the name does not exist.
             var parameters = fuse_entry_param()
             parameters.entry_timeout = timeout
             return unsafe fuse_reply_entry(request, &parameters)
@@ -71,7 +73,7 @@ struct StatisticsReply: ReplyBody {
     }
 }
 
-/// How many bytes were taken, by WRITE and COPY_FILE_RANGE.
+/// The number of bytes written by WRITE or COPY_FILE_RANGE.
 struct CountReply: ReplyBody {
     let count: Int
 

@@ -1,9 +1,9 @@
 import CFuse3
 import Glibc
 
-/// Bytes of an answer that are zeroed when it has been sent.
+/// The bytes of a reply, which are zeroed after it has been sent.
 ///
-/// @unchecked: one thread fills it, hands it over, and then nobody changes it.
+/// @unchecked: one thread fills the buffer and passes it on; afterwards it does not change.
 @safe final class WipingBuffer: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
     let capacity: Int
@@ -27,9 +27,9 @@ import Glibc
         unsafe start.deallocate()
     }
 
-    /// Room that is left, in bytes.
+    /// The number of bytes that can still be filled.
     var freeBytes: Int { capacity - count }
 
-    /// Counts `size` bytes as filled, which the caller has written behind those before; at most ``room``.
+    /// Adds `size` bytes, at most ``freeBytes``, which the caller has written after the previous ones.
     func fill(_ size: Int) { count += min(size, freeBytes) }
 }

@@ -1,26 +1,26 @@
 public import SystemPackage
 
-/// Why a mount could not be made, used or ended.
+/// An error of mounting, serving or unmounting.
 public enum FuseError: Error, Hashable, Sendable {
-    /// There is no /dev/fuse: the kernel module is not loaded, or the container does not have the device.
+    /// /dev/fuse does not exist: the kernel module is not loaded, or the container does not have the device.
     case deviceMissing
-    /// /dev/fuse may not be opened by this user.
+    /// This user must not open /dev/fuse.
     case deviceDenied
     /// fusermount3, which mounts for users other than root, is not in PATH.
     case helperMissing
-    /// The kernel or fusermount3 refused; `message` is what it said, or the name of the error.
+    /// The kernel or fusermount3 refused to mount. `message` is the output, or the name of the error.
     case mountRefused(message: String)
-    /// Something on the mount is in use (EBUSY).
+    /// The mount is in use (EBUSY).
     case busy
-    /// There is no such mount, or no longer.
+    /// The mount does not exist, or no longer.
     case notMounted
-    /// umount2(2) or fusermount3 refused.
+    /// umount2(2) or fusermount3 refused to unmount.
     case unmountRefused(message: String)
-    /// libfuse did not take the session or its options; what it said went to the log.
+    /// libfuse refused the session or its options. Its message is in the log.
     case sessionRefused
-    /// A method was called out of order: mounted twice, or run before it was mounted.
+    /// A method was called in the wrong order: mounted twice, or run before it was mounted.
     case wrongState
-    /// A system call failed that the binding itself needs (memory, threads, descriptors).
+    /// A system call of this module failed (memory, threads, descriptors).
     case system(Errno, call: String)
 }
 

@@ -1,11 +1,11 @@
 import CFuse3
 import Synchronization
 
-/// Where the messages of libfuse and of this binding go: one handler for the process, as libfuse has it.
+/// The messages of libfuse and of this module. There is one handler for the process, as in libfuse.
 ///
-/// Without a handler they are dropped; nothing is written to standard error. Names and contents are in none of them.
+/// Without a handler they are dropped; standard error is not used. Messages contain no names and no file contents.
 public enum FuseLog {
-    /// How bad it is, in the order of syslog(3); the corresponding C type is `enum fuse_log_level`.
+    /// The severity, in the order of syslog(3) (`enum fuse_log_level`).
     public enum Level: Int32, Sendable {
         case emergency, alert, critical, error, warning, notice, info, debug
     }
@@ -14,13 +14,13 @@ public enum FuseLog {
 
     private static let handler = Mutex<Handler?>(nil)
 
-    /// Sets who gets the messages; called by any thread, must not call into a mount.
+    /// Sets the handler. Any thread may call it; it must not access a mount.
     public static func setHandler(_ new: Handler?) {
         handler.withLock { $0 = new }
         takeOver()
     }
 
-    /// From now on libfuse writes here and not to standard error.
+    /// Redirects libfuse's messages from standard error to the handler.
     static func takeOver() { _ = sink }
 
     private static let sink: Void = unsafe cfuse3_set_log_sink { level, text in

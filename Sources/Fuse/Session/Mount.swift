@@ -4,26 +4,26 @@ import LinuxSupport
 import Synchronization
 import SystemPackage
 
-/// One mount of ours: made with mount(2) by root, through fusermount3 by others.
+/// A mount of this process, created by root with mount(2) and by other users through fusermount3.
 final class Mount: Sendable {
     private let path: String
-    /// Its number in /proc/self/mountinfo, so that another mount that lies over it is not taken for it.
+    /// The mount's ID in /proc/self/mountinfo, which distinguishes it from another mount on top of it.
     let identifier: Int?
-    /// Unmounts for this process, which has renounced what fusermount3 needs.
-    private let unmounter = Mutex<GuardConnection?>(nil)
+    /// The watchdog that unmounts for this process, which has renounced the privileges that fusermount3 needs.
+    private let unmounter = Mutex<WatchdogConnection?>(nil)
 
     private init(_ path: String) {
         self.path = path
         identifier = (try? MountTable.current())?.mount(at: path)?.identifier
     }
 
-    /// Returns the device's descriptor, which the caller owns, and the mount.
+    /// Mounts a file system. Returns the device's descriptor, which the caller owns, and the mount.
     static func make(at path: String, _ options: SessionOptions) throws(FuseError) -> (Int32, Mount) {
         let device = try openDevice()
         if geteuid() == 0 {
             let error = mountDirectly(device, path, options)
             if error == nil { return (device, Mount(path)) }
-            // In a container root may lack the capability that fusermount3 has none of either; let it say so.
+            // In a container, root may lack a capability that fusermount3 lacks, too; its message is more precise.
             if let error, error != .notPermitted || ChildProcess.find("fusermount3") == nil {
                 close(device)
                 throw .mountRefused(message: "\(error)")
@@ -34,25 +34,27 @@ final class Mount: Sendable {
         return (descriptor, Mount(path))
     }
 
-    /// Throws ``FuseError/busy`` while files are open and `lazily` is false.
+    /// Unmounts.
+    ///
+    /// - Throws: ``FuseError/busy`` while files are open and `lazily` is false.
     func unmount(lazily: Bool) throws(FuseError) {
-        // The table is the kernel's: looking into it does not touch the mount.
+        // Reading the kernel's table does not access the mount.
         let current = (try? MountTable.current())?.mount(at: path)
         guard let current, identifier == nil || current.identifier == identifier else { throw .notMounted }
         if let unmounter = unmounter.withLock({ $0 }), try unmounter.unmount(lazily: lazily) { return }
         try Self.unmount(path, lazily: lazily)
     }
 
-    /// From now on the guard unmounts, as long as it answers.
-    func delegateUnmount(to connection: GuardConnection) { unmounter.withLock { $0 = connection } }
+    /// Delegates the unmount to the watchdog, as long as it responds.
+    func delegateUnmount(to connection: WatchdogConnection) { unmounter.withLock { $0 = connection } }
 
-    /// Whether it is still there without a connection, which somebody has aborted.
+    /// Whether the mount still exists but its connection has been aborted.
     var isDead: Bool {
         guard let identifier, let entry = (try? MountTable.current())?.mount(at: path) else { return false }
         return entry.identifier == identifier && StaleMount.exists(at: path, type: entry.type)
     }
 
-    /// Ends the connection, if that is possible: see ``ConnectionAbort``.
+    /// Aborts the connection if possible: see ``ConnectionAbort``.
     func abort() {
         guard let identifier, let entry = (try? MountTable.current())?.mount(identifier: identifier) else { return }
         ConnectionAbort.run(entry)
@@ -69,7 +71,7 @@ final class Mount: Sendable {
         }
     }
 
-    /// /dev/fuse as this user; fusermount3 opens its own.
+    /// Opens /dev/fuse as this user; fusermount3 opens its own descriptor.
     private static func openDevice() throws(FuseError) -> Int32 {
         let device = unsafe Glibc.open("/dev/fuse", O_RDWR | O_CLOEXEC)
         if device >= 0 { return device }
@@ -103,7 +105,7 @@ final class Mount: Sendable {
         ] + (options.forbidsPrograms ? ["noexec"] : []) + access(options) + options.extraOptions
     }
 
-    /// The kernel knows `allow_other` alone; whom `allow_root` keeps out libfuse refuses.
+    /// The kernel only knows `allow_other`. For `allow_root`, libfuse rejects other users.
     private static func access(_ options: SessionOptions) -> [String] {
         options.allowsOtherUsers || options.allowsRoot ? ["allow_other"] : []
     }

@@ -11,7 +11,7 @@ struct MountHelper {
         self.path = path
     }
 
-    /// Returns the descriptor of the device, which the helper passes over a socket (`_FUSE_COMMFD`).
+    /// Mounts. Returns the descriptor of the device, which the helper passes over a socket (`_FUSE_COMMFD`).
     func mount(at directory: String, options: [String]) throws(FuseError) -> Int32 {
         var sockets = try socketPair()
         let (status, message) = try run(
@@ -37,13 +37,13 @@ struct MountHelper {
         throw .unmountRefused(message: message)
     }
 
-    /// Returns its exit status and what it printed.
+    /// Runs the helper. Returns its exit status and its output.
     private func run(
         _ arguments: [String], environment: [String] = [], descriptors: [Int32: Int32] = [:]
     ) throws(FuseError) -> (status: Int32, message: String) {
         do throws(Errno) {
             var output = try Pipe()
-            // Its messages are looked at: not translated.
+            // The output is parsed, so it must not be translated.
             var configuration = ChildProcess.Configuration(
                 executable: path, arguments: arguments, environment: environment + ["LC_ALL=C"])
             configuration.descriptors = descriptors

@@ -3,7 +3,7 @@ public import FileSystemCore
 import Synchronization
 import SystemPackage
 
-/// A file system at work: made, then mounted or attached, then run once.
+/// A session that serves a file system. It is created, then mounted or attached, then run once.
 public final class Session: Sendable {
     private enum Phase {
         case new
@@ -18,22 +18,22 @@ public final class Session: Sendable {
     private let dispatcher: Dispatcher
     private let loop = Mutex<ReceiveLoop?>(nil)
 
-    /// `fileSystem` is called from the workers until ``run()`` has returned; its `destroy` once, at the end of it.
+    /// Creates a session. The workers call `fileSystem` until ``run()`` returns; `destroy` is called once, at its end.
     public init(_ fileSystem: any FileSystem, options: SessionOptions) throws(FuseError) {
         self.options = options
         dispatcher = Dispatcher(fileSystem, newestProtocolMinor: options.newestProtocolMinor)
         handle = Mutex(try SessionHandle(dispatcher, options))
     }
 
-    /// Sends notifications that no request has caused; does nothing while the session does not run.
+    /// Sends notifications that do not belong to a request. Has no effect while the session does not run.
     public var notifier: any KernelNotifier { dispatcher.notifier }
 
-    /// Whether all receive buffers are locked into memory; true before there are any.
+    /// Whether all receive buffers are locked in memory; true before the first one exists.
     public var buffersAreLocked: Bool {
         loop.withLock { $0?.buffersAreLocked ?? true }
     }
 
-    /// The number of the mount in /proc/self/mountinfo, by which it is found wherever it has been moved to.
+    /// The mount's ID in /proc/self/mountinfo, which stays the same when the mount is moved.
     public var mountIdentifier: Int? {
         phase.withLock { phase in
             switch phase {
@@ -43,9 +43,9 @@ public final class Session: Sendable {
         }
     }
 
-    /// Mounts at the directory `path`: as root with mount(2), otherwise through fusermount3.
+    /// Mounts at the directory `path`, which must be absolute: as root with mount(2), otherwise through fusermount3.
     ///
-    /// The kernel asks only when somebody looks, so that ``run()`` may follow later. `path` must be absolute.
+    /// The kernel sends requests only after an access, so that ``run()`` may follow later.
     public func mount(at path: String) throws(FuseError) {
         try requireNew()
         let (descriptor, mount) = try Mount.make(at: path, options)
@@ -57,27 +57,27 @@ public final class Session: Sendable {
         }
     }
 
-    /// Serves the protocol over `descriptor`, one end of a SOCK_SEQPACKET pair, which it takes over: for tests.
+    /// Serves the protocol over `descriptor`, one end of a SOCK_SEQPACKET pair, and takes ownership of it. For tests.
     public func attach(to descriptor: Int32) throws(FuseError) {
         try requireNew()
         try attach(descriptor, nil)
     }
 
-    /// Serves requests until the mount is gone, the other end is closed or ``exit()`` was called.
+    /// Serves requests until the mount has ended, the other end is closed or ``exit()`` has been called.
     ///
-    /// Then sends what notifications and answers are left, destroys the file system, and unmounts if that is not done.
+    /// Then sends the remaining notifications and replies, destroys the file system, and unmounts if necessary.
     public func run() throws(FuseError) {
         let (channel, mount) = try begin()
         let failure = serve(channel, mount)
         let isMounted = mount != nil && !channel.isDisconnected
-        // Closes the descriptor: a mount that is still there is dead from now on, and unmounting it cannot wait.
+        // Closes the descriptor: a mount that still exists is dead afterwards, so that unmounting it cannot block.
         end()
         dispatcher.fileSystem.destroy()
         if isMounted || mount?.isDead == true { try? mount?.unmount(lazily: true) }
         if let failure { throw .system(failure, call: "pthread_create") }
     }
 
-    /// All threads have ended when this returns.
+    /// Runs the workers. All threads have exited when this returns.
     private func serve(_ channel: Channel, _ mount: Mount?) -> Errno? {
         guard let session = handle.withLock({ $0 }) else { return .badFileDescriptor }
         let stacks = StackWipe()
@@ -99,15 +99,16 @@ public final class Session: Sendable {
         }
     }
 
-    /// Nobody serves any more: what a notification waits for in the kernel may never come.
+    /// Aborts the connection if the notifier does not finish: without workers, the lock that a notification waits for
+    /// in the kernel may never be released.
     private func endNotifier(_ mount: Mount?) {
         if !dispatcher.notifier.stop(seconds: 1) { mount?.abort() }
         dispatcher.notifier.join()
     }
 
-    /// Ends ``run()`` without a look at who still uses the mount, from any thread. Never waits.
+    /// Ends ``run()`` regardless of open files, from any thread. Does not block.
     ///
-    /// The workers serve until the notifier is done: what it waits for may be held by somebody who waits for them.
+    /// The workers serve until the notifier has finished, because it may wait for a lock whose holder waits for them.
     public func exit() {
         do throws(Errno) {
             try WorkerThread { [self] in
@@ -130,10 +131,12 @@ public final class Session: Sendable {
         }
     }
 
-    /// Unmounts, which ends ``run()``; from any thread that serves no request.
+    /// Unmounts, which ends ``run()``.
     ///
-    /// Throws ``FuseError/busy`` while files are open. `lazily` takes the mount out of the tree at once, and it ends
-    /// when the last file is closed.
+    /// With `lazily`, the mount is detached immediately and ends when the last file is closed.
+    ///
+    /// - Precondition: The calling thread serves no request.
+    /// - Throws: ``FuseError/busy`` while files are open and `lazily` is false.
     public func unmount(lazily: Bool = false) throws(FuseError) {
         let mount = phase.withLock { phase -> Mount? in
             switch phase {
@@ -145,8 +148,8 @@ public final class Session: Sendable {
         try mount.unmount(lazily: lazily)
     }
 
-    /// Lets the guard unmount, for a process that has renounced new privileges (``NewPrivileges``): fusermount3 gets none from it.
-    /// The guard must watch this mount.
+    /// Delegates the unmount to the watchdog, for a process that has renounced new privileges (``NewPrivileges``), from
+    /// which fusermount3 would inherit that. The watchdog must watch this mount.
     public func delegateUnmount(to guarding: borrowing MountWatchdog) {
         let connection = guarding.connection
         phase.withLock { phase in

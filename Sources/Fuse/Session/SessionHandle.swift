@@ -1,13 +1,15 @@
 import CFuse3
 import Glibc
 
-/// libfuse's session, and what it must not outlive.
+/// libfuse's session, and the objects that must outlive it.
 @safe final class SessionHandle: Sendable {
-    // A constant; libfuse lets its workers share the session.
+    // A constant; libfuse permits that its workers share the session.
     nonisolated(unsafe) let pointer: OpaquePointer
     let dispatcher: Dispatcher
 
-    /// Throws ``FuseError/sessionRefused`` if libfuse does not take its options.
+    /// Creates a session.
+    ///
+    /// - Throws: ``FuseError/sessionRefused`` if libfuse refuses the options.
     init(_ dispatcher: Dispatcher, _ options: SessionOptions) throws(FuseError) {
         self.dispatcher = dispatcher
         FuseLog.takeOver()
@@ -22,7 +24,7 @@ import Glibc
         unsafe fuse_opt_add_arg(&arguments, "fuse")
         unsafe fuse_opt_add_arg(&arguments, "-omax_read=\(SessionOptions.maximumRead)")
         if options.allowsRoot { unsafe fuse_opt_add_arg(&arguments, "-oallow_root") }
-        // libfuse calls operations only while it serves a message, which is while this object lives.
+        // libfuse calls operations only while it serves a message, that is, during the lifetime of this object.
         let data = unsafe Unmanaged.passUnretained(dispatcher).toOpaque()
         let session = unsafe fuse_session_new(
             &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size, data)
@@ -30,7 +32,7 @@ import Glibc
         unsafe pointer = session
     }
 
-    /// Has libfuse use `channel`, whose descriptor it closes at the end.
+    /// Makes libfuse use `channel`, whose descriptor it closes at the end.
     func attach(_ channel: Channel) throws(FuseError) {
         var callbacks = Channel.callbacks()
         guard unsafe fuse_session_custom_io(pointer, &callbacks, channel.descriptor) == 0 else {

@@ -1,39 +1,42 @@
-/// How a session mounts and works.
+/// The options of a session and its mount.
 public struct SessionOptions: Sendable {
-    /// What mount(8) shows as the source.
+    /// The source that mount(8) shows.
     public var source: String
     /// The part after `fuse.` of the file system type: at most 63 bytes of letters, digits, `-` and `_`.
     public var subtype: String
     public var isReadOnly = false
-    /// Lets other users in (`allow_other`); fusermount3 allows it only with `user_allow_other` in /etc/fuse.conf.
+    /// Whether other users have access (`allow_other`). fusermount3 permits it only with `user_allow_other` in
+    /// /etc/fuse.conf.
     public var allowsOtherUsers = false
-    /// Lets root in, and nobody else but the mounting user (`allow_root`): the kernel knows only `allow_other`, so libfuse
-    /// answers others EACCES. Needs what `allowsOtherUsers` needs, and a root directory that others may not search: what
-    /// the kernel has cached it gives to whom it may.
+    /// Whether root has access, but no other user except the mounting one (`allow_root`).
+    ///
+    /// The kernel only knows `allow_other`, so libfuse answers other users with EACCES. Has the requirements of
+    /// `allowsOtherUsers`, and other users must not have permission to search the root directory, because the kernel
+    /// returns cached data according to permissions.
     public var allowsRoot = false
-    /// No program on the mount can be run (`noexec`).
+    /// Whether no program on the mount can be executed (`noexec`).
     public var forbidsPrograms = false
     /// Further options of mount.fuse3(8), each as `name` or `name=value`.
     public var extraOptions: [String] = []
-    /// The threads that serve requests which may wait for a disk or for another caller, 1 to 128. Further such requests wait in a queue,
-    /// while another thread continues to receive. A handler that yields the receiver role (``Request/willBlock()``) does not count.
+    /// The number of threads that serve requests which may block on a disk or another caller, 1 to 128. Further such
+    /// requests are queued, while another thread continues to receive. A handler that yields the receiver role
+    /// (``Request/willBlock()``) does not count.
     ///
-    /// Idle threads end after some seconds, except four. Four locked receive buffers of about 1 MiB, of which only the used part is
-    /// resident, are enough: a short message is moved to a separate page, and a handler releases a long message before it waits
-    /// (``Request/releaseMessage()``).
+    /// Idle threads exit after some seconds, except four. Four locked receive buffers of about 1 MiB, of which only the
+    /// used part is resident, are sufficient: a short message is moved to a separate page, and a handler releases a
+    /// long message before it waits (``Request/releaseMessage()``).
     public var workers = 4
-    /// For how many microseconds after a request the receiving thread asks again instead of sleeping.
+    /// The time for which the receiver polls after a request before it blocks, in microseconds.
     ///
-    /// Waking a sleeping thread on another CPU costs more than a whole request; 0 saves the CPU time.
+    /// Waking a blocked thread on another CPU takes longer than a whole request. 0 saves the CPU time.
     public var pollMicroseconds = 50
 
-    /// The thread that receives a READ, WRITE or CREATE serves it, too: for a file system that says itself which of them take
-    /// longer (``Request/willBlock()``), or wait for what a further message brings. Letting another thread receive costs a
-    /// wake-up, more than all the rest of a short one.
+    /// Whether the thread that receives a READ, WRITE or CREATE serves it, too. For a file system that announces long
+    /// or blocking calls itself (``Request/willBlock()``). Waking another thread takes longer than a short request.
     public var receiverServesIO = false
 
-    /// Nothing that is newer than this minor version of the kernel's protocol is used, whatever the kernel has: so what older
-    /// kernels need can be tried on a newer one.
+    /// The newest minor version of the kernel's protocol whose features are used, so that the behavior of older kernels
+    /// can be tested on a newer one.
     public var newestProtocolMinor = UInt32.max
 
     public init(source: String, subtype: String) {
@@ -41,8 +44,8 @@ public struct SessionOptions: Sendable {
         self.subtype = subtype
     }
 
-    /// The largest READ in bytes: a file system has to hold that much plaintext at once.
+    /// The maximum size of a READ in bytes, and of the plaintext that a file system must have in memory at a time.
     public static let maximumRead = 131_072
-    /// The largest WRITE in bytes.
+    /// The maximum size of a WRITE in bytes.
     public static let maximumWrite = 1 << 20
 }

@@ -5,18 +5,18 @@ public import SystemPackage
 
 /// Extended attributes of a file by its path (xattr(7)).
 public enum ExtendedAttributes {
-    /// The value of an attribute (getxattr(2)).
+    /// Returns the value of an attribute (getxattr(2)).
     public static func get(_ name: String, of path: String) throws(Errno) -> [UInt8] {
         try unsafe sized { unsafe getxattr(path, name, $0, $1) }
     }
 
-    /// The names of the listed attributes (listxattr(2)).
+    /// Returns the names of the attributes (listxattr(2)).
     public static func list(of path: String) throws(Errno) -> [String] {
         let names = try unsafe sized { unsafe listxattr(path, $0?.assumingMemoryBound(to: CChar.self), $1) }
         return names.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Asks for the size, then for the bytes; again if they have grown in between.
+    /// Queries the size, then the bytes; repeats both if the size has grown in between.
     private static func sized(_ call: (UnsafeMutableRawPointer?, Int) -> Int) throws(Errno) -> [UInt8] {
         for _ in 0..<8 {
             let size = call(nil, 0)

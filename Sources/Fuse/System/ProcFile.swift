@@ -1,14 +1,14 @@
 import Glibc
 
-/// Small files below `/proc`, each made as it is read.
+/// Small files below `/proc`, whose contents the kernel generates during a read.
 enum ProcFile {
-    /// What one read gives, at most 4 KiB; nil if there is nothing to be read.
+    /// Returns the result of one read of at most 4 KiB; nil if the file cannot be read or is empty.
     static func read(_ path: String) -> String? { readBytes(path).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The same, for what is asked for with each request.
+    /// Returns the result of one read of at most 4 KiB as bytes. For calls on the request path.
     static func readBytes(_ path: String) -> [UInt8]? { read(path, reads: 1) }
 
-    /// Whether it begins with these bytes, at most eight of them; false if it cannot be read.
+    /// Whether the file begins with these bytes, at most eight; false if it cannot be read.
     static func begins(_ path: String, with prefix: StaticString) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -19,7 +19,7 @@ enum ProcFile {
         return unsafe count == wanted && memcmp(&bytes, prefix.utf8Start, wanted) == 0
     }
 
-    /// All of a file that is made piece by piece as it is read; nil if there is nothing to be read.
+    /// Reads a file that needs several reads; nil if it cannot be read or is empty.
     static func readAll(_ path: String) -> String? {
         read(path, reads: .max).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -3,15 +3,15 @@ import Glibc
 
 /// The memory of this process.
 public enum ProcessMemory {
-    /// Gives free pages of the heap back to the system (malloc_trim(3)): glibc keeps what lies between pages in use for
-    /// ever. Likewise the pages of code: most of it has run at the start and will not run again.
+    /// Returns free heap pages to the system (malloc_trim(3)), because glibc otherwise retains free pages between used
+    /// ones indefinitely. Evicts the pages of code, most of which is used only at the start.
     public static func trimHeap() {
         malloc_trim(0)
         evictCode()
     }
 
-    /// The kernel maps code again, out of the page cache, where it is run. Mappings that can be written to are left alone,
-    /// and those that could once: relocations are in them.
+    /// Evicts code pages. The kernel maps them again from the page cache when they are executed. Skips writable
+    /// mappings and those that once were, because they contain relocations.
     private static func evictCode() {
         for line in ProcFile.readAll("/proc/self/maps")?.split(separator: "\n") ?? [] {
             guard let code = range(ofCode: line) else { continue }
@@ -19,7 +19,8 @@ public enum ProcessMemory {
         }
     }
 
-    /// Of a line of `/proc/PID/maps` (proc_pid_maps(5)): the addresses, if a file is mapped there to be run.
+    /// Parses a line of `/proc/PID/maps` (proc_pid_maps(5)). Returns the addresses if the mapping is executable and of
+    /// a file.
     static func range(ofCode line: Substring) -> Range<UInt>? {
         let fields = line.split(separator: " ", omittingEmptySubsequences: true)
         guard fields.count >= 6, fields[1] == "r-xp", fields[5].hasPrefix("/") else { return nil }
@@ -28,19 +29,22 @@ public enum ProcessMemory {
         return ends[0]..<ends[1]
     }
 
-    /// Bytes below the present frame: deeper than any call of a file system has been seen to go.
+    /// The number of bytes below the present frame that are wiped, more than any call of a file system has been
+    /// observed to use.
     private static let wipeDepth = 256 * 1024
-    /// What stays at the end of a small stack: room for a signal's frame and the calls of the wipe itself.
+    /// The bytes at the end of a small stack that are not wiped: space for a signal frame and for the calls of the wipe
+    /// itself.
     private static let wipeMargin = 32 * 1024
 
-    /// Overwrites what finished calls have left on this thread's stack: names, keys, plaintext in dead frames.
+    /// Overwrites the remains of finished calls on this thread's stack: names, keys and plaintext in unused frames.
     ///
-    /// Less where the stack is smaller: the main thread's is as large as RLIMIT_STACK allows (getrlimit(2)).
+    /// Wipes less on a smaller stack. The main thread's stack is limited by RLIMIT_STACK (getrlimit(2)).
     public static func wipeStack() {
         cfuse3_wipe_stack(wipeDepth, wipeMargin)
         wipeRegisters()
     }
 
-    /// Zeroes this thread's vector registers, where copying and decrypting leave the last bytes that they have moved.
+    /// Zeroes this thread's vector registers, in which copying and decryption leave the last bytes that they have
+    /// processed.
     static func wipeRegisters() { cfuse3_wipe_registers() }
 }

@@ -1,13 +1,13 @@
-/// The process that a thread belongs to, told from one that gets the same number later.
+/// The process of a thread, distinguished from a later process with the same ID.
 public struct ThreadGroup: Hashable, Sendable {
-    /// The number of the process (`Tgid` of `/proc/TID/status`, proc_pid_status(5)).
+    /// The process ID (`Tgid` of `/proc/TID/status`, proc_pid_status(5)).
     public let id: Int32
-    /// When it was started, in clock ticks after boot (field 22 of `/proc/PID/stat`, proc_pid_stat(5)).
+    /// The start time in clock ticks after boot (field 22 of `/proc/PID/stat`, proc_pid_stat(5)).
     public let startTime: UInt64
 
-    /// Nil if there is no such thread, or it cannot be looked at.
+    /// Reads the process of a thread; nil if the thread does not exist or cannot be inspected.
     ///
-    /// `/proc/TID/stat` of a thread gives the start of that thread: only its leader's is that of the process.
+    /// `/proc/TID/stat` of a thread contains the start of that thread. Only the group leader's is that of the process.
     public init?(ofThread threadID: Int32) {
         guard threadID > 0, let status = ProcFile.readBytes("/proc/\(threadID)/status"),
             let id = Self.groupID(inStatus: status), let stat = ProcFile.readBytes("/proc/\(id)/stat"),
@@ -16,7 +16,8 @@ public struct ThreadGroup: Hashable, Sendable {
         (self.id, self.startTime) = (id, startTime)
     }
 
-    /// The name, on the first line, has its newlines escaped: no process can put a line of its own before this one.
+    /// Parses the process ID. Newlines in the name, on the first line, are escaped, so that no process can insert a
+    /// line before this one.
     static func groupID(inStatus text: [UInt8]) -> Int32? {
         var rest = text[...]
         while let end = rest.firstIndex(of: newline) {
@@ -28,10 +29,11 @@ public struct ThreadGroup: Hashable, Sendable {
         return nil
     }
 
-    /// The name, which may hold anything, ends at the last `)`; field 3 is the first after it.
+    /// Parses the start time. The name, which may contain any bytes, ends at the last `)`; field 3 is the first one
+    /// after it.
     static func startTime(inStat text: [UInt8]) -> UInt64? {
         guard let name = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        // A space follows.
+        // Skips the parenthesis and a space.
         var rest = text[name...].dropFirst(2)
         for _ in 3..<22 {
             guard let end = rest.firstIndex(of: space) else { return nil }

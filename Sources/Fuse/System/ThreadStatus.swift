@@ -1,32 +1,33 @@
-/// What `/proc/PID/stat` tells of a thread (proc(5)); the number that FUSE gives is that of a thread.
+/// The status of a thread in `/proc/PID/stat` (proc(5)). The ID that FUSE passes is that of a thread.
 public struct ThreadStatus: Hashable, Sendable {
-    /// The thread is on its way out (PF_EXITING).
+    /// Whether the thread is exiting (PF_EXITING).
     public let isExiting: Bool
-    /// The signal that ends it; 0 for an ordinary exit, and where it may not be looked at.
+    /// The signal that ends the thread; 0 for an ordinary exit, and if it cannot be inspected.
     public let endingSignal: Int32
 
     /// PF_EXITING of `linux/sched.h`.
     private static let exiting: UInt64 = 0x4
 
-    /// Whether a thread is on its way out; false if that cannot be seen.
+    /// Whether a thread is exiting; false if that cannot be determined.
     ///
-    /// To be asked before its status is: that can wait for a thread that runs execve(2), for as long as the FLUSH of a
-    /// descriptor with FD_CLOEXEC is not answered [observed on Linux 6.18]. A thread gives its memory back before it
-    /// closes its files (`do_exit` in `kernel/exit.c`), and then `/proc/TID/statm` (proc_pid_statm(5)) is all zeros.
+    /// Must be called before the status is read: reading it may wait for a thread that runs execve(2), as long as the
+    /// FLUSH of a descriptor with FD_CLOEXEC has no reply [observed on Linux 6.18]. A thread releases its memory before
+    /// it closes its files (`do_exit` in `kernel/exit.c`); `/proc/TID/statm` (proc_pid_statm(5)) then contains only
+    /// zeros.
     public static func hasNoMemory(threadID: Int32) -> Bool {
         threadID > 0 && ProcFile.begins("/proc/\(threadID)/statm", with: "0 ")
     }
 
-    /// Nil if there is no such thread, or it cannot be read.
+    /// Reads the status of a thread; nil if it does not exist or cannot be read.
     public init?(threadID: Int32) {
         guard threadID > 0, let text = ProcFile.read("/proc/\(threadID)/stat") else { return nil }
         self.init(text)
     }
 
-    /// From a line of the file. The name, which may hold anything, ends at the last `)`.
+    /// Parses a line. The name, which may contain any bytes, ends at the last `)`.
     init?(_ line: String) {
         guard let name = line.lastIndex(of: ")") else { return nil }
-        // Field 3, the state, is the first after the name.
+        // Field 3, the state, is the first one after the name.
         let fields = line[line.index(after: name)...].split(separator: " ")
         guard fields.count >= 50, let flags = UInt64(fields[6]), let code = Int32(fields[49].trimmingNewline) else {
             return nil

@@ -3,17 +3,17 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The connection to the kernel: /dev/fuse, or one end of a socket pair in tests. Non-blocking; sleeps in poll(2).
+/// The connection to the kernel: /dev/fuse, or one end of a socket pair in tests. Non-blocking; waits in poll(2).
 ///
-/// libfuse reads and writes through ``callbacks``, so that it prints nothing of its own to standard error.
+/// libfuse reads and writes through ``callbacks``, so that it prints no errors to standard error.
 final class Channel: Sendable {
     let descriptor: Int32
-    /// Written to end the sleep of the receiving thread.
+    /// An eventfd(2) that ends the waits of the receiving thread permanently.
     private let wake: Int32
-    /// Written to end one sleep of it.
+    /// An eventfd(2) that ends one wait of the receiving thread.
     private let wakeEvent: Int32
 
-    /// Takes over `descriptor`, which libfuse closes with its session.
+    /// Takes ownership of `descriptor`, which libfuse closes with its session.
     init(descriptor: Int32) throws(FuseError) {
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else {
@@ -31,17 +31,17 @@ final class Channel: Sendable {
         close(wakeEvent)
     }
 
-    /// Ends the sleep in ``waitForMessage()``, now and from now on.
+    /// Ends ``waitForMessage()``, now and in the future.
     func interrupt() {
         eventfd_write(wake, 1)
     }
 
-    /// Ends one sleep in ``waitForMessage()``: this one, or the next.
+    /// Ends ``waitForMessage()`` once: the present call or the next one.
     func wakeWaiter() {
         eventfd_write(wakeEvent, 1)
     }
 
-    /// Sleeps until there is something to read, the connection has ended, or somebody wants the thread awake.
+    /// Blocks until a message is available, the connection has ended, or the thread is woken.
     func waitForMessage() {
         var waiting = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -53,13 +53,13 @@ final class Channel: Sendable {
         if waiting[2].revents != 0 { unsafe eventfd_read(wakeEvent, &count) }
     }
 
-    /// Whether the other end is gone: unmounted or aborted (POLLERR), or the socket closed.
+    /// Whether the connection has ended: unmounted or aborted (POLLERR), or the socket was closed.
     var isDisconnected: Bool {
         var state = pollfd(fd: descriptor, events: 0, revents: 0)
         return unsafe poll(&state, 1, 0) == 1 && state.revents & Int16(POLLERR | POLLHUP) != 0
     }
 
-    /// Sends one message made of `parts`; returns its error, or nil.
+    /// Sends one message that consists of `parts`. Returns the error, or nil.
     func send(_ parts: UnsafeMutableBufferPointer<iovec>) -> Errno? {
         unsafe Self.send(descriptor, parts.baseAddress, Int32(parts.count))
     }
@@ -76,7 +76,7 @@ final class Channel: Sendable {
 }
 
 extension Channel {
-    /// What `fuse_session_custom_io` takes.
+    /// The functions for `fuse_session_custom_io`.
     static func callbacks() -> fuse_custom_io {
         unsafe fuse_custom_io(
             writev: { descriptor, parts, count, _ in unsafe Channel.sendReply(descriptor, parts, count) },
@@ -84,10 +84,10 @@ extension Channel {
             splice_receive: nil, splice_send: nil)
     }
 
-    /// Sends an answer for libfuse.
+    /// Sends a reply for libfuse.
     ///
-    /// Reports ENOENT, which means that the caller is gone; the others are logged here and told as success, because
-    /// libfuse would print them, and nobody could do anything about them.
+    /// Returns ENOENT, which means that the caller no longer exists. Other errors are logged here and reported as
+    /// success, because libfuse would print them, and no caller could handle them.
     private static func sendReply(_ descriptor: Int32, _ parts: UnsafeMutablePointer<iovec>?, _ count: Int32) -> Int {
         guard let error = unsafe send(descriptor, parts, count) else { return 0 }
         if error.rawValue != ENOENT {
@@ -100,20 +100,20 @@ extension Channel {
         return -1
     }
 
-    /// Reads one message for libfuse; what is shorter than a header is passed over.
+    /// Reads one message for libfuse. Skips messages that are shorter than a header.
     private static func receive(_ descriptor: Int32, _ memory: UnsafeMutableRawPointer?, _ size: Int) -> Int {
         while true {
             let count = unsafe read(descriptor, memory, min(size, MessageBuffer.size))
             if count >= Message.headerSize { return count }
             if count < 0 { return failed(expected(errno)) }
-            // A socket whose other end is closed reads nothing.
+            // The other end of a socket is closed.
             if count == 0 { return failed(ENODEV) }
             if let memory = unsafe memory { unsafe explicit_bzero(memory, count) }
             FuseLog.write(.error, "a message of \(count) bytes was dropped")
         }
     }
 
-    /// The errors that libfuse knows stay; all others end the session as an unmount does.
+    /// Returns errors that libfuse handles unchanged. All others end the session as an unmount does.
     private static func expected(_ error: Int32) -> Int32 {
         switch error {
         case EINTR, EAGAIN, ENOENT, ENODEV: return error

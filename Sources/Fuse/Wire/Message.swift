@@ -1,11 +1,11 @@
-/// A message as it came from the kernel, before libfuse takes it apart; the source is linux/fuse.h.
+/// A message of the kernel, before libfuse decodes it (linux/fuse.h).
 struct Message: ~Escapable {
     /// The size of `struct fuse_in_header` in bytes.
     static let headerSize = 40
 
     private let bytes: RawSpan
 
-    /// At least ``headerSize`` bytes.
+    /// - Precondition: At least ``headerSize`` bytes; otherwise nil.
     @_lifetime(copy bytes)
     init?(_ bytes: RawSpan) {
         guard bytes.byteCount >= Self.headerSize else { return nil }
@@ -13,19 +13,19 @@ struct Message: ~Escapable {
     }
 
     var length: UInt32 { bytes.number(at: 0) }
-    /// Nil for a number that this binding has no name for.
+    /// The opcode; nil if this module does not know it.
     var opcode: Opcode? { Opcode(rawValue: bytes.number(at: 4)) }
-    /// By which the answer is matched.
+    /// The identifier that the reply must contain.
     var unique: UInt64 { UInt64(bytes.number(at: 8)) | UInt64(bytes.number(at: 12)) << 32 }
 
-    /// Whether every part that libfuse will read lies inside the message.
+    /// Whether the message contains all parts that libfuse will read.
     var isComplete: Bool {
         guard Int(length) == bytes.byteCount else { return false }
         guard let opcode else { return true }
         return MessageLayout(opcode).fits(bytes.extracting(droppingFirst: Self.headerSize))
     }
 
-    /// The lock owner of a SETATTR that has one: `do_setattr` of libfuse 3.14 drops it.
+    /// The lock owner of a SETATTR, which `do_setattr` of libfuse 3.14 drops; nil without one.
     ///
     /// `struct fuse_setattr_in`: valid 0, lock_owner 24; FATTR_LOCKOWNER is bit 9.
     var setattrLockOwner: UInt64? {
@@ -37,12 +37,12 @@ struct Message: ~Escapable {
 }
 
 extension RawSpan {
-    /// The byte at an offset below `byteCount`.
+    /// Returns the byte at an offset below `byteCount`.
     func byte(at offset: Int) -> UInt8 {
         unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 
-    /// The 32-bit number, in the machine's order as the kernel sends it, at an offset at most `byteCount - 4`.
+    /// Returns the 32-bit number in native byte order at an offset of at most `byteCount - 4`.
     func number(at offset: Int) -> UInt32 {
         unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
     }

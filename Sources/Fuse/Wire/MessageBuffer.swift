@@ -2,30 +2,33 @@ import CFuse3
 import Glibc
 import SystemPackage
 
-/// Memory for one message: page aligned, locked if the limit allows, not in core dumps, not inherited by children; or plain memory.
+/// Memory for one message. Page-aligned, locked if the limit permits, excluded from core dumps, not inherited by child
+/// processes; or plain memory.
 ///
-/// Most messages are short, so pages are there (and locked) from their first use on, and those of a long message go back
-/// after it: they would be resident for ever otherwise.
+/// Most messages are short. Pages are therefore populated (and locked) at their first use, and those of a long message
+/// are released after it; otherwise they would stay resident.
 ///
-/// @unchecked: the memory is the value's alone, and used by whoever has it.
+/// @unchecked: the value owns the memory, and only its owner accesses it.
 @safe struct MessageBuffer: ~Copyable, @unchecked Sendable {
-    /// libfuse reads up to 256 pages and a header of a page into it (`FUSE_MAX_MAX_PAGES`, `FUSE_BUFFER_HEADER_SIZE`
-    /// of fuse_lowlevel.c); the margin is for a later version that asks for more.
+    /// The size in bytes. libfuse reads up to 256 pages and a header of one page (`FUSE_MAX_MAX_PAGES`,
+    /// `FUSE_BUFFER_HEADER_SIZE` of fuse_lowlevel.c). The margin is for later versions that read more.
     static let size = SessionOptions.maximumWrite + 65_536
-    /// Enough for a message without contents or attributes, in bytes.
+    /// A size in bytes that is sufficient for a message without data or attributes.
     static let shortSize = 4096
-    /// How much of it stays resident, in bytes; whole pages, also where they have 64 KiB.
+    /// The part that stays resident in bytes; whole pages, even if they have 64 KiB.
     static let kept = 65_536
 
     let start: UnsafeMutableRawPointer
-    /// In bytes.
+    /// The size in bytes.
     let size: Int
     /// Whether mlock2(2) or mlock(2) succeeded.
     let isLocked: Bool
-    /// Whether it is memory of the heap.
+    /// Whether the memory is on the heap.
     private let isPlain: Bool
 
-    /// Throws ENOMEM.
+    /// Allocates locked memory.
+    ///
+    /// - Throws: ENOMEM.
     init(size: Int = Self.size) throws(Errno) {
         self.size = size
         let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -37,7 +40,7 @@ import SystemPackage
         unsafe madvise(memory, size, MADV_WIPEONFORK)
     }
 
-    /// Memory of the heap, for messages without a secret. Not locked: it costs no page.
+    /// Allocates heap memory, for messages without a secret. Not locked, so that it does not occupy a whole page.
     init(plainSize size: Int) {
         self.size = size
         unsafe start = .allocate(byteCount: size, alignment: 16)
@@ -45,10 +48,10 @@ import SystemPackage
         isPlain = true
     }
 
-    /// All of it counts against RLIMIT_MEMLOCK, touched or not.
+    /// Locks the memory. All of it counts against RLIMIT_MEMLOCK, populated or not.
     private static func lock(_ memory: UnsafeMutableRawPointer, _ size: Int) -> Bool {
         if unsafe mlock2(memory, size, cfuse3_lock_on_fault) == 0 { return true }
-        // Before Linux 4.4 there is no other way.
+        // Linux before 4.4 has no mlock2(2).
         return unsafe errno == ENOSYS && mlock(memory, size) == 0
     }
 
@@ -56,25 +59,25 @@ import SystemPackage
         if isPlain { unsafe start.deallocate() } else { unsafe munmap(start, size) }
     }
 
-    /// The first `count` bytes.
+    /// Returns the first `count` bytes.
     @_lifetime(borrow self)
     func bytes(_ count: Int) -> RawSpan {
         let span = unsafe UnsafeRawBufferPointer(start: start, count: min(count, size)).bytes
         return unsafe _overrideLifetime(span, borrowing: self)
     }
 
-    /// Takes over the first `count` bytes of another buffer, which are overwritten there; as many as fit.
+    /// Copies the first `count` bytes of another buffer, as many as fit, and overwrites them there.
     func move(_ count: Int, from other: borrowing MessageBuffer) {
         unsafe memcpy(start, other.start, min(count, size, other.size))
         other.wipe(count)
     }
 
-    /// Overwrites the first `count` bytes, those of a message, with zeroes.
+    /// Overwrites the first `count` bytes with zeros.
     func wipe(_ count: Int) {
         let count = min(count, size)
         unsafe explicit_bzero(start, count)
         guard count > Self.kept else { return }
-        // Not before Linux 5.18: there they stay.
+        // Has no effect before Linux 5.18: the pages stay resident.
         unsafe madvise(start + Self.kept, size - Self.kept, cfuse3_dont_need_locked)
     }
 }

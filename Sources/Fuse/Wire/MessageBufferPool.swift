@@ -1,11 +1,13 @@
 import SystemPackage
 
-/// A pool of buffers of one size, which are created as they are needed and reused.
+/// A pool of buffers of one size, which are created when they are needed and reused.
 ///
-/// The receiver needs a large one. So does a thread that serves a long message, until it releases it. A short message is moved to a
-/// small buffer, a message of numbers only to a plain one. There are as many of these as requests wait, and four large ones are enough.
+/// The receiver needs a large buffer, and so does a thread that serves a long message, until it releases it. A short
+/// message is moved to a small buffer, a message without names and data to a plain one. Four large buffers are
+/// sufficient; of the others there are as many as requests block.
 final class MessageBufferPool: Sendable {
-    /// One that has been taken, and the length of the message in it. Passed from thread to thread, used by one at a time.
+    /// A buffer that has been acquired, and the length of the message in it. May pass between threads, one of which
+    /// uses it at a time.
     struct Lease: Equatable, Sendable {
         fileprivate final class Memory: Sendable {
             let buffer: MessageBuffer
@@ -27,7 +29,7 @@ final class MessageBufferPool: Sendable {
 
     private struct State {
         var free: [Lease.Memory] = []
-        /// All that exist, and those of them that are not locked into memory.
+        /// The number of all buffers, and of those that are not locked in memory.
         var created = 0
         var unlocked = 0
     }
@@ -38,25 +40,27 @@ final class MessageBufferPool: Sendable {
     private let kept: Int
     private let isPlain: Bool
 
-    /// Locked memory, as far as RLIMIT_MEMLOCK allows.
+    /// Creates a pool of buffers in locked memory, as far as RLIMIT_MEMLOCK permits.
     ///
     /// - Parameters:
     ///   - size: The size of a buffer in bytes.
     ///   - limit: The maximum number of buffers.
-    ///   - kept: The maximum number of free buffers that stay for reuse.
+    ///   - kept: The maximum number of free buffers that are retained for reuse.
     init(size: Int, limit: Int = .max, kept: Int = .max) {
         (self.size, self.limit, self.kept, isPlain) = (size, limit, kept, false)
     }
 
-    /// Plain memory, in any number of buffers.
+    /// Creates a pool of buffers in plain memory, without a limit.
     init(plainSize size: Int, kept: Int) {
         (self.size, limit, self.kept, isPlain) = (size, .max, kept, true)
     }
 
-    /// Whether all of them are locked into memory.
+    /// Whether all buffers are locked in memory.
     var areLocked: Bool { state.with { $0.unlocked == 0 } }
 
-    /// Blocks while the limit is reached. Throws ENOMEM if none can be created at all.
+    /// Acquires a buffer. Blocks while the limit is reached.
+    ///
+    /// - Throws: ENOMEM if no buffer exists and none can be created.
     func acquire() throws(Errno) -> Lease {
         let found = state.wait { state -> Result<Lease, Errno>? in
             do throws(Errno) {
@@ -68,7 +72,7 @@ final class MessageBufferPool: Sendable {
         return try found.get()
     }
 
-    /// A buffer that is free or can be created; nil if the limit or memory does not allow it.
+    /// Acquires a buffer that is free or can be created; nil if the limit or memory does not permit it.
     func acquireIfFree() -> Lease? { state.with { state in try? reuseOrCreate(&state) } }
 
     private func reuseOrCreate(_ state: inout State) throws(Errno) -> Lease? {
@@ -80,7 +84,7 @@ final class MessageBufferPool: Sendable {
         return Lease(memory: memory)
     }
 
-    /// Returns a buffer. Its memory must have been wiped.
+    /// Returns a buffer, whose memory must have been wiped.
     func release(_ lease: Lease) {
         state.with { state in
             guard state.free.count < kept else {

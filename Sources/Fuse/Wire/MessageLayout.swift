@@ -1,20 +1,20 @@
-/// How long a message has to be, by its opcode: libfuse reads the parts below without looking at the length.
+/// The minimum length of a message by its opcode. libfuse reads the parts listed here without checking the length.
 ///
-/// Sizes are of the structures of linux/fuse.h as protocol 7.31 has them without extensions, which is what libfuse
+/// The sizes are those of the structures of linux/fuse.h in protocol 7.31 without extensions, which is what libfuse
 /// negotiates (SETXATTR in its short form).
 struct MessageLayout: Sendable {
-    /// What follows the names.
+    /// The part after the names.
     enum Tail: Sendable {
         case nothing
-        /// As many bytes as the 32-bit number at this offset of the fixed part says.
+        /// The number of bytes that the 32-bit number at this offset of the fixed part states.
         case bytes(countAt: Int)
-        /// As many 16-byte records as that number says.
+        /// The number of 16-byte records that the 32-bit number at this offset of the fixed part states.
         case forgets(countAt: Int)
     }
 
-    /// In bytes, without the header.
+    /// The length of the fixed part in bytes, without the header.
     let fixed: Int
-    /// How many NUL-terminated names follow.
+    /// The number of NUL-terminated names that follow.
     var names = 0
     var tail = Tail.nothing
 
@@ -54,7 +54,7 @@ struct MessageLayout: Sendable {
         }
     }
 
-    /// Whether `payload`, the message without its header, holds everything.
+    /// Whether `payload`, the message without its header, contains all parts.
     func fits(_ payload: RawSpan) -> Bool {
         guard payload.byteCount >= fixed, let end = endOfNames(in: payload) else { return false }
         let rest = payload.byteCount - end

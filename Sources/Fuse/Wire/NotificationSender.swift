@@ -3,11 +3,11 @@ import FileSystemCore
 import Glibc
 import SystemPackage
 
-/// Writes notifications as linux/fuse.h has them: an answer that nobody asked for (`unique` 0), whose error is the code.
+/// Writes notifications in the format of linux/fuse.h: a reply without a request (`unique` 0), whose error is the code.
 ///
-/// Not through `fuse_lowlevel_notify_*`: libfuse 3.14 has no FUSE_NOTIFY_INC_EPOCH and prints errors by itself.
+/// Does not use `fuse_lowlevel_notify_*`, because libfuse 3.14 has no FUSE_NOTIFY_INC_EPOCH and prints errors itself.
 struct NotificationSender {
-    /// `FUSE_NOTIFY_INC_EPOCH`, since protocol 7.44 (Linux 6.16): every name is asked for again.
+    /// `FUSE_NOTIFY_INC_EPOCH`, since protocol 7.44 (Linux 6.16), which invalidates all names.
     static let incrementEpoch: Int32 = 8
     static let epochMinor: UInt32 = 44
 
@@ -22,13 +22,14 @@ struct NotificationSender {
             case .allEntries(let fallback):
                 if kernelMinor >= Self.epochMinor, incrementEpoch() { continue }
                 for entry in fallback() { invalidate(entry) }
-            // The notifier's.
+            // Handled by the notifier.
             case .wipeStacks: continue
             }
         }
     }
 
-    /// A negative offset: attributes only; 0 and length 0: all pages too. There may be a million of them: no allocation.
+    /// A negative offset invalidates the attributes only; offset 0 and length 0 all pages, too. Allocates no memory,
+    /// because there may be a million notifications.
     private func invalidate(_ node: NodeID, pages: Bool) {
         typealias InodeNotification = (head: fuse_out_header, body: fuse_notify_inval_inode_out)
         let head = fuse_out_header(
@@ -57,7 +58,7 @@ struct NotificationSender {
         }
     }
 
-    /// False if the kernel does not know it.
+    /// Returns false if the kernel does not support it.
     private func incrementEpoch() -> Bool {
         let error = unsafe send(Self.incrementEpoch, [])
         if error?.rawValue == EINVAL { return false }
@@ -75,7 +76,7 @@ struct NotificationSender {
         }
     }
 
-    /// ENOENT: the kernel has no such node or name, or not any more. ENODEV: it is unmounted.
+    /// ENOENT: the kernel does not know the node or name, or no longer. ENODEV: the mount has ended.
     private func report(_ error: Errno?) {
         guard let error, ![ENOENT, ENODEV, ENOTCONN, EPIPE, ECONNRESET].contains(error.rawValue) else { return }
         FuseLog.write(.warning, "a notification was refused: \(error)")

@@ -72,9 +72,9 @@ package struct MountOperation: Sendable {
     }
 
     /// In the process that cleans up after a daemon that has died.
-    package static func guardMount(mountPoint: String, type: String) {
+    package static func runWatchdog(mountPoint: String, type: String) {
         leaveDirectory()
-        var process = GuardProcess(mountPoint: mountPoint, type: type)
+        var process = WatchdogProcess(mountPoint: mountPoint, type: type)
         process.run()
     }
 

@@ -1,6 +1,6 @@
-/// Reads one object of a `bplist00` from front to back.
+/// Reads one object of a `bplist00` sequentially.
 struct BinaryObjectReader {
-    /// What has not been read, up to the end of all objects.
+    /// The bytes that have not been read, to the end of all objects.
     private var rest: ArraySlice<UInt8>
 
     init(bytes: ArraySlice<UInt8>) { rest = bytes }
@@ -18,7 +18,7 @@ struct BinaryObjectReader {
         return Array(rest.prefix(count))
     }
 
-    /// How many units an object has: the lower bits of its marker, or an integer behind it.
+    /// Returns the number of units of an object: the lower bits of its marker, or an integer after it.
     mutating func count(_ low: UInt8) throws(FrameError) -> Int {
         guard low == BinaryMarker.countFollows else { return Int(low) }
         let marker = try byte()
@@ -28,7 +28,7 @@ struct BinaryObjectReader {
         return count
     }
 
-    /// 1, 2 and 4 bytes have no sign, 8 have one; 16 are accepted where 8 would do.
+    /// Reads an integer. 1, 2 and 4 bytes are unsigned, 8 signed; 16 are accepted if 8 would suffice.
     mutating func integer(logarithm: UInt8) throws(FrameError) -> Int64 {
         guard logarithm <= 4 else { throw .malformed }
         guard logarithm == 4 else { return Int64(bitPattern: try number(width: 1 << Int(logarithm))) }
@@ -46,7 +46,7 @@ struct BinaryObjectReader {
         }
     }
 
-    /// A number without a sign that an `Int` can hold.
+    /// Reads an unsigned number that fits into an `Int`.
     mutating func position(width: Int) throws(FrameError) -> Int {
         guard let position = Int(exactly: try number(width: width)) else { throw .malformed }
         return position

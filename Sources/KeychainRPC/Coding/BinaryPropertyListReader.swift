@@ -1,12 +1,14 @@
-/// Reads a `bplist00`, whoever has written it: no byte outside of the list, no more depth, values and bytes than
-/// ``PropertyListLimits`` allow, whatever the list refers to. Circles end at the depth.
+/// Reads an untrusted `bplist00`. Reads no byte outside of the list, and no more levels, values and bytes than
+/// ``PropertyListLimits`` permits, regardless of references. The maximum depth ends cycles.
 struct BinaryPropertyListReader {
     private let bytes: [UInt8]
     private let trailer: BinaryTrailer
     private var valuesLeft = PropertyListLimits.values
     private var payloadLeft = PropertyListLimits.payload
 
-    /// The value of a whole list. `malformed` for whatever is none.
+    /// Returns the value of a complete list.
+    ///
+    /// - Throws: `malformed` if the bytes are not a valid list.
     static func value(of bytes: [UInt8]) throws(FrameError) -> PropertyList {
         var reader = BinaryPropertyListReader(bytes: bytes, trailer: try BinaryTrailer(of: bytes))
         return try reader.value(reader.trailer.top, depth: 1)
@@ -39,7 +41,7 @@ struct BinaryPropertyListReader {
         }
     }
 
-    /// Where an object begins, and where at the latest it ends.
+    /// Returns a reader for an object, limited to the end of all objects.
     private func object(_ reference: Int) throws(FrameError) -> BinaryObjectReader {
         guard reference < trailer.objectCount else { throw .malformed }
         let entry = trailer.tableOffset + reference * trailer.offsetWidth
@@ -57,7 +59,7 @@ struct BinaryPropertyListReader {
         }
     }
 
-    /// The bytes of a text or data, of `width` bytes a unit.
+    /// Returns the bytes of a text or data with units of `width` bytes.
     private mutating func payload(
         _ object: inout BinaryObjectReader, _ low: UInt8, width: Int
     ) throws(FrameError) -> [UInt8] {
@@ -83,7 +85,7 @@ struct BinaryPropertyListReader {
         return try references(&object, count: count)
     }
 
-    /// Checked before there is room made for them: not more than are in the bytes, nor than may be read.
+    /// The count is checked before memory is allocated: it must not exceed the bytes of the list and the limits.
     private func references(_ object: inout BinaryObjectReader, count: Int) throws(FrameError) -> [Int] {
         guard count <= valuesLeft, count <= object.bytesLeft / trailer.referenceWidth else { throw .malformed }
         var references: [Int] = []
@@ -100,7 +102,7 @@ struct BinaryPropertyListReader {
         return values
     }
 
-    /// Keys are texts, each of them once.
+    /// Reads a dictionary, whose keys are distinct texts.
     private mutating func dictionary(
         _ object: inout BinaryObjectReader, _ low: UInt8, _ depth: Int
     ) throws(FrameError) -> PropertyList {

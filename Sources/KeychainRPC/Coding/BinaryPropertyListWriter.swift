@@ -1,11 +1,14 @@
-/// Writes a `bplist00`: what a container refers to stands before it, keys that several dictionaries have stand once.
+/// Writes a `bplist00`. The elements of a container precede it, and a key of several dictionaries occurs once.
 struct BinaryPropertyListWriter {
     private var bytes = BinaryTrailer.magic
     private var offsets: [Int] = []
     private var keys: [String: Int] = [:]
     private let referenceWidth: Int
 
-    /// - Throws: `malformed` for what no reader would take: ``PropertyListLimits/depth``, and a secret below 0.
+    /// Returns the list of a value.
+    ///
+    /// - Throws: `malformed` for a value that no reader would accept: deeper than ``PropertyListLimits/depth``, or with
+    ///   a secret below 0.
     static func bytes(of value: PropertyList) throws(FrameError) -> [UInt8] {
         var writer = BinaryPropertyListWriter(objectLimit: try value.objectCount(depth: 1))
         let top = try writer.write(value)
@@ -17,7 +20,7 @@ struct BinaryPropertyListWriter {
         referenceWidth = Self.width(of: objectLimit)
     }
 
-    /// Writes a value and what it refers to; returns its number.
+    /// Writes a value and its elements. Returns its number.
     private mutating func write(_ value: PropertyList) throws(FrameError) -> Int {
         switch value {
         case .string(let text): write(text)
@@ -62,7 +65,8 @@ struct BinaryPropertyListWriter {
         return container(BinaryMarker.dictionary, count: values.count, names + contents)
     }
 
-    /// Texts that are not ASCII can be equal without being the same.
+    /// Writes a key once. Texts that are not ASCII can be equal with different bytes, so they are compared by their
+    /// bytes.
     private mutating func write(key: String) -> Int {
         guard key.utf8.allSatisfy({ $0 < 0x80 }) else { return write(key) }
         if let known = keys[key] { return known }
@@ -113,7 +117,7 @@ struct BinaryPropertyListWriter {
         for number in [offsets.count, top, tableOffset] { bytes.append(bigEndian: UInt64(number), width: 8) }
     }
 
-    /// Bytes that a number needs: 1, 2, 4 or 8.
+    /// Returns the width of a number in bytes: 1, 2, 4 or 8.
     private static func width(of number: Int) -> Int {
         switch number {
         case ..<(1 << 8): 1
@@ -125,7 +129,7 @@ struct BinaryPropertyListWriter {
 }
 
 extension [UInt8] {
-    /// As the format has integers: without a sign but for 8 bytes.
+    /// Appends an integer, unsigned unless it has 8 bytes.
     fileprivate mutating func append(integer number: Int64) {
         let logarithm: UInt8 =
             switch number {
@@ -145,7 +149,7 @@ extension [UInt8] {
 }
 
 extension PropertyList {
-    /// How many objects it can take at the most.
+    /// Returns an upper bound of the number of objects.
     fileprivate func objectCount(depth: Int) throws(FrameError) -> Int {
         guard depth <= PropertyListLimits.depth else { throw .malformed }
         var count = 1

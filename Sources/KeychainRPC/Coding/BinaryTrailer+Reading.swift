@@ -1,5 +1,5 @@
 extension BinaryTrailer {
-    /// The trailer of a whole list. The table has to fill what lies between the objects and the trailer.
+    /// Reads the trailer of a complete list. The offset table must fill the space between the objects and the trailer.
     init(of bytes: [UInt8]) throws(FrameError) {
         guard bytes.count > Self.magic.count + Self.byteCount, bytes.starts(with: Self.magic) else { throw .malformed }
         let start = bytes.count - Self.byteCount
@@ -19,13 +19,13 @@ extension BinaryTrailer {
 }
 
 extension [UInt8] {
-    /// The big-endian number of `width` bytes, at most 8, at `offset`; nil if they are not all there.
+    /// Returns the big-endian number of `width` bytes, at most 8, at `offset`; nil beyond the end.
     func bigEndian(at offset: Int, width: Int) -> UInt64? {
         guard offset >= 0, width <= 8, offset <= count - width else { return nil }
         return self[offset..<offset + width].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The same, as a position: not more than an `Int` has.
+    /// Returns the big-endian number of `width` bytes at `offset`, which must fit into an `Int`.
     func position(at offset: Int, width: Int) throws(FrameError) -> Int {
         guard let number = bigEndian(at: offset, width: width), let position = Int(exactly: number) else {
             throw .malformed

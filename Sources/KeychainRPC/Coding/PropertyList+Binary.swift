@@ -1,17 +1,17 @@
 extension PropertyList {
-    /// What stands in a list for ``object``.
+    /// The representation of ``object`` in a list.
     static let objectMark: [String: PropertyList] = ["$object": .boolean(true)]
 
-    /// The value of a whole binary property list (`bplist00`), of which nothing is believed.
+    /// Decodes a complete, untrusted binary property list (`bplist00`).
     ///
-    /// - Throws: `malformed` for what is none, and for what would cost more than ``PropertyListLimits``.
+    /// - Throws: `malformed` if it is invalid or exceeds ``PropertyListLimits``.
     package init(binary bytes: [UInt8]) throws(FrameError) {
         self = try BinaryPropertyListReader.value(of: bytes)
     }
 
-    /// The binary property list of the value.
+    /// Encodes the value as a binary property list.
     ///
-    /// - Throws: `malformed` for containers deeper than 16, which nobody would read.
+    /// - Throws: `malformed` for containers deeper than 16 levels, which no reader accepts.
     package func binary() throws(FrameError) -> [UInt8] {
         try BinaryPropertyListWriter.bytes(of: self)
     }

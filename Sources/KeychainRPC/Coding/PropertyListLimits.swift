@@ -1,9 +1,9 @@
-/// What a list may cost whoever reads it. Lists share what they refer to, so a short one can stand for a huge value.
+/// Limits on the work of a reader. Elements may be shared, so a short list can represent a huge value.
 enum PropertyListLimits {
-    /// Containers within one another, the outermost included, and what lies in the innermost.
+    /// The maximum number of nested containers plus the element of the innermost one.
     static let depth = 16
-    /// Values of all kinds, each time that one is referred to.
+    /// The maximum number of values, each counted once per reference.
     static let values = 1 << 16
-    /// Bytes of texts and data, each time that one is referred to.
+    /// The maximum size of texts and data in bytes, each counted once per reference.
     static let payload = 2 << 20
 }

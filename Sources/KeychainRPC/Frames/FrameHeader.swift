@@ -1,18 +1,18 @@
 import SecretCrypto
 
-/// The first 16 bytes of a frame: magic and version, then how long its two parts are. Numbers are big-endian, as those of
-/// the list that follows.
+/// The first 16 bytes of a frame: magic and version, then the sizes of its two parts. Numbers are big-endian, as in the
+/// list that follows.
 package struct FrameHeader: Hashable, Sendable {
     /// `KCF` and the version, 1.
     package static let magic: [UInt8] = Array("KCF".utf8) + [1]
     package static let byteCount = 16
 
-    /// Bytes of the property list.
+    /// The size of the property list in bytes.
     package let listCount: Int
-    /// Bytes of the secrets behind it.
+    /// The size of the secrets after the list in bytes.
     package let secretCount: Int
 
-    /// `tooLong` for what no header can say.
+    /// - Throws: `tooLong` for sizes that do not fit into the header.
     package init(listCount: Int, secretCount: Int) throws(FrameError) {
         let (sum, overflow) = listCount.addingReportingOverflow(secretCount)
         guard UInt32(exactly: listCount) != nil, secretCount >= 0, !overflow, sum <= Int.max - Self.byteCount else {
@@ -22,10 +22,10 @@ package struct FrameHeader: Hashable, Sendable {
         self.secretCount = secretCount
     }
 
-    /// The header that a frame begins with, of whose bytes as many as there are now are looked at.
+    /// Reads the header at the start of a frame, of which all or a part has arrived.
     ///
-    /// - Returns: nil while it is not whole.
-    /// - Throws: `malformed` as soon as magic or version are others, `tooLong`.
+    /// - Returns: The header; nil while it is incomplete.
+    /// - Throws: `malformed` as soon as magic or version differ; `tooLong`.
     package static func first(of frame: RawSpan) throws(FrameError) -> FrameHeader? {
         let present = [UInt8](copying: frame.extracting(0..<min(frame.byteCount, byteCount)))
         guard present.starts(with: magic.prefix(present.count)) else { throw .malformed }
@@ -37,7 +37,7 @@ package struct FrameHeader: Hashable, Sendable {
         return try FrameHeader(listCount: listCount, secretCount: secretCount)
     }
 
-    /// Bytes of the whole frame.
+    /// The size of the complete frame in bytes.
     package var frameCount: Int { Self.byteCount + listCount + secretCount }
 
     package var bytes: [UInt8] {
@@ -47,7 +47,7 @@ package struct FrameHeader: Hashable, Sendable {
         return bytes
     }
 
-    /// What a frame begins with, up to its secrets: the header and the list.
+    /// Returns the start of a frame before its secrets: the header and the list.
     static func head(of list: PropertyList, secretCount: Int) throws(FrameError) -> [UInt8] {
         let bytes = try list.binary()
         return try FrameHeader(listCount: bytes.count, secretCount: secretCount).bytes + bytes

@@ -1,21 +1,21 @@
 package import SecretCrypto
 
-/// A request as bytes: header, list, and the secret that `.secret(0)` in the list stands for.
+/// A request as bytes: header, list, and the secret to which `.secret(0)` in the list refers.
 package enum RequestFrame {
-    /// What a request may have beside the longest value.
+    /// The maximum size of a request in bytes besides a value of maximum size.
     private static let overhead = 128 << 10
 
-    /// The most bytes that a frame may have where values may have `valueLimit`.
+    /// Returns the maximum size of a frame in bytes if values may have `valueLimit` bytes.
     package static func limit(valueLimit: Int) -> Int { valueLimit + overhead }
 
-    /// Header and list of a request. The bytes of its secret follow, `secretCount` of them.
+    /// Returns the header and list of a request. The `secretCount` bytes of its secret follow.
     ///
-    /// - Throws: `malformed` for values too deep, `tooLong`.
+    /// - Throws: `malformed` for values that are too deep; `tooLong`.
     package static func head(of request: ItemRequest, secretCount: Int) throws(FrameError) -> [UInt8] {
         try FrameHeader.head(of: request.list, secretCount: secretCount)
     }
 
-    /// A whole frame.
+    /// Returns a complete frame.
     package static func bytes(
         of request: ItemRequest, secret: borrowing SecretBytes
     ) throws(FrameError) -> SecretBytes {
@@ -31,9 +31,9 @@ package enum RequestFrame {
         }
     }
 
-    /// How many bytes a frame has that begins with `prefix`; nil while its header is not whole.
+    /// Returns the size of the frame that begins with `prefix`; nil while the header is incomplete.
     ///
-    /// - Throws: `tooLong` beyond `limit`, `malformed` as soon as the bytes are no header.
+    /// - Throws: `tooLong` beyond `limit`; `malformed` as soon as the bytes are not a header.
     package static func count(prefix: RawSpan, limit: Int) throws(FrameError) -> Int? {
         guard let header = try FrameHeader.first(of: prefix) else { return nil }
         guard header.frameCount <= limit else { throw .tooLong }

@@ -1,29 +1,30 @@
 import SecretCrypto
 
-/// Takes the bytes of an answer as they come, cut anywhere, and makes frames of them. Secrets go straight to locked memory.
+/// Assembles the frames of a response from chunks of any size. Stores secrets directly in locked memory.
 package struct ResponseReader: ~Copyable, Sendable {
-    /// The most bytes that a frame's list may have.
+    /// The maximum size of a frame's list in bytes.
     package static let listLimit = 1 << 20
 
-    /// How often locked memory is asked for, each time for a second: other threads' secrets come and go.
+    /// The number of attempts to allocate locked memory, each of which waits for a second, because secrets of other
+    /// threads are temporary.
     private static let attempts = 5
 
-    /// What the last frame said; nil until it has come.
+    /// The status of the last frame; nil until it has arrived.
     package private(set) var status: Int32?
-    /// Nil while the header of the frame under way is not whole.
+    /// The header of the present frame; nil while it is incomplete.
     private var header: FrameHeader?
-    /// Of the header, then of the list.
+    /// The bytes of the header, later those of the list.
     private var collected: [UInt8] = []
-    /// Made when the list is whole; nil for a frame without secrets.
+    /// The secrets of the present frame, allocated when the list is complete; nil for a frame without secrets.
     private var secrets: SecretBytes?
     private var secretsFilled = 0
 
     package init() {}
 
-    /// Takes more bytes and calls `receive` for each frame that is whole now.
+    /// Appends a chunk and calls `receive` for each frame that is complete.
     ///
-    /// - Throws: `malformed` for what is no answer and for bytes behind the last frame, `tooLong`, `outOfSecretMemory`. What
-    ///   was received is then void, and so is the reader.
+    /// - Throws: `malformed` for an invalid response and for bytes after the last frame; `tooLong`;
+    ///   `outOfSecretMemory`. The frames received and the reader are invalid then.
     package mutating func append(
         _ bytes: RawSpan, receive: (borrowing ResponseFrame) -> Void
     ) throws(FrameError) {
@@ -37,7 +38,7 @@ package struct ResponseReader: ~Copyable, Sendable {
         }
     }
 
-    /// Takes what belongs to the part under way; returns how many bytes.
+    /// Consumes the bytes that belong to the present part. Returns their number.
     private mutating func take(_ bytes: RawSpan) throws(FrameError) -> Int {
         guard let header else {
             let taken = collect(bytes, upTo: FrameHeader.byteCount)

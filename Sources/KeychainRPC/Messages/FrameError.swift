@@ -1,9 +1,9 @@
-/// Why bytes are no message.
+/// The reason why bytes are not a valid message.
 package enum FrameError: Error, Hashable, Sendable {
-    /// They are not what this protocol says.
+    /// The bytes violate the protocol.
     case malformed
-    /// They would be more than the limit (EMSGSIZE).
+    /// The message would exceed the limit (EMSGSIZE).
     case tooLong
-    /// No locked memory was free in time for a secret (ENOMEM).
+    /// No locked memory became free in time (ENOMEM).
     case outOfSecretMemory
 }

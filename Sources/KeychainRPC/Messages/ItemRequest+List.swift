@@ -3,7 +3,7 @@ extension ItemRequest {
     private static let queryKey = "query"
     private static let attributesKey = "attributes"
     private static let accessGroupsKey = "accessGroups"
-    /// Each may have to be looked up.
+    /// The maximum number of access groups, each of which may require a query of the store.
     private static let maximumGroups = 1024
 
     /// The request as the list of a frame.
@@ -16,9 +16,9 @@ extension ItemRequest {
         return .dictionary(values)
     }
 
-    /// The request that the list of a frame holds.
+    /// Decodes the list of a frame.
     ///
-    /// - Throws: `malformed` unless it has what its operation takes, each of the right type, and nothing else.
+    /// - Throws: `malformed` unless it has exactly the parts of its operation, each of the right type.
     package init(list bytes: [UInt8]) throws(FrameError) {
         guard case .dictionary(var values) = try PropertyList(binary: bytes),
             case .string(let name)? = values.removeValue(forKey: Self.operationKey),

@@ -1,14 +1,15 @@
-/// What answers requests: the daemon behind a mount, or a keychain in this process. Can be used by several threads.
+/// A connection to a keychain that handles requests: through the daemon of a mount, or in this process. Thread-safe.
 package protocol KeychainTransport: Sendable {
-    /// Carries out a request.
+    /// Executes a request.
     ///
     /// - Parameters:
-    ///   - secret: what `.secret(0)` of the request stands for; not looked at if there is none. The caller's own bytes: how
-    ///     much of them is copied at a time is for the connection to say, locked memory being scarce.
-    ///   - receive: called for each frame in order, on this thread, before the call returns; no frame outlives its call.
-    ///     What it got is void unless the result is 0. Failures that no frame could tell are the result alone.
-    /// - Returns: OSStatus: errSecNotAvailable where nobody answers, errSecMissingEntitlement for a caller who may not,
-    ///   errSecInteractionNotAllowed for what is locked; else as Keychain Services.
+    ///   - secret: The bytes to which `.secret(0)` of the request refers; ignored if there is no such reference. The
+    ///     caller owns them. The connection decides how many it copies at a time, because locked memory is scarce.
+    ///   - receive: Called for each frame in order, on this thread, before the call returns. Frames must not be used
+    ///     afterwards. They are invalid unless the result is 0.
+    /// - Returns: An OSStatus: errSecNotAvailable if no keychain responds, errSecMissingEntitlement for a caller
+    ///   without access, errSecInteractionNotAllowed for locked items; otherwise that of Keychain Services. A failure
+    ///   that no frame could report is the result alone.
     func perform(
         _ request: ItemRequest, secret: RawSpan, receive: (borrowing ResponseFrame) -> Void
     ) -> Int32

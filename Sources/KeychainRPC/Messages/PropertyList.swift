@@ -1,6 +1,6 @@
-/// A value of a message: what a binary property list can hold, and what stands in one for what it cannot.
+/// A value of a message: the types of a binary property list, and representations of values that it cannot contain.
 ///
-/// Never a secret: the bytes of one travel beside the list that names them.
+/// Never contains a secret: its bytes follow the list that refers to them.
 package enum PropertyList: Hashable, Sendable {
     case string(String)
     case data([UInt8])
@@ -11,11 +11,11 @@ package enum PropertyList: Hashable, Sendable {
     case date(Double)
     case array([PropertyList])
     case dictionary([String: PropertyList])
-    /// A CFNull, or a value that is missing.
+    /// A CFNull, or a missing value.
     case null
-    /// Data whose bytes are the n-th secret beside the list; from 0.
+    /// Data whose bytes are the n-th secret after the list, from 0.
     case secret(Int)
-    /// An object of a type that does not travel: an LAContext, a SecPolicy.
+    /// An object of a type that cannot be transmitted: an LAContext, a SecPolicy.
     case object
 }
 
@@ -24,13 +24,14 @@ extension PropertyList {
     private static let protectionKey = "pdmn"
     private static let flagsKey = "flags"
 
-    /// A SecAccessControl: the kSecAttrAccessible constant's value and SecAccessControlCreateFlags.
+    /// Returns the representation of a SecAccessControl: the kSecAttrAccessible constant's value and
+    /// SecAccessControlCreateFlags.
     package static func accessControl(protection: String, flags: Int64) -> PropertyList {
         let terms: [String: PropertyList] = [protectionKey: .string(protection), flagsKey: .integer(flags)]
         return .dictionary([accessControlKey: .dictionary(terms)])
     }
 
-    /// What ``accessControl(protection:flags:)`` has made; nil for anything else.
+    /// The protection class and flags of an ``accessControl(protection:flags:)``; nil for another value.
     package var accessControl: (protection: String, flags: Int64)? {
         guard case .dictionary(let values) = self, values.count == 1,
             case .dictionary(let terms)? = values[Self.accessControlKey], terms.count == 2,

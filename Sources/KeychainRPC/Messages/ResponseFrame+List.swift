@@ -1,10 +1,10 @@
 import SecretCrypto
 
-/// How an answer ends.
+/// The end of a response.
 package struct ResponseStatus: Hashable, Sendable {
     /// OSStatus
     package var status: Int32
-    /// Whether the result is an array, also of a single entry.
+    /// Whether the result is an array, even of one entry.
     package var isList: Bool
 
     package init(status: Int32, isList: Bool = false) {
@@ -19,11 +19,11 @@ extension ResponseFrame {
     private static let statusKey = "status"
     private static let listKey = "list"
 
-    /// Header and list of a frame. The secrets follow, one after the other.
+    /// Returns the header and list of a frame. The secrets follow without separators.
     ///
     /// - Parameters:
-    ///   - counts: how many bytes each secret has.
-    ///   - ending: of the last frame.
+    ///   - counts: The size of each secret in bytes.
+    ///   - ending: The status in the last frame; nil in others.
     package static func head(
         entries: [PropertyList], counts: [Int], ending: ResponseStatus?
     ) throws(FrameError) -> [UInt8] {
@@ -43,9 +43,9 @@ extension ResponseFrame {
         return try FrameHeader.head(of: .dictionary(values), secretCount: total)
     }
 
-    /// The frame of a list and the bytes of its secrets.
+    /// Creates a frame from its list and the bytes of its secrets.
     ///
-    /// - Throws: `malformed` unless it has what a frame has, each of the right type, and nothing else.
+    /// - Throws: `malformed` unless the list has exactly the parts of a frame, each of the right type.
     init(list bytes: [UInt8], secrets: consuming SecretBytes?) throws(FrameError) {
         guard case .dictionary(var values) = try PropertyList(binary: bytes),
             case .array(let entries)? = values.removeValue(forKey: Self.entriesKey),

@@ -1,25 +1,27 @@
 package import SecretCrypto
 
-/// A part of an answer: some of the results, with the secrets that belong to them.
+/// A part of a response: some of the results, and the secrets that belong to them.
 ///
-/// An answer is a sequence of frames, made as it is read. The last one says how the call has ended; unless that is 0
-/// (errSecSuccess), what came before is void.
+/// A response is a sequence of frames, generated while it is read. The last frame contains the status of the call.
+/// Unless it is 0 (errSecSuccess), the preceding frames are invalid.
 package struct ResponseFrame: ~Copyable, Sendable {
-    /// One for each result: `.secret` (kSecReturnData alone), `.data` (kSecReturnPersistentRef alone) or `.dictionary`.
+    /// The results: `.secret` (kSecReturnData alone), `.data` (kSecReturnPersistentRef alone) or `.dictionary`.
     package let entries: [PropertyList]
     package let isLast: Bool
-    /// OSStatus; 0 in every frame but the last.
+    /// The OSStatus; 0 in every frame except the last.
     package let status: Int32
-    /// Whether the result is an array, also of a single entry; false in every frame but the last.
+    /// Whether the result is an array, even of one entry. False in every frame except the last.
     package let isList: Bool
-    /// The secrets one after the other, in locked memory; nil without any.
+    /// The secrets without separators, in locked memory; nil without secrets.
     private let secrets: SecretBytes?
     private let ranges: [Range<Int>]
 
+    /// Creates a frame.
+    ///
     /// - Parameters:
-    ///   - secrets: the bytes of all secrets, one after the other; nil for none.
-    ///   - counts: how many bytes each has.
-    /// - Throws: `malformed` unless the counts are those of the bytes.
+    ///   - secrets: The bytes of all secrets without separators; nil for none.
+    ///   - counts: The size of each secret in bytes.
+    /// - Throws: `malformed` unless the sizes match the bytes.
     package init(
         entries: [PropertyList], isLast: Bool, status: Int32 = 0, isList: Bool = false,
         secrets: consuming SecretBytes? = nil, counts: [Int] = []
@@ -41,10 +43,10 @@ package struct ResponseFrame: ~Copyable, Sendable {
         self.ranges = ranges
     }
 
-    /// How many secrets there are.
+    /// The number of secrets.
     package var secretCount: Int { ranges.count }
 
-    /// The bytes that `.secret(index)` of an entry stands for; nil if there are none.
+    /// Returns the bytes to which `.secret(index)` of an entry refers; nil without secrets.
     @_lifetime(borrow self)
     package func secret(_ index: Int) -> RawSpan? {
         guard ranges.indices.contains(index) else { return nil }

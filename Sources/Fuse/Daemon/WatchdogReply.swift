@@ -1,6 +1,6 @@
-/// How an unmount by the guard ended, as it is sent to the daemon: a code, and the message of fusermount3.
-enum GuardReply {
-    /// Written at once by a pipe (PIPE_BUF, pipe(7)).
+/// The watchdog's reply to a request to unmount: a code, and the message of fusermount3.
+enum WatchdogReply {
+    /// The maximum size in bytes, which a pipe writes atomically (PIPE_BUF, pipe(7)).
     static let byteLimit = 512
 
     static func bytes(_ error: FuseError?) -> [UInt8] {

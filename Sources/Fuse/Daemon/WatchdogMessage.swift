@@ -1,13 +1,14 @@
-/// What a daemon sends to its guard through a pipe: one byte for the shutdown, otherwise a byte for the kind and eight for a number.
-enum GuardMessage: Equatable {
-    /// The mount no longer exists: the guard ends.
+/// A message of a daemon to its watchdog: one byte for a shutdown; otherwise one byte for the kind and eight for a
+/// number.
+enum WatchdogMessage: Equatable {
+    /// The mount no longer exists, and the watchdog must exit.
     case shutdown
-    /// The number of the mount in /proc/self/mountinfo.
+    /// The ID of the mount in /proc/self/mountinfo.
     case mount(Int)
-    /// Asks for a ``GuardReply``.
+    /// A request for a ``WatchdogReply``.
     case unmount(lazily: Bool)
 
-    /// Of the longest message.
+    /// The size of the longest message in bytes.
     static let byteCount = 9
     private static let (shutdownCode, mountCode, unmountCode): (UInt8, UInt8, UInt8) = (1, 2, 3)
 
@@ -19,7 +20,8 @@ enum GuardMessage: Equatable {
         }
     }
 
-    /// Whatever is not another message is a shutdown: a guard that does not understand its daemon must not unmount.
+    /// Decodes a message. Unknown bytes are a shutdown: a watchdog that does not understand its daemon must not
+    /// unmount.
     init(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount, let code = bytes.first, code == Self.mountCode || code == Self.unmountCode
         else {

@@ -3,19 +3,21 @@ import Glibc
 import LinuxSupport
 import SystemPackage
 
-/// What the process of a ``MountWatchdog`` does.
-public struct GuardProcess: Sendable {
+/// The main function of a ``MountWatchdog`` process.
+public struct WatchdogProcess: Sendable {
     private let messages: Int32
     private let replies: Int32
     private let mountPoint: String
     private let type: String
-    /// The mount that the daemon named.
+    /// The mount that the daemon has named.
     private var watched: MountTable.Entry?
 
+    /// Creates the process's state.
+    ///
     /// - Parameters:
-    ///   - messages: The descriptor of the pipe from the daemon.
-    ///   - replies: That of the pipe to the daemon.
-    ///   - type: As mountinfo shows it, `fuse.` and the subtype.
+    ///   - messages: The read end of the pipe from the daemon.
+    ///   - replies: The write end of the pipe to the daemon.
+    ///   - type: The type in mountinfo, `fuse.` and the subtype.
     public init(
         messages: Int32 = MountWatchdog.messageDescriptor, replies: Int32 = MountWatchdog.replyDescriptor,
         mountPoint: String,
@@ -24,14 +26,15 @@ public struct GuardProcess: Sendable {
         (self.messages, self.replies, self.mountPoint, self.type) = (messages, replies, mountPoint, type)
     }
 
-    /// Waits for the daemon's shutdown message or end, and unmounts for it meanwhile: the daemon has renounced new privileges, so that
-    /// fusermount3 gets none when the daemon starts it.
+    /// Waits for the daemon's shutdown message or exit, and unmounts on request: the daemon has renounced new
+    /// privileges, so a fusermount3 that it started would lack them.
     ///
-    /// Without that message ends the connection of the mount that it watches, or of a dead one of its type at the mount point, and
-    /// unmounts it, trying for half a minute.
+    /// If the daemon exits without a message, aborts the connection of the watched mount, or of a dead mount of its
+    /// type at the mount point, and unmounts it. Retries for half a minute.
     public mutating func run() {
         for number in [SIGINT, SIGHUP, SIGTERM, SIGPIPE] { signal(number, SIG_IGN) }
-        // When the daemon's first thread is gone the daemon is dying, though a thread that waits in the kernel keeps the pipe.
+        // The signal arrives when the daemon's first thread has exited: the daemon is dying, even if a thread that
+        // waits in the kernel keeps the pipe open.
         signal(SIGUSR1) { _ in }
         cfuse3_signal_at_parents_end(SIGUSR1)
         var isDying = false
@@ -50,30 +53,31 @@ public struct GuardProcess: Sendable {
     }
 
     private enum Event {
-        case message(GuardMessage)
+        case message(WatchdogMessage)
         case interrupted
-        /// Nothing within the time limit.
+        /// No event before the timeout.
         case silence
         case end
     }
 
-    /// Waits `timeout` milliseconds, without a limit if that is negative.
+    /// Waits `timeout` milliseconds for an event; indefinitely if it is negative.
     private func nextEvent(timeout: Int32) -> Event {
         var waiting = pollfd(fd: messages, events: Int16(POLLIN), revents: 0)
         let ready = unsafe poll(&waiting, 1, timeout)
         if ready == 0 { return .silence }
-        var bytes = [UInt8](repeating: 0, count: GuardMessage.byteCount)
+        var bytes = [UInt8](repeating: 0, count: WatchdogMessage.byteCount)
         guard ready > 0, case let count = unsafe read(messages, &bytes, bytes.count), count >= 0 else {
             return errno == EINTR ? .interrupted : .end
         }
-        return count == 0 ? .end : .message(GuardMessage(bytes[..<count]))
+        return count == 0 ? .end : .message(WatchdogMessage(bytes[..<count]))
     }
 
-    /// On a thread: fusermount3 waits for a daemon that does not serve, and the daemon's end must be noticed meanwhile.
+    /// Unmounts on a separate thread: fusermount3 waits for a daemon that serves no requests, and the exit of the
+    /// daemon must be detected during that time.
     private func unmount(lazily: Bool) {
-        let guarding = self
+        let watchdog = self
         do throws(Errno) {
-            try WorkerThread { guarding.reply(guarding.unmounted(lazily: lazily)) }.detach()
+            try WorkerThread { watchdog.reply(watchdog.unmounted(lazily: lazily)) }.detach()
         } catch {
             reply(.system(error, call: "pthread_create"))
         }
@@ -90,11 +94,11 @@ public struct GuardProcess: Sendable {
     }
 
     private func reply(_ error: FuseError?) {
-        let bytes = GuardReply.bytes(error)
+        let bytes = WatchdogReply.bytes(error)
         _ = unsafe write(replies, bytes, bytes.count)
     }
 
-    /// The watched mount, wherever it is now. The kernel uses numbers again: a mount with its number may be another one.
+    /// Returns the watched mount at its present path. The kernel reuses IDs, so another mount may have that ID.
     private func currentMount() -> MountTable.Entry? {
         guard let watched, let mount = (try? MountTable.current())?.mount(identifier: watched.identifier) else {
             return nil
@@ -111,7 +115,7 @@ public struct GuardProcess: Sendable {
                 usleep(50_000)
                 continue
             }
-            // No request to the mount: without the daemon it may never be answered.
+            // Makes no request to the mount: without the daemon it may never be answered.
             guard let mount = currentMount() else { return }
             ConnectionAbort.run(mount)
             try? Mount.unmount(mount.path, lazily: true)
