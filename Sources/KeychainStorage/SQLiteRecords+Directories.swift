@@ -61,7 +61,7 @@ extension SQLiteRecords {
         try row(Self.directoryHeadByID, [.row(id)], Self.directorySummary)
     }
 
-    func directoryHeads(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
+    func directorySummaries(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
         try page(Self.directoryHeadsInOrder, after: after, limit: limit, Self.directorySummary)
     }
 

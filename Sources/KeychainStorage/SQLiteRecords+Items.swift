@@ -84,7 +84,7 @@ extension SQLiteRecords {
         try row(Self.itemHeadByID, [.row(id)], Self.itemSummary)
     }
 
-    func itemHeads(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
+    func itemSummaries(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
         try page(Self.itemHeadsInOrder, after: after, limit: limit, Self.itemSummary)
     }
 

@@ -301,11 +301,11 @@ struct RecordStoreContractTests {
             }
             try store.read { [items] reader throws(KeychainFault) in
                 let third = RowID(rawValue: 3)
-                #expect(try reader.itemHeads(after: third, limit: 4) == items[3..<7].map(\.summary))
-                #expect(try reader.itemHeads(after: RowID(rawValue: 9), limit: 4).isEmpty)
+                #expect(try reader.itemSummaries(after: third, limit: 4) == items[3..<7].map(\.summary))
+                #expect(try reader.itemSummaries(after: RowID(rawValue: 9), limit: 4).isEmpty)
                 #expect(try reader.itemSummary(id: items[3].id) == items[3].summary)
                 #expect(try reader.itemSummary(id: RowID(rawValue: 10)) == nil)
-                #expect(try reader.directoryHeads(after: .none, limit: 9) == directories.map(\.summary))
+                #expect(try reader.directorySummaries(after: .none, limit: 9) == directories.map(\.summary))
                 #expect(try reader.directorySummary(id: directories[1].id) == directories[1].summary)
                 #expect(try reader.directorySummary(id: third) == nil)
                 #expect(try reader.ephemeralItems(after: .none, limit: 9) == [items[3].id])

@@ -63,7 +63,7 @@ final class InMemoryTransaction: RecordWriter {
     }
 
     func directoryIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
-        try directoryHeads(after: after, limit: limit).map(\.id)
+        try directorySummaries(after: after, limit: limit).map(\.id)
     }
 
     func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: ItemRecord, secret: [UInt8])? {
@@ -74,7 +74,7 @@ final class InMemoryTransaction: RecordWriter {
         records.directoryRecords[id]?.summary
     }
 
-    func directoryHeads(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
+    func directorySummaries(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
         let ids = records.directoryRecords.keys.filter { $0 > after }.sorted().prefix(limit)
         return ids.compactMap { records.directoryRecords[$0]?.summary }
     }
@@ -85,7 +85,7 @@ final class InMemoryTransaction: RecordWriter {
 
     func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary? { records.itemRecords[id]?.summary }
 
-    func itemHeads(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
+    func itemSummaries(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
         let ids = records.itemRecords.keys.filter { $0 > after }.sorted().prefix(limit)
         return ids.compactMap { records.itemRecords[$0]?.summary }
     }

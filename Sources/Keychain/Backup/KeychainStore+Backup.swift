@@ -1,24 +1,25 @@
-/// What a copy of a store holds that has been made ready to leave this device.
+/// The contents of a copy of a store that has been prepared to leave this device.
 package struct BackupContents: Hashable, Sendable {
     package let items: Int
-    /// Items that are in no backup, whose rows were removed from the copy.
+    /// The number of items that never are in a backup, whose rows were removed from the copy.
     package let leftOut: Int
-    /// The number of the last commit in it.
+    /// The number of the last commit in the copy.
     package let commitNumber: Int64
-    /// Whether the indexes of the copy lead to all its rows and to nothing else.
+    /// Whether the indexes of the copy refer to all its rows and to nothing else.
     package let areIndexesConsistent: Bool
 }
 
 extension KeychainStore {
-    /// The class that is in no backup (contract, section 4).
+    /// The class that never is in a backup (contract, section 4).
     private static let staying = ProtectionClass.whenPasscodeSetThisDeviceOnly
 
-    /// Removes from a copy of this store what may not leave it: items of WhenPasscodeSetThisDeviceOnly and the keys of
-    /// that class. All in one transaction of the copy; the store itself is not touched.
+    /// Removes from a copy of this store the items of WhenPasscodeSetThisDeviceOnly and the keys of that class, in one
+    /// transaction of the copy. Does not change the store itself.
     ///
-    /// The copy's header row is true to the rows that are left. Its commit number stays, or is one less if items are
-    /// missing: such a copy must not stand in for the store unseen.
-    /// - Throws: `interactionNotAllowed` before the first unlock: nobody could say then what rows the copy has.
+    /// The copy's header row matches the remaining rows. Its commit number stays, or is decremented if items were
+    /// removed, so that such a copy cannot replace the store without being detected.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock, when the rows of the copy cannot be verified.
     package func prepareBackup(_ copy: any RecordWriter) throws(KeychainFault) -> BackupContents {
         let digest = RowDigest(try keys.masterKeys())
         let old = try copy.store()
@@ -39,8 +40,9 @@ extension KeychainStore {
             areIndexesConsistent: try copy.compareIndexes().areConsistent)
     }
 
-    /// The number of the last commit; `decode` if the store's header is not what was sealed, `interactionNotAllowed`
-    /// before the first unlock.
+    /// Returns the number of the last commit.
+    ///
+    /// - Throws: `decode` if the store's header is not authentic; `interactionNotAllowed` before the first unlock.
     package func commitNumber() throws(KeychainFault) -> Int64 {
         let record = try store.read { (reader) throws(KeychainFault) in try reader.store() }
         return try keys.header(of: record).commit

@@ -1,56 +1,56 @@
-/// What verifying every row of a keychain found.
+/// The result of verifying every row of a keychain.
 package struct CheckReport: Hashable, Sendable {
-    /// A part of the keychain that is hurt, as far as it can be named.
+    /// A damaged part of the keychain, identified as far as possible.
     package struct Damage: Hashable, Sendable {
         package enum Subject: String, Sendable {
             case item, directory
-            /// A page of the file that lists them does not read: nobody can say which they are.
+            /// A page of the file that lists items or directories cannot be read, so that they are unknown.
             case items, directories
-            /// An intact row that an index misses: it is not found by name or not listed.
+            /// An intact row that an index misses, so that it cannot be found by name or is not listed.
             case unindexedItem = "unindexed-item"
             case unindexedDirectory = "unindexed-directory"
         }
 
         package let subject: Subject
-        /// Of a row that is there.
+        /// The row number of an existing row; nil for rows that cannot be listed.
         package let row: RowID?
-        /// Its path, or that of the directory it lies in; directories end in a slash, and a `?` stands for the name of one that
-        /// is lost.
+        /// The path of the item or directory, or of the directory that contains it. Directories end in a slash; `?`
+        /// replaces the name of a lost directory.
         package let path: String
-        /// Whether the path is its own.
+        /// Whether the path is that of the item or directory itself.
         package let isNamed: Bool
     }
 
     package var directories = 0
     package var items = 0
-    /// Rows that could not be opened because of the lock state.
+    /// The number of rows that could not be opened because of the lock state.
     package var unavailable = 0
-    /// Items that only another device can open; of them the digest alone tells whether they are as written.
+    /// The number of items that only another device can open. Only the digest shows whether they are unchanged.
     package var foreign = 0
     package var damagedDirectories: [RowID] = []
     package var damagedItems: [RowID] = []
-    /// The same, and what cannot be listed.
+    /// The damaged parts, including those that cannot be listed.
     package var damage: [Damage] = []
     package var damagedKeys = DamagedKeys()
-    /// Rows of directories and items that were met, whatever their state.
+    /// The number of rows of directories and items that were visited, regardless of their state.
     var visitedRows = 0
-    /// Items of these.
+    /// The number of visited rows that are items.
     var visitedItems = 0
-    /// How many rows were committed and could not be reached, because pages of the file do not read.
+    /// The number of committed rows that could not be reached, because pages of the file cannot be read.
     package var unreadableRows: Int64 = 0
-    /// Faults of the store's own structure, rows that lie in no directory among them.
+    /// The number of faults of the store's structure, including rows that are in no directory.
     package var structureFaults = 0
-    /// Differences between rows and indexes.
+    /// The differences between rows and indexes.
     package var indexes = IndexFindings()
     /// The number of items and directories that share a name with another one.
     package var sharedNames = 0
-    /// Rows that are gone, older than they should be, or were never committed.
+    /// Rows that are missing, older than they should be, or were never committed.
     package var rowFault: IntegrityFault?
-    /// Whether ``rowFault`` is known: before the first unlock it is not.
+    /// Whether ``rowFault`` is known. Before the first unlock it is not.
     package var areRowsVerified = false
-    /// The part of the store that deleted rows have left, in bytes.
+    /// The space that deleted rows have freed in the store, in bytes.
     package var freeBytes = 0
-    /// Names that editors leave behind (swap, backup and temporary files).
+    /// The names of temporary files that editors have left (swap, backup and temporary files).
     package var leftovers: [String] = []
 
     package var isConsistent: Bool {

@@ -22,13 +22,13 @@ extension KeychainStore {
         if report.hasUnreadablePages {
             report.unreadableRows = try unreadableRows(report)
         } else if report.indexes.areConsistent, try countedItems() != report.visitedItems {
-            // Or something was committed meanwhile.
+            // Or a transaction was committed in the meantime.
             report.structureFaults += try orphanedItems()
         }
         return report
     }
 
-    /// Items that lie in no directory of the tree, counted at one moment.
+    /// Returns the number of items that are in no directory of the tree, in one snapshot.
     private func orphanedItems() throws(KeychainFault) -> Int {
         try readable { (reader) throws(KeychainFault) in
             abs(try reader.itemCount() - Self.countItems(below: .none, 0, reader))
@@ -53,7 +53,7 @@ extension KeychainStore {
         return count
     }
 
-    /// Calls `body` for the rows after one, from the first on, until a page is not full.
+    /// Calls `body` with the last row of each page, starting with the first one, until a page is incomplete.
     private static func forEachPage(_ body: (RowID) throws(KeychainFault) -> [RowID]) throws(KeychainFault) {
         var after = RowID.none
         while true {
@@ -63,14 +63,14 @@ extension KeychainStore {
         }
     }
 
-    /// What a page that does not read keeps from being told is nil.
+    /// Returns nil if a page that cannot be read prevents a result.
     private func readable<Result>(
         _ body: (any RecordReader) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result? {
         try nilIfDamaged { () throws(KeychainFault) in try store.read(body) }
     }
 
-    /// At most so many: rows of keys may be among them.
+    /// Returns an upper bound, because rows of keys may be included.
     private func unreadableRows(_ report: CheckReport) throws(KeychainFault) -> Int64 {
         guard keys.state.isAfterFirstUnlock else { return 0 }
         let digest = try keys.ledger.digest()
@@ -80,8 +80,8 @@ extension KeychainStore {
         return max(0, (committed ?? 0) - Int64(report.visitedRows))
     }
 
-    /// Groups lie in nothing, containers in a group or in nothing, services in containers, nothing deeper: a row that leads
-    /// in a circle is not followed.
+    /// Checks the directories of a parent. Groups have no parent, containers a group or none, services a container;
+    /// nothing is deeper, so that a row in a cycle is not followed.
     private func checkDirectories(
         in parent: RowID, path: String, _ depth: Int, _ report: inout CheckReport
     ) throws(KeychainFault) {
@@ -99,7 +99,7 @@ extension KeychainStore {
         }
     }
 
-    /// Returns its row.
+    /// Checks a directory. Returns its row.
     private func checkDirectory(
         _ entry: ListingEntry<Directory>, in path: String, _ depth: Int, _ report: inout CheckReport
     ) throws(KeychainFault) -> RowID {
@@ -173,7 +173,7 @@ extension KeychainStore {
 }
 
 extension KeychainStore {
-    /// Whether also that of a directory is what was sealed that only a mount before its first unlock opens.
+    /// Whether the row is authentic, including the name that only a mount before its first unlock opens.
     private func isConsistent(_ directory: Directory) throws(KeychainFault) -> Bool {
         try readable { (reader) throws(KeychainFault) in
             guard let record = try reader.directory(id: directory.id) else { return }
@@ -183,7 +183,7 @@ extension KeychainStore {
 }
 
 extension Directory {
-    /// Its part of a path, with the slash.
+    /// The directory's component of a path, with a slash.
     var pathComponent: String {
         switch key {
         case .container(let key): (key.isSynchronizable ? "synchronizable/" : "") + key.itemClass.folderName + "/"
@@ -195,7 +195,7 @@ extension Directory {
 }
 
 extension ItemClass {
-    /// The directory of the class in the tree.
+    /// The name of the item class's directory in the tree.
     package var folderName: String {
         switch self {
         case .genericPassword: "generic-passwords"
@@ -204,7 +204,7 @@ extension ItemClass {
     }
 }
 
-/// Names of the temporary files of common editors and tools.
+/// The names of temporary files of common editors and tools.
 enum TemporaryFileName {
     static func matches(_ name: String) -> Bool {
         let isSwap = name.hasPrefix(".") && [".swp", ".swo", ".swx"].contains { name.hasSuffix($0) }

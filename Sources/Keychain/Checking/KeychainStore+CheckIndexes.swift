@@ -1,5 +1,5 @@
 extension KeychainStore {
-    /// Names the rows that an index misses, and counts those that share a name.
+    /// Adds the rows that an index misses to the report, and counts those that share a name.
     func nameUnindexedRows(_ report: inout CheckReport) throws(KeychainFault) {
         for id in report.indexes.directories {
             let path = try self.path(ofDirectory: id)
@@ -27,10 +27,11 @@ extension KeychainStore {
         return (directory.text + name, directory.isWhole)
     }
 
-    /// Follows the parents by row number, without an index. The path is incomplete if a directory in it cannot be opened.
+    /// Builds a path by following the parents by row number, without an index. The path is incomplete if a directory in
+    /// it cannot be opened.
     private func path(ofDirectory id: RowID) throws(KeychainFault) -> (text: String, isWhole: Bool) {
         var (text, next) = ("", id)
-        // Group, container, service.
+        // At most a group, a container and a service.
         for _ in 0..<3 where next != .none {
             let row = next
             let found = try unlessUnreadable { () throws(KeychainFault) in try self.directory(id: row) }

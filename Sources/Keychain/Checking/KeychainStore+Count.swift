@@ -1,6 +1,6 @@
 extension KeychainStore {
-    /// How many items the store holds, whatever their class: from the first unlock on what its header says, which no look at
-    /// the items is needed for (contract, S5).
+    /// Returns the number of items of all classes. After the first unlock it is read from the header, without reading
+    /// the items (contract, S5).
     package func itemCount() throws(KeychainFault) -> Int {
         guard keys.state.isAfterFirstUnlock,
             let count = try nilIfDamaged({ () throws(KeychainFault) in try committedItemCount() })
@@ -17,14 +17,14 @@ extension KeychainStore {
         }
     }
 
-    /// Looks at every item.
+    /// Counts the items by reading every row.
     func countedItems() throws(KeychainFault) -> Int {
         try store.read { (reader) throws(KeychainFault) in try reader.itemCount() }
     }
 
-    /// How many items are bound to another device, and so to be opened nowhere but there (contract, L6).
+    /// Returns the number of items of another device, which can be opened only there (contract, L6).
     ///
-    /// Costs nothing in a store that no other device has ever unlocked.
+    /// Reads nothing in a store that no other device has unlocked.
     package func foreignItemCount() throws(KeychainFault) -> Int {
         let foreign = Set(keys.foreignGenerations().map { KeyGeneration($0.protection, $0.generation) })
         guard !foreign.isEmpty else { return 0 }
@@ -34,7 +34,7 @@ extension KeychainStore {
 }
 
 extension RecordReader {
-    /// The rows that are neither an item's nor a directory's.
+    /// Returns the number of rows that are neither items nor directories.
     func keyRowCount() throws(KeychainFault) -> Int {
         try 1 + slots().count + devices().count + classKeys().count + userKeys().count
     }

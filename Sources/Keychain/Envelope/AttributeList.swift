@@ -1,6 +1,6 @@
-/// The two groups of attributes, each in one field, sorted by name: nil where there are none.
+/// The encoding of the two groups of attributes, each in one field, sorted by name; nil for an empty group.
 enum AttributeList {
-    /// Per attribute: key (1 byte), count (u32), the value. Keys rise.
+    /// Encodes attributes: for each the key (1 byte), the size (u32), and the value. Keys are ascending.
     static func encode(_ attributes: [AttributeKey: AttributeValue]) throws(KeychainFault) -> [UInt8]? {
         guard !attributes.isEmpty else { return nil }
         var bytes: [UInt8] = []
@@ -30,7 +30,8 @@ enum AttributeList {
         return attributes
     }
 
-    /// Per attribute: count (u32) and name, count (u32) and value. Names rise, compared byte by byte.
+    /// Encodes extra attributes: for each size (u32) and name, size (u32) and value. Names are ascending, compared by
+    /// their bytes.
     static func encode(extra: [[UInt8]: [UInt8]]) throws(KeychainFault) -> [UInt8]? {
         guard !extra.isEmpty else { return nil }
         var bytes: [UInt8] = []
@@ -44,7 +45,7 @@ enum AttributeList {
         return bytes
     }
 
-    /// XATTR_NAME_MAX less `user.`, and what a C string can hold.
+    /// Whether a name fits into XATTR_NAME_MAX without `user.`, and into a C string.
     private static func isName(_ name: [UInt8]) -> Bool { (1...250).contains(name.count) && !name.contains(0) }
 
     static func decode(extra bytes: ArraySlice<UInt8>?) throws(KeychainFault) -> [[UInt8]: [UInt8]] {

@@ -1,8 +1,10 @@
 package import SecretCrypto
 
-/// A directory's metadata as bytes: all of ``Directory`` but id, parent and version, which are columns of the row.
+/// The encoding of a directory's metadata: all of ``Directory`` except ID, parent and version, which are columns of the
+/// row.
 package enum DirectoryCodec {
-    // Part of the store format. A directory has exactly one of the first three and the last; 4 to 8 only with a server.
+    // Part of the store format. A directory has exactly one of the first three fields and the last one; 4 to 8 only
+    // with a server.
     private enum Tag {
         static let container: UInt8 = 1
         static let service: UInt8 = 2
@@ -19,7 +21,9 @@ package enum DirectoryCodec {
         static let accessGroup: UInt8 = 13
     }
 
-    /// The padded plaintext, in locked memory. `attributesTooLarge` for a key beyond 120 KiB, `param`, `allocate`.
+    /// Encodes a directory, with padding, into locked memory.
+    ///
+    /// - Throws: `attributesTooLarge` for a key beyond 120 KiB; `param`; `allocate`.
     package static func encode(_ directory: Directory) throws(KeychainFault) -> SecretBytes {
         guard directory.key.isValid else { throw .param }
         var fields = FieldList()
@@ -37,7 +41,9 @@ package enum DirectoryCodec {
         return try PaddedPlaintext.encode(fields)
     }
 
-    /// The directory of a padded plaintext, in its row; `decode` for anything that `encode` does not write.
+    /// Decodes the padded plaintext of a directory.
+    ///
+    /// - Throws: `decode` for anything that `encode` does not write.
     package static func decode(
         _ plaintext: RawSpan, id: RowID, parent: RowID, version: Int64
     ) throws(KeychainFault) -> Directory {
@@ -60,7 +66,7 @@ package enum DirectoryCodec {
         return directory
     }
 
-    /// Nil for a group, whose name is the last field.
+    /// Decodes the key of a container or service; nil for a group, whose name is the last field.
     private static func containerOrService(_ fields: inout FieldList) throws(KeychainFault) -> Directory.Key? {
         if let container = fields.optional(Tag.container) { return .container(try decode(Array(container))) }
         if let service = fields.optional(Tag.service) {
@@ -70,7 +76,7 @@ package enum DirectoryCodec {
         return .service(.internet(try internet(server, &fields)))
     }
 
-    /// Class, synchronizable (1 byte each), access group.
+    /// Encodes item class, synchronizable (1 byte each) and access group.
     private static func encode(_ key: ContainerKey) -> [UInt8] {
         [key.itemClass.rawValue, key.isSynchronizable ? 1 : 0] + key.accessGroup
     }
@@ -113,8 +119,8 @@ package enum DirectoryCodec {
 }
 
 extension Directory.Key {
-    /// Whether it is the one form of its key: a default is "not set", names of groups are text, and the default group has
-    /// no row.
+    /// Whether this is the canonical form of the key: default values count as "not set", names of groups are text, and
+    /// the default group has no row.
     fileprivate var isValid: Bool {
         switch self {
         case .container(let key): AttributeValue.isValidUTF8(key.accessGroup)
@@ -126,7 +132,7 @@ extension Directory.Key {
 }
 
 extension InternetService {
-    /// Whether its values are of kinds that names can tell apart.
+    /// Whether names can distinguish the types of the values.
     fileprivate var isNameable: Bool {
         if case .date? = self.protocol { return false }
         return [server, path, securityDomain, authenticationType].allSatisfy { $0 == nil || $0?.bytes != nil }

@@ -1,8 +1,8 @@
 import SecretCrypto
 
-/// Seals directories into rows and opens them, under the directory key and on demand also under the Always keys.
+/// Seals directories into rows and opens them, with the directory key and, on request, also with the Always keys.
 package struct DirectoryEnvelope: Sendable {
-    /// Directory keys have one generation: they live as long as the look-up key.
+    /// The only generation of directory keys, which are as permanent as the lookup key.
     private static let generation: Int64 = 1
 
     package let ring: KeyRing
@@ -14,10 +14,10 @@ package struct DirectoryEnvelope: Sendable {
     /// Seals a directory.
     ///
     /// - Parameters:
-    ///   - container: where a service directory lies; unused for a container itself.
-    ///   - alsoAlways: whether it holds an Always item, so that it must be found before the first unlock.
-    /// - Throws: `interactionNotAllowed`, `attributesTooLarge`, `allocate`; `param` for a service directory without
-    ///   a container or in one of another class.
+    ///   - container: The container of a service directory; not used for a container.
+    ///   - alsoAlways: Whether the directory contains an Always item, so that it must be found before the first unlock.
+    /// - Throws: `interactionNotAllowed`, `attributesTooLarge`, `allocate`; `param` for a service directory without a
+    ///   container or in one of another item class.
     package func seal(
         _ directory: Directory, in container: ContainerKey?, alsoAlways: Bool
     ) throws(KeychainFault) -> DirectoryRecord {
@@ -34,7 +34,7 @@ package struct DirectoryEnvelope: Sendable {
         return record
     }
 
-    /// Opens a row: by the directory key, before the first unlock by the Always keys if it has such a name.
+    /// Opens a row with the directory key; before the first unlock with the Always keys, if the row has such a name.
     package func open(_ record: DirectoryRecord) throws(KeychainFault) -> Directory {
         guard record.id < .limit, record.generation == Self.generation,
             (record.alwaysTag == nil) == (record.alwaysName == nil)
@@ -46,7 +46,9 @@ package struct DirectoryEnvelope: Sendable {
         return try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
     }
 
-    /// Opens a row by the Always keys alone, where its other name is damaged; `decode` if it has no such name.
+    /// Opens a row with the Always keys alone, for a row whose other name is damaged.
+    ///
+    /// - Throws: `decode` if the row has no such name.
     package func openAlways(_ record: DirectoryRecord) throws(KeychainFault) -> Directory {
         guard let name = record.alwaysName, let tag = record.alwaysTag, record.generation == Self.generation else {
             throw .decode
@@ -54,11 +56,12 @@ package struct DirectoryEnvelope: Sendable {
         return try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
     }
 
-    /// Verifies what ``open(_:)`` does not look at: after the first unlock, a name under the Always keys.
+    /// Verifies the part of a row that ``open(_:)`` does not use: after the first unlock, the name under the Always
+    /// keys.
     package func verify(_ record: DirectoryRecord) throws(KeychainFault) {
         let directory = try open(record)
         guard ring.state.isAfterFirstUnlock, let name = record.alwaysName, let tag = record.alwaysTag else { return }
-        // Damaged keys are no fault of the directories.
+        // Damaged keys are not a fault of the directories.
         guard let keys = try? ring.alwaysKeys() else { return }
         let always = try open(record, name, .directoryAlwaysName, tag: tag, key: keys.secret)
         guard always == directory else { throw .decode }

@@ -1,31 +1,31 @@
 import SecretCrypto
 
-/// The canonical form of sealed metadata: a version byte, then fields `[tag u8][count u32 LE][value]` with tags
-/// strictly rising. What parses re-encodes to itself.
+/// The canonical format of metadata: a version byte, then fields `[tag u8][count u32 LE][value]` with strictly
+/// ascending tags. A parsed list encodes to the same bytes.
 struct FieldList {
     /// The version byte.
     static let version: UInt8 = 1
-    /// The most that is encoded: it has to fit in one slab of locked memory.
+    /// The maximum size of a list in bytes, which must fit into one slab of locked memory.
     static let maximumCount = 120 << 10
 
-    /// Values are parts of one array where they were parsed.
+    /// The fields. After parsing, the values are slices of one array.
     private(set) var fields: [(tag: UInt8, value: ArraySlice<UInt8>)] = []
     private var position = 0
 
-    /// An empty list; fields are added in the order of their tags.
+    /// Creates an empty list, to which fields are added in the order of their tags.
     init() {}
 
-    /// Bytes of the whole.
+    /// The size of the encoded list in bytes.
     var byteCount: Int { fields.reduce(1) { $0 + 5 + $1.value.count } }
 
     mutating func add(_ tag: UInt8, _ value: [UInt8]) { fields.append((tag, value[...])) }
 
-    /// Adds nothing for nil.
+    /// Adds a field, unless the value is nil.
     mutating func add(_ tag: UInt8, optional value: [UInt8]?) {
         if let value { add(tag, value) }
     }
 
-    /// Writes the whole to the beginning of `output`, which has room for it.
+    /// Encodes the list at the start of `output`, which must have space for it.
     func encode(into output: inout MutableRawSpan) {
         var offset = output.write([Self.version].rawSpan)
         for (tag, value) in fields {
@@ -36,7 +36,9 @@ struct FieldList {
         }
     }
 
-    /// Parses all of `bytes`; anything but the canonical form is `decode`.
+    /// Parses all of `bytes`.
+    ///
+    /// - Throws: `decode` for anything but the canonical format.
     init(parsing bytes: RawSpan) throws(KeychainFault) {
         let octets = [UInt8](copying: bytes)
         guard octets.first == Self.version else { throw .decode }
@@ -57,20 +59,23 @@ struct FieldList {
 }
 
 extension FieldList {
-    /// The value of the next field if it has that tag. Ask in the order of the tags, then ``finish()``.
+    /// Removes and returns the value of the next field if it has that tag. Must be called in the order of the tags, and
+    /// ``finish()`` at the end.
     mutating func optional(_ tag: UInt8) -> ArraySlice<UInt8>? {
         guard position < fields.count, fields[position].tag == tag else { return nil }
         defer { position += 1 }
         return fields[position].value
     }
 
-    /// The same for a field that has to be there.
+    /// Removes and returns the value of the next field.
+    ///
+    /// - Throws: `decode` if it does not have that tag.
     mutating func required(_ tag: UInt8) throws(KeychainFault) -> ArraySlice<UInt8> {
         guard let value = optional(tag) else { throw .decode }
         return value
     }
 
-    /// Nothing may be left that nobody asked for.
+    /// Requires that all fields have been removed.
     func finish() throws(KeychainFault) {
         guard position == fields.count else { throw .decode }
     }

@@ -2,9 +2,9 @@ import SecretCrypto
 
 /// Seals items into rows and opens them (contract, S2, S3, S4).
 ///
-/// A row opens to what was sealed or not at all: `decode` for one that was changed, swapped, moved or mixed,
-/// `interactionNotAllowed` for one whose keys are locked or another device's. Versions are the caller's: sealing
-/// increments nothing.
+/// Opening a row returns exactly the sealed item or fails: `decode` for a row that was changed, exchanged, moved or
+/// mixed; `interactionNotAllowed` for one whose keys are locked or another device's. The caller assigns versions:
+/// sealing increments nothing.
 package struct ItemEnvelope: Sendable {
     package let ring: KeyRing
 
@@ -12,10 +12,10 @@ package struct ItemEnvelope: Sendable {
         self.ring = ring
     }
 
-    /// Seals an item with its contents, under the newest generation of its class.
+    /// Seals an item with its secret, under the newest generation of its class.
     ///
-    /// - Throws: `interactionNotAllowed`, `attributesTooLarge`, `allocate`; `param` if the item's `secretCount` is
-    ///   not the source's; and what the source throws.
+    /// - Throws: `interactionNotAllowed`, `attributesTooLarge`, `allocate`; `param` if the item's `secretCount` differs
+    ///   from the source's; the error of the source.
     package func seal(
         _ item: Item, secret source: borrowing some SecretSource & ~Copyable & ~Escapable
     ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]) {
@@ -23,7 +23,7 @@ package struct ItemEnvelope: Sendable {
         do throws(KeychainFault) {
             return try seal(item, secret: source, keys: RowKeys.sealing(item.protection, ring: ring))
         } catch .interactionNotAllowed where item.protection == .whenUnlockedUnlessOpen {
-            // Locked while it was being sealed: now it is an item added while locked.
+            // The keychain was locked in the meantime: the item now counts as added while locked.
             return try seal(item, secret: source, keys: RowKeys.sealing(item.protection, ring: ring))
         }
     }
@@ -37,11 +37,11 @@ package struct ItemEnvelope: Sendable {
         return (try seal(item, noncesAndTags: sealed.noncesAndTags, keys: keys), sealed.ciphertext)
     }
 
-    /// Seals an item whose contents stay as they are in the store, or that has none.
+    /// Seals an item whose secret stays unchanged in the store, or that has no secret.
     ///
-    /// - Parameter record: the row before the change. It must have the same directory and class: contents that
-    ///   move have to be sealed anew. Nil, or a row with contents: the item may have none.
-    /// - Throws: as `seal(_:secret:)`; `param` if the contents cannot stay.
+    /// - Parameter record: The row before the change. It must have the same directory and class, because a secret that
+    ///   moves must be resealed. Nil, or a row with a secret, if the item has no secret.
+    /// - Throws: The errors of `seal(_:secret:)`; `param` if the secret cannot stay.
     package func seal(_ item: Item, keeping record: ItemRecord?) throws(KeychainFault) -> ItemRecord {
         guard item.secretCount != nil else {
             return try seal(item, noncesAndTags: [], keys: RowKeys.sealing(item.protection, ring: ring))
@@ -60,13 +60,13 @@ package struct ItemEnvelope: Sendable {
         return try item(of: plaintext.bytes, record)
     }
 
-    /// Opens a row if `bytes` lie somewhere in its metadata; nil if not, which is told without making an item of them.
+    /// Opens a row if its metadata contains `bytes`; otherwise returns nil without decoding an item.
     package func open(_ record: ItemRecord, containing bytes: [UInt8]) throws(KeychainFault) -> Item? {
         let plaintext = try plaintext(of: record)
         return plaintext.bytes.contains(bytes) ? try item(of: plaintext.bytes, record) : nil
     }
 
-    /// The padded metadata of a row.
+    /// Returns the padded metadata of a row.
     private func plaintext(of record: ItemRecord) throws(KeychainFault) -> SecretBytes {
         let keys = try keys(of: record)
         guard record.id < .limit, (record.alwaysTag != nil) == (record.protection.availability == .always) else {
@@ -89,10 +89,10 @@ package struct ItemEnvelope: Sendable {
         return item
     }
 
-    /// The contents of an item, to be read piece by piece; nothing is decrypted yet.
+    /// Returns the secret of an item for reading in parts. Decrypts nothing yet.
     ///
-    /// - Parameter item: what the row opens to: it tells size and version of the contents.
-    /// - Throws: `itemNotFound` if it has none, else as ``open(_:)``.
+    /// - Parameter item: The opened row, which contains size and version of the secret.
+    /// - Throws: `itemNotFound` if the item has no secret; the errors of ``open(_:)``.
     package func secret(
         of item: Item, record: ItemRecord, ciphertext: [UInt8]
     ) throws(KeychainFault) -> SealedSecret {
@@ -104,10 +104,10 @@ package struct ItemEnvelope: Sendable {
             key: keys.secretKey(bound))
     }
 
-    /// A row that was sealed while locked, sealed anew under the class keys, one version on. For each row with an
-    /// `ephemeral`, after an unlock.
+    /// Reseals a row that was sealed while locked under the class keys, with the next version. Called after an unlock
+    /// for each row with an `ephemeral`.
     ///
-    /// - Returns: the row, and its new ciphertext (nil for an item without contents).
+    /// - Returns: The row, and its new ciphertext (nil for an item without a secret).
     package func reseal(
         _ record: ItemRecord, ciphertext: [UInt8]
     ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]?) {
@@ -120,10 +120,10 @@ package struct ItemEnvelope: Sendable {
         return (sealed.record, sealed.secret)
     }
 
-    /// A row sealed anew under the newest keys of its class, contents and all: the same item in the same version.
+    /// Reseals a row with its secret under the newest keys of its class. Item and version stay the same.
     ///
-    /// - Returns: the row, and its new ciphertext (nil for an item without contents).
-    /// - Throws: `decode` if anything of it is not what was sealed, `interactionNotAllowed` if its class is locked.
+    /// - Returns: The row, and its new ciphertext (nil for an item without a secret).
+    /// - Throws: `decode` if a part of it is not authentic; `interactionNotAllowed` if its class is locked.
     package func renew(
         _ record: ItemRecord, ciphertext: [UInt8]
     ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]?) {
@@ -133,7 +133,8 @@ package struct ItemEnvelope: Sendable {
         return try sealUnlocked(item, secret: source)
     }
 
-    /// Under the class keys or not at all: a lock that comes in between does not make it an item added while locked.
+    /// Seals an item under the class keys only: a lock in the meantime does not turn it into an item added while
+    /// locked.
     private func sealUnlocked(
         _ item: Item, secret: SealedSecret?
     ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]?) {
@@ -151,7 +152,7 @@ extension ItemEnvelope {
         return try RowKeys.opening(record, ring: ring)
     }
 
-    /// The row around contents that are sealed already.
+    /// Returns the row for a secret that has been sealed already.
     private func seal(_ item: Item, noncesAndTags: [NonceAndTag], keys: RowKeys) throws(KeychainFault) -> ItemRecord {
         let tag = try ring.itemTag(directory: item.directory, account: item.account)
         var alwaysTag: [UInt8]?

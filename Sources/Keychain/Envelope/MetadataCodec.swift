@@ -1,13 +1,14 @@
 package import SecretCrypto
 
-/// An item's metadata as bytes: all of ``Item`` but id, directory, version and protection, which are columns of the
-/// row and bound to the seal.
+/// The encoding of an item's metadata: all of ``Item`` except ID, directory, version and protection class, which are
+/// columns of the row and part of the associated data.
 package enum MetadataCodec {
-    /// Attributes and extra attributes together, in bytes of values and of extra names (contract, F9).
+    /// The maximum size of all attributes and extra attributes in bytes: values, and names of extra attributes
+    /// (contract, F9).
     package static let maximumAttributes = 64 << 10
-    /// Bytes of ``Item/persistentReference``.
+    /// The size of ``Item/persistentReference`` in bytes.
     package static let referenceCount = 16
-    /// Of contents, in bytes. The limit of a mount is lower.
+    /// The maximum size of a secret in bytes. The limit of a mount is lower.
     package static let maximumSecret = 1 << 29
 
     // Part of the store format.
@@ -23,10 +24,10 @@ package enum MetadataCodec {
         static let extraAttributes: UInt8 = 9
     }
 
-    /// The padded plaintext, in locked memory.
+    /// Encodes an item, with padding, into locked memory.
     ///
-    /// - Throws: `attributesTooLarge`, `param` for what the format cannot hold (an attribute that no caller sets, a
-    ///   reference that is not 16 bytes), `allocate`.
+    /// - Throws: `attributesTooLarge`; `param` for an item that the format cannot represent (an attribute that no
+    ///   caller sets, a reference that is not 16 bytes); `allocate`.
     package static func encode(_ item: Item) throws(KeychainFault) -> SecretBytes {
         try checkLimits(item)
         var fields = FieldList()
@@ -42,7 +43,9 @@ package enum MetadataCodec {
         return try PaddedPlaintext.encode(fields)
     }
 
-    /// The item of a padded plaintext, in its row; `decode` for anything that `encode` does not write.
+    /// Decodes the padded plaintext of an item.
+    ///
+    /// - Throws: `decode` for anything that `encode` does not write.
     package static func decode(
         _ plaintext: RawSpan, id: RowID, directory: RowID, version: Int64, protection: ProtectionClass
     ) throws(KeychainFault) -> Item {

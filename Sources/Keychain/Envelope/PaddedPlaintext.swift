@@ -1,12 +1,14 @@
 import SecretCrypto
 
-/// Metadata as it is sealed: its count (u32 LE), the metadata, zeros up to a padded size (contract, S2).
+/// The plaintext of sealed metadata: its size (u32 LE), the metadata, and zeros up to a padded size (contract, S2).
 enum PaddedPlaintext {
     private static let prefixCount = 4
-    /// Sizes that a padded plaintext can have.
+    /// The range of sizes of a padded plaintext.
     static let counts = 64...Padding.paddedCount(prefixCount + FieldList.maximumCount)
 
-    /// Encodes into locked memory; `attributesTooLarge` beyond what a slab takes.
+    /// Encodes fields into locked memory.
+    ///
+    /// - Throws: `attributesTooLarge` if they do not fit into a slab.
     static func encode(_ fields: FieldList) throws(KeychainFault) -> SecretBytes {
         let count = fields.byteCount
         guard count <= FieldList.maximumCount else { throw .attributesTooLarge }
@@ -22,7 +24,9 @@ enum PaddedPlaintext {
         }
     }
 
-    /// The fields; `decode` unless every byte, padding included, is as `encode` writes it.
+    /// Decodes the fields.
+    ///
+    /// - Throws: `decode` unless every byte, including the padding, is as `encode` writes it.
     static func decode(_ plaintext: RawSpan) throws(KeychainFault) -> FieldList {
         let octets = plaintext.octets
         guard octets.count >= prefixCount else { throw .decode }

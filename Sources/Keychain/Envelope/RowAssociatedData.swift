@@ -1,6 +1,6 @@
 import SecretCrypto
 
-/// What an item's row binds to its seals: where it is and under which keys.
+/// The associated data of an item's row: its position and its keys.
 struct RowAssociatedData {
     let store: [UInt8]
     let id: RowID
@@ -8,8 +8,9 @@ struct RowAssociatedData {
     let protection: ProtectionClass
     let generation: Int64
 
-    /// Of the metadata: also the row's version and its tags, so that a row found by another's tag does not open, and the
-    /// seals of the contents, so that contents of another copy of the store do not fit.
+    /// Returns the associated data of the metadata. They also contain the row's version and its tags, so that a row
+    /// with another item's tag cannot be opened, and the nonces and tags of the secret, so that the secret of another
+    /// copy of the store does not match.
     func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?, secretNoncesAndTags: [NonceAndTag])
         -> AssociatedData
     {
@@ -20,8 +21,9 @@ struct RowAssociatedData {
         return bound
     }
 
-    /// Of the contents: the version at which they were sealed, which the metadata tells. A change of metadata alone
-    /// so leaves them as they are, and still no other version's contents fit.
+    /// Returns the associated data of the secret. They contain the version at which it was sealed, which is part of the
+    /// metadata. A change of the metadata alone therefore leaves the secret unchanged, and the secret of another
+    /// version does not match.
     func secret(version: Int64) -> AssociatedData {
         base(.secret, version: version)
     }

@@ -1,8 +1,8 @@
 import SecretCrypto
 
-/// The keys of one row, whichever way they are come by.
+/// The keys of one row.
 struct RowKeys {
-    /// What an ephemeral pair and the class's pair have in common (contract, S3).
+    /// The shared secret of an ephemeral key pair and the class's key pair (contract, S3).
     struct KeyAgreement {
         let shared: RevocableSecret
         let ephemeral: [UInt8]
@@ -10,12 +10,13 @@ struct RowKeys {
     }
 
     let classKeys: ClassKeys
-    /// WhenUnlockedUnlessOpen, sealed while locked; nil for everything else.
+    /// The key agreement of a WhenUnlockedUnlessOpen row that was sealed while locked; nil for other rows.
     let exchange: KeyAgreement?
 
     var generation: Int64 { classKeys.generation }
 
-    /// For a row that is sealed anew: the class keys, or while UnlessOpen is locked an ephemeral pair.
+    /// Returns the keys for a new or resealed row: the class keys, or an ephemeral key pair while
+    /// WhenUnlockedUnlessOpen is locked.
     static func sealing(_ protection: ProtectionClass, ring: KeyRing) throws(KeychainFault) -> RowKeys {
         let keys = try ring.currentKeys(for: protection)
         guard let classKey = keys.publicKey, !keys.isAvailable else { return RowKeys(classKeys: keys, exchange: nil) }
@@ -30,7 +31,7 @@ struct RowKeys {
         }
     }
 
-    /// For a row that exists. Of one that was sealed while locked the row's MAC has to be verified before.
+    /// Returns the keys of an existing row. The MAC of a row that was sealed while locked must have been verified.
     static func opening(_ record: ItemRecord, ring: KeyRing) throws(KeychainFault) -> RowKeys {
         let keys = try ring.keys(for: .protection(record.protection), generation: record.generation)
         guard let ephemeral = record.ephemeral else { return RowKeys(classKeys: keys, exchange: nil) }
@@ -43,16 +44,16 @@ struct RowKeys {
             exchange: KeyAgreement(shared: RevocableSecret(shared), ephemeral: ephemeral, classKey: classKey))
     }
 
-    /// Seals the metadata that `bound` is bound to.
+    /// Returns the key of metadata with these associated data.
     func metadataKey(_ bound: AssociatedData) throws(KeychainFault) -> RevocableSecret {
         guard let exchange else { return classKeys.metadata }
         return try exchange.key(KeyLabel.ephemeralMetadata, bound)
     }
 
-    /// Seals the contents that `bound` is bound to.
+    /// Returns the key of a secret with these associated data.
     ///
-    /// For WhenUnlockedUnlessOpen it is a key of these contents alone: an open descriptor keeps it over a lock,
-    /// which must not keep a class key.
+    /// For WhenUnlockedUnlessOpen it is a key of this secret alone, because an open descriptor retains it after a lock,
+    /// when it must not retain a class key.
     func secretKey(_ bound: AssociatedData) throws(KeychainFault) -> RevocableSecret {
         if let exchange { return try exchange.key(KeyLabel.ephemeralSecret, bound) }
         guard classKeys.purpose == .protection(.whenUnlockedUnlessOpen) else { return classKeys.secret }
@@ -64,7 +65,7 @@ struct RowKeys {
 }
 
 extension RowKeys.KeyAgreement {
-    /// BLAKE2b(shared secret; what for, both public keys, associated data).
+    /// BLAKE2b(shared secret; label, both public keys, associated data).
     fileprivate func key(_ label: [UInt8], _ bound: AssociatedData) throws(KeychainFault) -> RevocableSecret {
         let derived = try shared.using { (key) throws(CryptoError) in
             try BLAKE2b.derive(key: key, parts: [label, ephemeral, classKey, bound.bytes])

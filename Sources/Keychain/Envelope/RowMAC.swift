@@ -1,12 +1,12 @@
 import SecretCrypto
 
-/// The MAC of a row that was sealed while locked. Without it, who has the class's public key could add such rows;
-/// so it is verified before anything of the row is opened.
+/// The MAC of a row that was sealed while locked. Without it, an attacker with the class's public key could add such rows,
+/// so it is verified before any part of the row is opened.
 extension ItemRecord {
-    /// Bytes of ``ItemRecord/mac``.
+    /// The size of ``ItemRecord/mac`` in bytes.
     static let macCount = 32
 
-    /// BLAKE2b(row-MAC key; every column but the MAC itself, contents by their seals).
+    /// BLAKE2b(row-MAC key; every column except the MAC itself, the secret by its nonces and tags).
     func computedMAC(key: RevocableSecret, store: [UInt8]) throws(KeychainFault) -> [UInt8] {
         var columns = AssociatedData(.row, store: store)
             .adding(id.rawValue, directory.rawValue, version, Int64(protection.rawValue), generation)
@@ -19,7 +19,9 @@ extension ItemRecord {
         }
     }
 
-    /// - Throws: `decode` unless the row has an ephemeral key and the MAC that belongs to it, or neither.
+    /// Verifies the MAC.
+    ///
+    /// - Throws: `decode` unless the row has an ephemeral key and its MAC, or neither.
     func verifyMAC(ring: KeyRing) throws(KeychainFault) {
         guard ephemeral != nil || mac != nil else { return }
         guard ephemeral != nil, let mac, protection == .whenUnlockedUnlessOpen else { throw .decode }

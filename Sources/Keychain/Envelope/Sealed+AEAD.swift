@@ -1,8 +1,8 @@
 import SecretCrypto
 
-/// How a field is sealed and opened, whatever it holds.
+/// Sealing and opening of fields.
 extension Sealed {
-    /// Seals `plaintext` and binds `bound` to it.
+    /// Seals `plaintext`, and authenticates it together with `bound`.
     static func sealing(
         _ plaintext: RawSpan, key: borrowing SecretBytes, bound: AssociatedData
     ) throws(CryptoError) -> Sealed {
@@ -10,7 +10,9 @@ extension Sealed {
         return Sealed(nonceAndTag: nonceAndTag, ciphertext: ciphertext)
     }
 
-    /// Opens a field of fixed size; `authenticationFailed`, before any memory is asked for, if it has another.
+    /// Opens a field of fixed size.
+    ///
+    /// - Throws: `authenticationFailed`, before memory is allocated, if it has another size.
     func open(
         key: borrowing SecretBytes, bound: AssociatedData, count: Int
     ) throws(CryptoError) -> SecretBytes {
@@ -18,7 +20,7 @@ extension Sealed {
         return try AEAD.open(ciphertext.rawSpan, nonceAndTag: nonceAndTag, key: key, associatedData: bound.bytes)
     }
 
-    /// The same for a field of padded metadata.
+    /// Opens a field of padded metadata.
     func openPadded(key: borrowing SecretBytes, bound: AssociatedData) throws(CryptoError) -> SecretBytes {
         guard PaddedPlaintext.counts.contains(ciphertext.count) else { throw .authenticationFailed }
         return try open(key: key, bound: bound, count: ciphertext.count)

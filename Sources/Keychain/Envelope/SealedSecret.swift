@@ -1,12 +1,13 @@
 package import SecretCrypto
 import Synchronization
 
-/// The contents of an item as an open descriptor keeps them: ciphertext, opened chunk by chunk at each read.
+/// The secret of an item as an open descriptor retains it: ciphertext that is decrypted in chunks at each read.
 ///
-/// One value for ever, whatever becomes of the item (contract, F3). Its key is the class key, which a lock takes
-/// away; of WhenUnlockedUnlessOpen it is a key of this item alone, which goes when this object goes.
+/// An immutable value that later changes of the item do not affect (contract, F3). Its key is the class key, which a
+/// lock revokes; for WhenUnlockedUnlessOpen a key of this item alone, which is wiped at the end of this object's
+/// lifetime.
 package final class SealedSecret: Sendable {
-    /// Bytes of the contents.
+    /// The size of the secret in bytes.
     package let count: Int
     private let ciphertext: [UInt8]
     private let noncesAndTags: [NonceAndTag]
@@ -14,7 +15,8 @@ package final class SealedSecret: Sendable {
     private let key: RevocableSecret
     private let charge = Mutex<MemoryCharge?>(nil)
 
-    /// `decode` unless seals and ciphertext are as many as contents of `count` bytes have.
+    /// - Throws: `decode` unless the number of nonces and tags and the size of the ciphertext match a secret of `count`
+    ///   bytes.
     init(
         count: Int, ciphertext: [UInt8], noncesAndTags: [NonceAndTag], bound: AssociatedData, key: RevocableSecret
     ) throws(KeychainFault) {
@@ -29,12 +31,13 @@ package final class SealedSecret: Sendable {
         self.key = key
     }
 
-    /// Whether it can stand for another one: the same sealed value (nonces are never used twice), that can be read.
+    /// Whether this secret can replace another one: it is the same sealed value (nonces are never reused) and can be
+    /// read.
     package func isInterchangeable(with other: SealedSecret) -> Bool {
         count == other.count && noncesAndTags == other.noncesAndTags && isAvailable
     }
 
-    /// Charges its memory as long as it exists: once, to the first who keeps it.
+    /// Charges its memory during its lifetime: once, to the first share.
     ///
     /// - Throws: `overBudget`.
     package func reserve(in share: MemoryBudget.Share) throws(CryptoError) {
@@ -43,17 +46,17 @@ package final class SealedSecret: Sendable {
         }
     }
 
-    /// Whether it can be read now. May change at any time.
+    /// Whether the secret can be read now. May change at any time.
     var isAvailable: Bool { key.isAvailable }
 
-    /// Reads from `offset` into the first bytes of `output`; returns how many, 0 from the end on. What follows them
-    /// in `output` may have been zeroed.
+    /// Reads from `offset` into the first bytes of `output`. Bytes of `output` after them may have been zeroed.
     ///
-    /// - Throws: `interactionNotAllowed` once the class is locked, `decode` if a chunk is not what was sealed,
-    ///   `allocate`, `param` for a negative offset. `output` is then zero.
+    /// - Returns: The number of bytes read; 0 at or after the end.
+    /// - Throws: `interactionNotAllowed` after a lock of its class; `decode` if a chunk is not authentic; `allocate`;
+    ///   `param` for a negative offset. `output` is zero then.
     package func read(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         guard offset >= 0 else { throw .param }
-        // Also where there is nothing to decrypt: after a lock no read answers (contract, L2).
+        // Required even if nothing is decrypted: after a lock every read must fail (contract, L2).
         guard key.isAvailable else { throw .interactionNotAllowed }
         let wanted = min(output.byteCount, count - min(count, offset))
         do throws(KeychainFault) {
@@ -69,9 +72,9 @@ package final class SealedSecret: Sendable {
         return wanted
     }
 
-    /// Opens every chunk, one after the other, and forgets it: also what no read would look at.
+    /// Decrypts every chunk and discards the plaintext, to verify the whole secret.
     ///
-    /// - Throws: as ``read(at:into:)``.
+    /// - Throws: The errors of ``read(at:into:)``.
     func verify() throws(KeychainFault) {
         var slab = try KeychainFault.translating { () throws(CryptoError) in
             try SecretBytes(count: min(ciphertext.count, SecretChunks.size))
@@ -82,13 +85,13 @@ package final class SealedSecret: Sendable {
         }
     }
 
-    /// Reads what one chunk has of it; returns how many bytes.
+    /// Reads the part of one chunk. Returns the number of bytes.
     private func readChunk(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int {
         let chunk = offset / SecretChunks.size
         let range = SecretChunks.range(of: chunk, in: ciphertext.count)
         let end = min(range.upperBound, count)
         if offset == range.lowerBound, output.byteCount >= range.count {
-            // Straight to where it is wanted; padding of the last chunk lands behind the contents.
+            // Decrypts directly into the destination; padding of the last chunk follows the secret.
             try open(chunk, range, into: &output)
             return end - offset
         }

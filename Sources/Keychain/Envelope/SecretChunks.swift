@@ -1,26 +1,26 @@
 import SecretCrypto
 
-/// Contents are sealed in chunks, so that a read opens only what it touches and needs one slab at a time.
+/// The division of a secret into chunks, so that a read decrypts only what it needs and uses one slab at a time.
 ///
-/// The contents are padded as a whole, then cut; each chunk has its own nonce and tag, with its index and the number
-/// of chunks bound to it, so that chunks cannot be swapped, dropped or cut off.
+/// The secret is padded first and then divided. Each chunk has its own nonce and tag, and its index and the number
+/// of chunks as associated data, so that chunks cannot be exchanged, dropped or truncated.
 enum SecretChunks {
-    /// Plain bytes of a whole chunk.
+    /// The size of a full chunk in bytes of plaintext.
     static let size = 64 << 10
 
-    /// Chunks of contents of that count; none for an item without contents, one for empty contents.
+    /// Returns the number of chunks of a secret; 0 for an item without one, 1 for an empty secret.
     static func count(for secretCount: Int?) -> Int {
         guard let secretCount else { return 0 }
         let padded = Padding.paddedCount(secretCount)
         return padded / size + (padded % size == 0 ? 0 : 1)
     }
 
-    /// Where a chunk lies in the padded contents and, as ciphers add nothing, in their ciphertext.
+    /// Returns the range of a chunk in the padded secret, and in its ciphertext, which has the same size.
     static func range(of chunk: Int, in paddedCount: Int) -> Range<Int> {
         chunk * size..<min(paddedCount, (chunk + 1) * size)
     }
 
-    /// Seals all of `source` through one slab.
+    /// Seals all of `source`, using one slab.
     static func seal(
         _ source: borrowing some SecretSource & ~Copyable & ~Escapable, key: RevocableSecret, bound: AssociatedData
     ) throws(KeychainFault) -> (noncesAndTags: [NonceAndTag], ciphertext: [UInt8]) {
@@ -44,7 +44,7 @@ enum SecretChunks {
         return (noncesAndTags, ciphertext)
     }
 
-    /// The bytes of one chunk: contents, then zeros.
+    /// Fills a chunk with bytes of the secret, then zeros.
     private static func fill(
         _ slab: inout SecretBytes, from source: borrowing some SecretSource & ~Copyable & ~Escapable,
         range: Range<Int>
@@ -55,7 +55,7 @@ enum SecretChunks {
         while filled < wanted {
             var rest = output._mutatingExtracting(filled..<range.count)
             let count = try source.readSecret(at: range.lowerBound + filled, into: &rest)
-            // It has become shorter under our hands.
+            // The source has become shorter in the meantime.
             guard count > 0 else { throw .decode }
             filled += count
         }

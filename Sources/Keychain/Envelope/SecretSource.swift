@@ -1,14 +1,14 @@
 package import SecretCrypto
 
-/// Whence the contents of an item come when they are sealed: a staged value, plain bytes, another item's contents.
+/// The source of a secret that is about to be sealed: a staged value, plain bytes, another item's secret.
 package protocol SecretSource: ~Copyable, ~Escapable {
-    /// Bytes of the contents.
+    /// The size of the secret in bytes.
     var secretCount: Int { get }
 
-    /// Reads from `offset` into the first bytes of `output`; returns how many, fewer than fit only at the end.
-    /// What follows them in `output` is undefined.
+    /// Reads from `offset` into the first bytes of `output`. The contents of `output` after them are undefined.
     ///
-    /// - Throws: `interactionNotAllowed` if its key is gone, `decode`, `allocate`.
+    /// - Returns: The number of bytes read; fewer than fit only at the end.
+    /// - Throws: `interactionNotAllowed` if its key has been revoked; `decode`; `allocate`.
     func readSecret(at offset: Int, into output: inout MutableRawSpan) throws(KeychainFault) -> Int
 }
 

@@ -1,15 +1,15 @@
-/// How rows are found: the parts that look-up tags are made of (contract, S2). Part of the store format.
+/// The lookup tags by which rows are found (contract, S2). Their parts belong to the store format.
 extension KeyRing {
-    /// The tag of the item of that account in a directory.
+    /// Returns the tag of the item with an account in a directory.
     ///
-    /// - Parameter always: under the Always look-up key.
+    /// - Parameter always: Whether to use the Always lookup key.
     package func itemTag(
         directory: RowID, account: AttributeValue, always: Bool = false
     ) throws(KeychainFault) -> [UInt8] {
         try itemTag(directory: directory, name: CanonicalName(account: account), always: always)
     }
 
-    /// The same by its name: a name stands for one account, also one that had to be cut.
+    /// Returns the tag of an item by its name, which represents one account, even if it is a cut name.
     package func itemTag(
         directory: RowID, name: CanonicalName, always: Bool = false
     ) throws(KeychainFault) -> [UInt8] {
@@ -17,26 +17,26 @@ extension KeyRing {
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
-    /// The tag of a container.
+    /// Returns the tag of a container.
     package func containerTag(_ container: ContainerKey, always: Bool = false) throws(KeychainFault) -> [UInt8] {
         let parts = [Array("container".utf8)] + container.tagParts
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
-    /// The tag of an access group, by its name.
+    /// Returns the tag of an access group, by its name.
     package func groupTag(_ name: CanonicalName, always: Bool = false) throws(KeychainFault) -> [UInt8] {
         let parts = [Array("group".utf8), name.bytes]
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
-    /// The tag of a service directory in a container.
+    /// Returns the tag of a service directory in a container.
     package func directoryTag(
         _ service: ServiceKey, in container: ContainerKey, always: Bool = false
     ) throws(KeychainFault) -> [UInt8] {
         try directoryTag(CanonicalName(service: service), in: container, always: always)
     }
 
-    /// The same by its name.
+    /// Returns the tag of a service directory by its name.
     package func directoryTag(
         _ name: CanonicalName, in container: ContainerKey, always: Bool = false
     ) throws(KeychainFault) -> [UInt8] {

@@ -1,6 +1,8 @@
-/// Dates, file facts and attribute values as bytes: fixed layouts, least significant byte first.
+/// Encodings of dates, file attributes and attribute values with fixed layouts in little-endian order.
 extension KeychainDate {
-    /// Seconds (i64), nanoseconds (u32): 12 bytes. `param` for nanoseconds out of range.
+    /// Seconds (i64), nanoseconds (u32): 12 bytes.
+    ///
+    /// - Throws: `param` for nanoseconds out of range.
     func encoded() throws(KeychainFault) -> [UInt8] {
         guard (0..<1_000_000_000).contains(nanoseconds) else { throw .param }
         var bytes = [UInt8](littleEndian: seconds)
@@ -50,7 +52,7 @@ extension AttributeValue {
         case date = 4
     }
 
-    /// Kind (1 byte), then the bytes, the number (i64) or the date.
+    /// Type (1 byte), then the bytes, the number (i64) or the date.
     func encoded() throws(KeychainFault) -> [UInt8] {
         switch self {
         case .text(let bytes) where !Self.isValidUTF8(bytes): throw .param
@@ -76,7 +78,7 @@ extension AttributeValue {
         try reader.finish()
     }
 
-    /// Bytes that count towards the limit of an item's attributes.
+    /// The number of bytes that count towards the limit of an item's attributes.
     var payloadCount: Int {
         switch self {
         case .text(let bytes), .data(let bytes): bytes.count

@@ -1,4 +1,4 @@
-/// The rows that a change has changed: what caches must no longer return.
+/// The rows that a transaction has changed, which caches must no longer return.
 package struct ChangedRows: Sendable {
     private let difference: DigestDelta
 
@@ -11,15 +11,15 @@ package struct ChangedRows: Sendable {
         return ChangedRows(difference)
     }()
 
-    /// Calls `body` with each item that was added, changed or removed; with some more than once.
+    /// Calls `body` with each item that was added, changed or removed, with some of them repeatedly.
     package func forEachItem(_ body: (RowID) -> Void) {
         for change in difference.changes where change.position.table == .item {
             body(RowID(rawValue: change.position.id))
         }
     }
 
-    /// Calls `body` with each directory in which an item was added, changed or removed, also by a move from another one; with some more
-    /// than once.
+    /// Calls `body` with each directory in which an item was added, changed or removed, which includes the source of a
+    /// move. With some directories repeatedly.
     package func forEachListing(_ body: (RowID) -> Void) {
         for change in difference.changes where change.position.table == .item {
             let (old, new) = change.directories
@@ -28,9 +28,10 @@ package struct ChangedRows: Sendable {
         }
     }
 
-    /// Directories that were added, changed or removed.
+    /// The directories that were added, changed or removed.
     package var directories: Set<RowID> { difference.changedDirectories }
 
-    /// Whether any other row may have changed, too: another program has written, or a row could not be read before it was replaced.
+    /// Whether any other row may have changed, too: another program has written, or a row could not be read before it
+    /// was replaced.
     package var areIncomplete: Bool { difference.isIncomplete }
 }

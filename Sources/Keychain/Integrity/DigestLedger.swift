@@ -1,14 +1,15 @@
 import Synchronization
 
-/// Keeps the header row true to the rows: sums up what a transaction changes, and writes the header at its end.
+/// Keeps the header row consistent with the rows: adds up the changes of a transaction and writes the header at its
+/// end.
 ///
-/// Also tells verifications that are under way what was changed behind them. The store calls it only while none of them
-/// reads; so what a verification reads and what is noted here are of the same moment.
+/// Also reports the changes to verifications in progress. The store calls it only while none of them reads, so that a
+/// verification and the recorded changes refer to the same state.
 final class DigestLedger: TransactionEnding {
     private struct State: Sendable {
-        /// From the first unlock on.
+        /// The keys of the store, from the first unlock on.
         var master: MasterKeys?
-        /// Of the transaction that is open.
+        /// The changes of the open transaction.
         var pending = DigestDelta()
         var passes: [Int: IntegrityScan.Progress] = [:]
         var nextPass = 0
@@ -16,10 +17,10 @@ final class DigestLedger: TransactionEnding {
 
     private let state = Mutex(State())
     private let caches = Mutex<[@Sendable (ChangedRows) -> Void]>([])
-    /// Asked in every transaction.
+    /// Checked in every transaction.
     let indexes = SharedIndexTrust()
 
-    /// The keys of the store; the first ones stay.
+    /// Sets the keys of the store. Later calls have no effect.
     func adopt(_ master: MasterKeys) {
         state.withLock { if $0.master == nil { $0.master = master } }
     }
@@ -33,12 +34,12 @@ final class DigestLedger: TransactionEnding {
     /// Wipes the keys.
     func close() { state.withLock { $0.master }?.revoke() }
 
-    /// What one caller's part of the transaction has changed, once it is sure to stay a part of it.
+    /// Adds the changes of one caller's write, when it is certain that it remains part of the transaction.
     func add(_ difference: DigestDelta) {
         state.withLock { $0.pending.add(difference) }
     }
 
-    /// Directories that earlier parts of the transaction have changed, and which of them they have merely touched.
+    /// The directories that earlier writes of the transaction have changed, and those that they have only touched.
     var directories: (changed: Set<RowID>, touched: Set<RowID>) {
         state.withLock { ($0.pending.changedDirectories, $0.pending.touched) }
     }

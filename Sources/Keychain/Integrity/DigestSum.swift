@@ -1,14 +1,15 @@
-/// Rows and the sum of their digests modulo 2^256: what the header row says of all rows, and what a change adds.
+/// A number of rows and the sum of their digests modulo 2^256: the header row's statement about all rows, or the change
+/// of it.
 package struct DigestSum: Hashable, Sendable {
-    /// Rows; negative in a difference.
+    /// The number of rows; negative in a difference.
     package private(set) var count: Int64 = 0
-    /// Least significant first.
+    /// The sum, least significant word first.
     private var limbs = SIMD4<UInt64>()
 
-    /// Of no row.
+    /// Creates the sum of no rows.
     package init() {}
 
-    /// `digest`: 32 bytes, little endian; nil for any other number of bytes.
+    /// Creates a sum from 32 bytes, little endian; nil for another number of bytes.
     package init?(count: Int64, digest: [UInt8]) {
         guard digest.count == StoreHeader.digestCount else { return nil }
         self.count = count
@@ -52,7 +53,7 @@ package struct DigestSum: Hashable, Sendable {
 }
 
 extension DigestSum {
-    /// One row of which nothing else is known.
+    /// A single row with an unknown digest.
     static let ofUnknownRow: DigestSum = {
         var sum = DigestSum()
         sum.count = 1
@@ -60,20 +61,21 @@ extension DigestSum {
     }()
 }
 
-/// What a change, or a part of it, changes: per row, because a verification that is under way has seen some.
+/// The changes of a transaction, or of one write in it. Stored per row, because a verification in progress has
+/// processed some of the rows.
 struct DigestDelta: Sendable {
     struct RowChange: Sendable {
         let position: RowPosition
         let sum: DigestSum
-        /// Of an item: the directories that it was in and is in; `none` for an item that is added or removed.
+        /// For an item, the directory before and after the change; `none` for an item that is added or removed.
         var directories = (old: RowID.none, new: RowID.none)
     }
 
     private(set) var changes: [RowChange] = []
-    /// The highest row that went.
+    /// The highest row number that was removed.
     private(set) var retired = RowID.none
     private(set) var changedDirectories: Set<RowID> = []
-    /// Of those: which have been touched, and not been changed otherwise since.
+    /// The changed directories that have only been touched.
     private(set) var touched: Set<RowID> = []
     /// Whether rows or directories may be missing here.
     private(set) var isIncomplete = false
@@ -89,7 +91,7 @@ struct DigestDelta: Sendable {
         touched.remove(directory)
     }
 
-    /// Anything may have changed.
+    /// Records that any row may have changed.
     mutating func noteUnknown() { isIncomplete = true }
 
     mutating func touch(_ directory: RowID) { touched.insert(directory) }
@@ -102,7 +104,7 @@ struct DigestDelta: Sendable {
         isIncomplete = isIncomplete || other.isIncomplete
     }
 
-    /// Of the rows up to `place`.
+    /// Returns the sum of the changes of the rows up to `position`.
     func total(upTo position: RowPosition? = nil) -> DigestSum {
         changes.reduce(into: DigestSum()) { total, change in
             if let position, change.position > position { return }

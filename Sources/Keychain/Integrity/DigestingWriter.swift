@@ -1,17 +1,18 @@
-/// A writer that notes what each change does to the digest; every change of a store goes through one.
+/// A writer that records the effect of each change on the digest. Every change of a store uses one.
 ///
-/// Where the indexes are known to miss rows, it takes nothing for absent that they do not lead to: ``KeychainFault/decode``.
+/// If the indexes are known to miss rows, a row that they do not find does not count as absent:
+/// ``KeychainFault/decode``.
 ///
 /// Used by one thread, within one call of the store.
 final class DigestingWriter: RecordWriter {
     private let base: any RecordWriter
     private let digest: RowDigest
-    /// Nil in a store that was just made: its indexes are what its rows are.
+    /// The state of the indexes; nil in a new store, whose indexes match its rows.
     private var indexes: SharedIndexTrust?
     private(set) var difference = DigestDelta()
-    /// What parts of the transaction that came before have done to directories.
+    /// The effect of earlier writes of the transaction on directories.
     private var before: (changed: Set<RowID>, touched: Set<RowID>)
-    /// The row that was read last, and not changed since: whoever changes a row has mostly just read it.
+    /// The last row read, unless it has changed since: a caller usually changes the row that it has just read.
     private var lastItem: (id: RowID, summary: ItemRowSummary?)?
     private var lastDirectory: (id: RowID, summary: DirectoryRowSummary?)?
 
@@ -27,7 +28,7 @@ final class DigestingWriter: RecordWriter {
 
     // MARK: Changes
 
-    /// The header stays what it is: it is the ledger's.
+    /// Ignores the header, which the ledger writes.
     func put(_ store: StoreRecord) throws(KeychainFault) {
         var store = store
         let old = try storeIfAny()
@@ -115,10 +116,10 @@ final class DigestingWriter: RecordWriter {
         _ separate: (any RecordWriter) throws(KeychainFault) -> Void
     ) throws(KeychainFault) {
         let trust = indexes
-        // Rows are searched for themselves meanwhile.
+        // Rows are searched without indexes from here on.
         indexes = nil
         defer { indexes = trust }
-        // Names may lead to other rows than before.
+        // Names may refer to other rows than before.
         difference.noteUnknown()
         try base.rebuildIndexes { (_) throws(KeychainFault) in try separate(self) }
     }
@@ -135,7 +136,7 @@ final class DigestingWriter: RecordWriter {
 
     // MARK: Names
 
-    /// A row that is new, or gets another name.
+    /// Checks the name of a row that is new or renamed.
     private func checkName(of new: DirectoryRowSummary) throws(KeychainFault) {
         guard let indexes, indexes.value.forbidsNewNames else { return }
         let old = try nilIfDamaged { () throws(KeychainFault) in try base.directorySummary(id: new.id) } ?? nil
@@ -150,13 +151,13 @@ final class DigestingWriter: RecordWriter {
         try indexes.checkNewName()
     }
 
-    /// What was looked up, unless it may have been missed.
+    /// Returns the result of a lookup, unless an index may have missed the row.
     private func found<Row>(_ row: Row?) throws(KeychainFault) -> Row? {
         if row == nil { try indexes?.checkAbsence() }
         return row
     }
 
-    /// A page of a listing, unless it is the last one and may lack rows.
+    /// Returns a page of a listing, unless it is the last one and may miss rows.
     private func listed<Row>(_ rows: [Row], limit: Int) throws(KeychainFault) -> [Row] {
         if rows.count < limit { try indexes?.checkAbsence() }
         return rows
@@ -191,8 +192,8 @@ final class DigestingWriter: RecordWriter {
         }
     }
 
-    /// A row that does not decode can still be replaced or removed. What it added to the sum is unknown, so the sum
-    /// goes on telling that it was damaged.
+    /// Returns the sum of the row before its change. A row that cannot be decoded can still be replaced or removed. Its
+    /// contribution to the sum is unknown, so the sum continues to show the damage.
     private func oldSum(ofDirectory id: RowID) throws(KeychainFault) -> DigestSum? {
         defer { lastDirectory = nil }
         if let last = lastDirectory, last.id == id { return try last.summary.map(digest.sum) }
@@ -203,7 +204,7 @@ final class DigestingWriter: RecordWriter {
         }
     }
 
-    /// An item before its change. If it does not decode, its directory is unknown.
+    /// Returns an item before its change. If it cannot be decoded, its directory is unknown.
     private func oldItem(_ id: RowID) throws(KeychainFault) -> (sum: DigestSum, directory: RowID?)? {
         defer { lastItem = nil }
         do throws(KeychainFault) {
@@ -255,8 +256,8 @@ extension DigestingWriter {
 
     func directorySummary(id: RowID) throws(KeychainFault) -> DirectoryRowSummary? { try base.directorySummary(id: id) }
 
-    func directoryHeads(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
-        try base.directoryHeads(after: after, limit: limit)
+    func directorySummaries(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
+        try base.directorySummaries(after: after, limit: limit)
     }
 
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainFault) -> Bool {
@@ -291,8 +292,8 @@ extension DigestingWriter {
 
     func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary? { try base.itemSummary(id: id) }
 
-    func itemHeads(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
-        try base.itemHeads(after: after, limit: limit)
+    func itemSummaries(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
+        try base.itemSummaries(after: after, limit: limit)
     }
 
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainFault) -> Bool {

@@ -3,8 +3,8 @@ package struct IndexFindings: Hashable, Sendable {
     /// The maximum number of rows of each table that are listed; further rows are only counted.
     static let namedLimit = 1000
 
-    /// Rows whose entry in at least one index is missing or, in an index that is used for listings, cannot be read: look-ups or
-    /// listings miss them.
+    /// The rows whose entry in at least one index is missing or, in an index that is used for listings, cannot be read:
+    /// lookups or listings miss them.
     package private(set) var directories: [RowID] = []
     package private(set) var items: [RowID] = []
     /// The number of these rows.

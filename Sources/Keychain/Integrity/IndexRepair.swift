@@ -1,6 +1,6 @@
-/// Rebuilds wrong indexes from the rows: only rows are authenticated.
+/// Rebuilds wrong indexes from the rows, because only rows are authenticated.
 ///
-/// If several items or directories share a name, the item or directory that was changed last keeps it, and the others get a free name next to it
+/// If several items or directories share a name, the most recently changed item or directory keeps it, and the others get a free name
 /// (`name~2`). The only rows that are deleted are duplicate containers, after their directories were moved.
 package struct IndexRepair {
     /// The result of a repair.

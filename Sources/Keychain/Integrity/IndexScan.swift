@@ -1,8 +1,8 @@
-/// Compares the rows with the indexes in both directions, a page at a time.
+/// Compares the rows with the indexes in both directions, one page at a time.
 ///
-/// First, each row is searched for in each index. This also proves that the entries are in order. Then each entry is compared with
-/// its row. Commits between two pages are harmless: each page is one snapshot, and a commit changes rows and entries together. The
-/// scan needs no key, so it also works while the keychain is locked.
+/// First, each row is searched for in each index, which also proves that the entries are in order. Then each entry is
+/// compared with its row. Commits between two pages are harmless: each page is one snapshot, and a commit changes rows
+/// and entries together. The scan needs no key, so it works while the keychain is locked.
 struct IndexScan {
     private enum Stage {
         case rows(IndexedTable, after: RowID, limit: Int)
@@ -13,7 +13,7 @@ struct IndexScan {
     private(set) var findings = IndexFindings()
     private var stage: Stage
     private let pageSize: Int
-    /// The number of parts in which a page is read again after a read failed.
+    /// The number of parts in which a page is read again after a failed read.
     private static let parts = 32
     /// The number of consecutive row numbers that are tried one by one before the scan searches for the next readable row.
     private static let failureLimit = 64

@@ -31,7 +31,7 @@ enum IndexTrust: UInt8, Sendable {
     var isSettled: Bool { self != .unknown && self != .rebuilding }
 }
 
-/// The ``IndexTrust`` of one store. It is read after each look-up that finds no row.
+/// The ``IndexTrust`` of one store. It is read after each lookup that finds no row.
 final class SharedIndexTrust: Sendable {
     private let raw = Atomic(IndexTrust.unknown.rawValue)
 
@@ -40,9 +40,9 @@ final class SharedIndexTrust: Sendable {
         set { raw.store(newValue.rawValue, ordering: .releasing) }
     }
 
-    /// Called after a look-up or a listing found no further row.
+    /// Called after a lookup or a listing has found no further row.
     ///
-    /// - Throws: `decode` if there may be such a row nevertheless.
+    /// - Throws: `decode` if such a row may exist nevertheless.
     func checkAbsence() throws(KeychainFault) {
         if value.missesRows { throw .decode }
     }

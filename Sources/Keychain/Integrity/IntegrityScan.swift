@@ -1,30 +1,29 @@
-/// How the rows of a store differ from what was committed (contract, S2, S4).
+/// A difference between the rows of a store and the committed ones (contract, S2, S4).
 package enum IntegrityFault: Hashable, Sendable {
-    /// Rows are gone, at least so many.
+    /// At least this number of rows is missing.
     case rowsMissing(Int64)
-    /// There are rows that were never committed, at least so many.
+    /// At least this number of rows was never committed.
     case rowsAdded(Int64)
-    /// As many rows as were committed, but older or changed ones among them.
+    /// The number of rows is right, but some are older or were changed.
     case rowsReplaced
-    /// A row, or the header itself, is not of the form of one.
+    /// A row, or the header itself, is malformed.
     case rowsUnreadable
 }
 
-/// What a verification found.
+/// The findings of a verification.
 package struct IntegrityFindings: Hashable, Sendable {
-    /// Nil: every row is what was committed.
+    /// The fault of the rows; nil if every row is as committed.
     package var rows: IntegrityFault?
     package var indexes = IndexFindings()
 
     package var isConsistent: Bool { rows == nil && indexes.areConsistent }
 }
 
-/// Verifies that the store has the rows that were committed, no others and no older ones.
+/// Verifies that the store has exactly the committed rows, none of them older.
 ///
-/// Reads a page of rows at a time, and no contents; commits go on in between, and are taken into account.
-/// One thread steps a pass.
+/// Reads a page of rows at a time, without secrets. Commits between pages are taken into account. Used by one thread.
 final class IntegrityScan {
-    /// How far it is, and the sum of the rows up to there.
+    /// The position of the scan, and the sum of the rows up to it.
     struct Progress: Sendable {
         var reached = RowPosition.start
         var sum = DigestSum()
@@ -32,14 +31,14 @@ final class IntegrityScan {
 
     enum Step {
         case more
-        /// Nil: every row is what was committed.
+        /// Finished; nil if every row is as committed.
         case finished(IntegrityFault?)
     }
 
     private let store: any RecordStore
     private let ledger: DigestLedger
     private let id: Int
-    /// Rows that are read at once.
+    /// The number of rows that are read at a time.
     private let pageSize: Int
 
     init(_ store: any RecordStore, ledger: DigestLedger, pageSize: Int = 256) {
@@ -58,7 +57,7 @@ final class IntegrityScan {
         }
     }
 
-    /// Verifies one page more; holds the store only for that.
+    /// Verifies one more page. Blocks the store only during that.
     func step() throws(KeychainFault) -> Step {
         let digest = try ledger.digest()
         return try store.readExclusively { (reader) throws(KeychainFault) in
@@ -78,15 +77,16 @@ final class IntegrityScan {
             try addKeys(reader, digest, to: &progress.sum)
             progress.reached = RowPosition(table: .directory)
         case .directory:
-            let heads = try reader.directoryHeads(after: RowID(rawValue: progress.reached.id), limit: pageSize)
+            let heads = try reader.directorySummaries(after: RowID(rawValue: progress.reached.id), limit: pageSize)
             for summary in heads { progress.sum += try digest.sum(summary) }
             progress.reached =
                 heads.last.map { RowPosition(table: .directory, id: $0.id.rawValue) }
                 ?? RowPosition(table: .item)
         case .item:
-            let heads = try reader.itemHeads(after: RowID(rawValue: progress.reached.id), limit: pageSize)
+            let heads = try reader.itemSummaries(after: RowID(rawValue: progress.reached.id), limit: pageSize)
             for summary in heads { progress.sum += try digest.sum(summary) }
-            // A short page is the last one: waiting for an empty one, a pass would run after a steady writer for ever.
+            // An incomplete page is the last one. Waiting for an empty one, the scan might never end next to a steady
+            // writer.
             guard heads.count == pageSize, let last = heads.last else {
                 return .finished(try fault(of: progress.sum, reader, digest))
             }

@@ -1,5 +1,5 @@
 extension KeychainStore {
-    /// The pause between two pages in milliseconds: requests that wait for the store go first.
+    /// The pause between two pages in milliseconds, in which waiting requests get access to the store.
     private static let pause = 1
 
     package var integrity: IntegrityState { keys.verification.integrity }
@@ -8,12 +8,12 @@ extension KeychainStore {
     /// it has not run yet.
     package func expectVerification() { keys.verification.expectWorker() }
 
-    /// Verifies rows and indexes whenever ``Verification`` wants it, and rebuilds wrong indexes. Runs on a worker thread and returns
-    /// when the keychain is closed.
+    /// Verifies rows and indexes whenever ``Verification`` requests it, and rebuilds wrong indexes. Runs on a worker
+    /// thread and returns when the keychain is closed.
     ///
     /// - Parameters:
     ///   - available: The free space on the disk in bytes; nil if it is unknown.
-    ///   - rebuilt: Called after a rebuild of the indexes: names may now be found that were not found before.
+    ///   - rebuilt: Called after a rebuild of the indexes: names may be found that were not found before.
     ///   - changed: Called after another program has changed the store.
     ///   - report: Called after each complete verification.
     package func verifyInBackground(
@@ -77,7 +77,7 @@ extension KeychainStore {
         return nil
     }
 
-    /// Verifies the rows with pauses. Returns nil if a lock ended the pass.
+    /// Verifies the rows with pauses. Returns nil if a lock ended the scan.
     private func verifyRows(with indexes: IndexFindings) throws(KeychainFault) -> IntegrityFindings? {
         let pass = IntegrityScan(store, ledger: keys.ledger)
         while keys.verification.pause(milliseconds: Self.pause) {
@@ -101,13 +101,14 @@ extension KeychainStore {
         return outcome
     }
 
-    /// Whether rows and indexes are as they were committed. Verifies them now unless the last verification is of the store as it is.
+    /// Returns whether rows and indexes are as committed. Verifies them now, unless the last verification covers the
+    /// present state.
     package func verifiedIntegrity() throws(KeychainFault) -> IntegrityState {
         if keys.verification.isFinished { return integrity }
         return try verifyNow().isConsistent ? .verified : .damaged
     }
 
-    /// Called once a minute: looks for changes by other programs, and has the store verified once a day.
+    /// Called once a minute: detects changes by other programs, and requests a verification once a day.
     package func watchStore(now: ContinuousClock.Instant = .now) {
         try? store.findExternalChanges()
         keys.verification.renew(after: Self.verificationInterval, now: now)

@@ -1,8 +1,8 @@
 extension RecordStore {
-    /// Runs `body` in a transaction, with its part in the digest: how every change of a keychain is made.
+    /// Runs `body` in a transaction and updates the digest. Every change of a keychain uses this.
     ///
-    /// - Throws: `interactionNotAllowed` before the first unlock; `decode` if the header row is damaged: nothing is
-    ///   changed then, because the new header would hide it.
+    /// - Throws: `interactionNotAllowed` before the first unlock; `decode` if the header row is damaged. Nothing is
+    ///   changed then, because the new header would hide the damage.
     func write<Result>(
         by ledger: DigestLedger, _ body: (any RecordWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {

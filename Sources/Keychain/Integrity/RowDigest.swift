@@ -11,13 +11,13 @@ enum RowTable: UInt8, Sendable {
     case item = 7
 }
 
-/// Where a row stands in the order in which rows are verified: by table, then by number.
+/// The position of a row in the order of verification: by table, then by row number.
 struct RowPosition: Comparable, Sendable {
     var table: RowTable
-    /// Of directories and items their row; the few rows of the other tables are verified together.
+    /// The row number of a directory or item. The few rows of other tables are verified together.
     var id: Int64 = 0
 
-    /// Before every row.
+    /// The position before every row.
     static let start = RowPosition(table: .store, id: -1)
 
     static func < (a: RowPosition, b: RowPosition) -> Bool {
@@ -25,11 +25,11 @@ struct RowPosition: Comparable, Sendable {
     }
 }
 
-/// BLAKE2b-256(row digest key; table, row id, readable columns, nonces and tags, of keys the ciphertexts too) of single
+/// BLAKE2b-256(row digest key; table, row ID, readable columns, nonces and tags, for keys also ciphertexts) of single
 /// rows (contract, S2).
 ///
-/// What is hashed is one part (``KeyedHash``): the table's byte, then per column 8 bytes of a number or 4 bytes of a
-/// count and the bytes; for an absent value the count is 0xFFFF_FFFF. All numbers little endian.
+/// The input is one part (``KeyedHash``): the table's byte, then per column 8 bytes of a number, or 4 bytes of a size
+/// and the bytes; for an absent value the size is 0xFFFF_FFFF. All numbers are little-endian.
 struct RowDigest: Sendable {
     private let key: RevocableSecret
     private let headerKey: RevocableSecret
@@ -39,17 +39,19 @@ struct RowDigest: Sendable {
         headerKey = keys.header
     }
 
-    /// What the header row says; `decode` if it is not what was sealed.
+    /// Opens the header row.
+    ///
+    /// - Throws: `decode` if it is not authentic.
     func header(of record: StoreRecord) throws(KeychainFault) -> StoreHeader {
         try StoreHeader(opening: record.header, key: headerKey, store: record.identifier)
     }
 
-    /// The header row of the next commit.
+    /// Seals the header row of the next commit.
     func sealed(_ header: StoreHeader, store: [UInt8]) throws(KeychainFault) -> Sealed {
         try headerKey.using { (key) throws(CryptoError) in try header.sealed(by: key, store: store) }
     }
 
-    /// `header` is left out: it holds the sum.
+    /// Without `header`, which contains the sum.
     func sum(_ record: StoreRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.store)
         columns.add(Int64(record.format))
@@ -138,7 +140,7 @@ struct RowDigest: Sendable {
     }
 }
 
-/// The columns of one row as they are hashed.
+/// The columns of one row as input of the hash.
 private struct RowColumns {
     private(set) var bytes: [UInt8]
 
@@ -149,7 +151,7 @@ private struct RowColumns {
 
     mutating func add(_ number: Int64) { bytes.append(littleEndian: number) }
 
-    /// With the ciphertext: keys are few and short, and what is wrapped for others no check can open.
+    /// Includes the ciphertext: keys are few and short, and no check can open those that are wrapped for other devices.
     mutating func add(_ sealed: Sealed) {
         add(sealed.nonceAndTag.bytes)
         add(sealed.ciphertext)

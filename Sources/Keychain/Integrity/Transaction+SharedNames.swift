@@ -19,7 +19,9 @@ extension Transaction {
 
     // MARK: Items
 
-    /// - Returns: The number of items that were renamed.
+    /// Renames all but one of these items.
+    ///
+    /// - Returns: The number of renamed items.
     private func separateItems(_ rows: [RowID]) throws(KeychainFault) -> Int {
         let items = try readable(rows) { (row) throws(KeychainFault) in try item(id: row) }
         let last = items.max { $0.modificationDate < $1.modificationDate }
@@ -126,7 +128,7 @@ extension Transaction {
         return found
     }
 
-    /// The first of `name~2`, `name~3`, … that is free.
+    /// Returns the first free name of `name~2`, `name~3`, …
     private func freeName(
         after name: AttributeValue, _ isFree: (AttributeValue) throws(KeychainFault) -> Bool
     ) throws(KeychainFault) -> AttributeValue {

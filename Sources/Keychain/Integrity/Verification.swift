@@ -6,8 +6,8 @@ package enum IntegrityState: String, Sendable {
     case verifying
     /// Every row is as it was committed, and the indexes agree with the rows.
     case verified
-    /// Rows are missing, older than they should be, or were never committed, or indexes are wrong; or another program has changed
-    /// the store, and it is not verified again yet.
+    /// Rows are missing, older than they should be, or were never committed; or indexes are wrong; or another program
+    /// has changed the store and it has not been verified again yet.
     case damaged
 }
 
@@ -24,10 +24,10 @@ package struct IntegrityReport: Hashable, Sendable {
     }
 }
 
-/// Schedules the verification of rows and indexes, and keeps its result.
+/// Schedules the verification of rows and indexes, and stores its result.
 ///
-/// One worker thread waits here. It verifies after each unlock, after a change by another program and once a day; a lock stops it.
-/// Threads that are about to add a name wait here until the indexes are known.
+/// One worker thread waits here. It verifies after each unlock, after a change by another program and once a day; a
+/// lock stops it. Threads that are about to add a name wait here until the state of the indexes is known.
 package final class Verification: Sendable {
     private enum Phase {
         case idle
@@ -39,9 +39,9 @@ package final class Verification: Sendable {
     private struct State: Sendable {
         var phase = Phase.idle
         var isUnlocked = false
-        /// Another program has changed the store since the last verification began.
+        /// Whether another program has changed the store since the start of the last verification.
         var isChanged = false
-        /// This has not been reported yet.
+        /// Whether that has not been reported yet.
         var hasUnreportedChange = false
         var isClosed = false
         var hasWorker = false
@@ -81,7 +81,7 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Whether ``integrity`` is the result of a verification of the store as it is.
+    /// Whether ``integrity`` is the result of a verification of the present state.
     var isFinished: Bool {
         state.withLock { state in
             if case .finished = state.phase { !state.isChanged } else { false }
@@ -96,7 +96,7 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Verifies again if the last verification ended so long ago.
+    /// Requests a verification if the last one ended more than `age` ago.
     func renew(after age: Duration, now: ContinuousClock.Instant) {
         state.withLockAndSignal { state in
             guard case .finished(_, let end) = state.phase, now - end >= age else { return }
@@ -104,7 +104,7 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Another program has changed the store: neither rows nor indexes are known any more.
+    /// Records that another program has changed the store: the state of rows and indexes is unknown.
     func noteExternalChange() {
         state.withLockAndSignal { state in
             (state.isChanged, state.hasUnreportedChange) = (true, true)
@@ -116,7 +116,8 @@ package final class Verification: Sendable {
     func locked() { state.withLockAndSignal { $0.isUnlocked = false } }
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 
-    /// Records the result of the worker's verification, unless ``note(_:)`` has recorded a newer one or asked for another.
+    /// Records the result of the worker's verification, unless ``note(_:)`` has recorded a newer one or requested
+    /// another.
     func finish(isConsistent: Bool) {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }
@@ -135,7 +136,8 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Records the state of the indexes, unless ``note(_:)`` has found them wrong in the meantime and asked for another verification.
+    /// Records the state of the indexes, unless ``note(_:)`` has found them wrong in the meantime and requested another
+    /// verification.
     func finishIndexes(_ trust: IndexTrust) {
         state.withLockAndSignal { state in
             if case .wanted = state.phase, indexes.value == .wrong { return }
@@ -143,7 +145,7 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Called before the worker thread is started: from then on new names wait for it, even if it has not run yet.
+    /// Called before the worker thread is started: new names then wait for it, even if it has not run yet.
     func expectWorker() {
         state.withLock { state in
             // Wrong indexes may have been found before the worker was started.
@@ -152,13 +154,13 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Work for the worker.
+    /// A task of the worker.
     enum Task {
         case verify
         case reportExternalChange
     }
 
-    /// Waits for work; nil once the store is closed.
+    /// Blocks until there is a task; nil once the store is closed.
     func begin() -> Task? {
         expectWorker()
         let task = state.wait(seconds: nil) { state -> Task?? in
@@ -174,13 +176,13 @@ package final class Verification: Sendable {
         return task ?? nil
     }
 
-    /// Leaves the store to others for a moment; false if the work is to stop.
+    /// Pauses for other users of the store. Returns false if the worker must stop.
     func pause(milliseconds: Int) -> Bool {
         let stop = state.wait(milliseconds: milliseconds) { $0.mayRun ? nil : true }
         return stop == nil
     }
 
-    /// Pauses unless threads wait for the indexes; false if the work must stop.
+    /// Pauses unless threads wait for the indexes. Returns false if the worker must stop.
     func pauseForIndexes(milliseconds: Int) -> Bool {
         let mayContinue = state.wait(milliseconds: milliseconds) { state -> Bool? in
             guard state.mayRun else { return false }
@@ -189,7 +191,7 @@ package final class Verification: Sendable {
         return mayContinue ?? true
     }
 
-    /// The verification was not completed: it is repeated at the next unlock.
+    /// Records that the verification was not completed: it is repeated at the next unlock.
     func interrupt() {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }
@@ -204,8 +206,8 @@ package final class Verification: Sendable {
     /// Whether ``awaitIndexes()`` would wait.
     var areIndexesAwaited: Bool { !indexes.value.isSettled && state.withLock { $0.isUnderWay } }
 
-    /// Waits until the indexes are known, if a worker is about to compare them. All threads together wait at most a second per
-    /// verification: otherwise each new item of a very large keychain would be delayed.
+    /// Blocks until the state of the indexes is known, if a worker is about to compare them. All threads together wait
+    /// at most a second per verification, because each new item of a very large keychain would otherwise be delayed.
     func awaitIndexes() {
         guard !indexes.value.isSettled else { return }
         let left = state.withLockAndSignal { state -> Duration? in

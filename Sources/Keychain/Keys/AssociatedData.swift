@@ -1,6 +1,6 @@
 package import SecretCrypto
 
-/// What a sealed field is. Raw values are part of the store format.
+/// The identifier of a sealed field. Raw values are part of the store format.
 package enum SealedField: UInt8, Sendable {
     case metadata = 1
     case secret = 2
@@ -16,16 +16,17 @@ package enum SealedField: UInt8, Sendable {
     case pastUserKey = 11
 }
 
-/// What is bound to a ciphertext without being in it: which field of which row of which store it is.
+/// Associated data, which identify the field, the row and the store of a ciphertext.
 ///
-/// Field (1 byte), store id (as a part), then numbers of fixed width and parts that are preceded by their count, so that
-/// no two different lists give the same bytes.
+/// Field (1 byte), store ID (as a part), then numbers of fixed width and parts that are preceded by their size, so that
+/// different lists have different bytes.
 package struct AssociatedData: Hashable, Sendable {
     package private(set) var bytes: [UInt8]
 
     package init(_ field: SealedField, store: [UInt8]) {
         bytes = []
-        // Most are those of an item's row, with one seal: made for each row that is opened, so in one piece.
+        // The size of an item's row with one nonce and tag, the most frequent case, which is built for each row that is
+        // opened.
         bytes.reserveCapacity(160)
         bytes.append(field.rawValue)
         append(part: store)
@@ -33,27 +34,27 @@ package struct AssociatedData: Hashable, Sendable {
 
     package mutating func append(_ number: Int64) { bytes.append(littleEndian: number) }
 
-    /// A part of any size; nil is not the same as an empty one.
+    /// Appends a part of any size. Nil differs from an empty part.
     package mutating func append(part: [UInt8]?) {
         guard let part else { return bytes.append(littleEndian: UInt32.max) }
         bytes.append(littleEndian: UInt32(clamping: part.count))
         bytes.append(contentsOf: part)
     }
 
-    /// Seals as one part.
+    /// Appends nonces and tags as one part.
     package mutating func append(noncesAndTags: [NonceAndTag]) {
         bytes.append(littleEndian: UInt32(clamping: noncesAndTags.count * NonceAndTag.byteCount))
         for nonceAndTag in noncesAndTags { bytes.append(contentsOf: nonceAndTag.bytes) }
     }
 
-    /// This, followed by numbers.
+    /// Returns these data followed by numbers.
     package consuming func adding(_ numbers: Int64...) -> AssociatedData {
         var longer = self
         for number in numbers { longer.append(number) }
         return longer
     }
 
-    /// This, followed by a part.
+    /// Returns these data followed by a part.
     package consuming func adding(part: [UInt8]?) -> AssociatedData {
         var longer = self
         longer.append(part: part)
@@ -61,7 +62,7 @@ package struct AssociatedData: Hashable, Sendable {
     }
 }
 
-/// What a key is derived for, or a MAC made: the first part of what is hashed. Part of the store format.
+/// The purpose of a derived key or a MAC: the first part of the hash's input. Part of the store format.
 enum KeyLabel {
     static let recoveryKey = Array("keychainfs recovery key".utf8)
     static let keyFile = Array("keychainfs key file".utf8)

@@ -1,4 +1,4 @@
-/// Reads a short run of bytes from front to back; whatever does not fit is `decode`, never a trap.
+/// Reads a short sequence of bytes. Missing bytes are `decode`, never a trap.
 struct ByteReader {
     private let source: ArraySlice<UInt8>
     private var position: Int
@@ -12,8 +12,8 @@ struct ByteReader {
 
     var isAtEnd: Bool { position == source.endIndex }
 
-    /// Reads a number of at most 64 bits, least significant byte first. Shifts a `UInt64` and counts by hand: a debug build does not
-    /// specialize generic integers and ranges, which took 3 % of the time of all tests.
+    /// Reads a number of at most 64 bits, least significant byte first. Shifts a `UInt64` in a loop with an index: a
+    /// debug build does not specialize generic integers and ranges, which took 3 % of the time of all tests.
     mutating func integer<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(KeychainFault) -> Number {
@@ -33,12 +33,12 @@ struct ByteReader {
         Array(try slice(count))
     }
 
-    /// A count (32 bits), then as many bytes.
+    /// Reads a size (32 bits), then that number of bytes.
     mutating func counted() throws(KeychainFault) -> [UInt8] {
         Array(try countedSlice())
     }
 
-    /// The same without a copy.
+    /// Reads a size (32 bits), then that number of bytes, without a copy.
     mutating func countedSlice() throws(KeychainFault) -> ArraySlice<UInt8> {
         let count = try integer(UInt32.self)
         return try slice(Int(count))
@@ -50,13 +50,13 @@ struct ByteReader {
         return source[position..<position + count]
     }
 
-    /// All that is left.
+    /// Reads all remaining bytes.
     mutating func rest() -> [UInt8] {
         defer { position = source.endIndex }
         return Array(source[position...])
     }
 
-    /// Nothing may be left.
+    /// Requires that all bytes have been read.
     func finish() throws(KeychainFault) {
         guard isAtEnd else { throw .decode }
     }

@@ -1,22 +1,24 @@
 package import SecretCrypto
 
-/// One generation of the keys of a protection class, or the Always look-up and name keys.
+/// The keys of a protection class in one generation, or the Always lookup and name keys.
 ///
-/// Shared by all who use them; `revoke` takes them away from all at once.
+/// Shared by all users; `revoke` wipes them for all.
 package final class ClassKeys: Sendable {
     package let purpose: KeyPurpose
     package let generation: Int64
-    /// Seals metadata; of the Always look-up keys the one that makes tags.
+    /// The key for metadata; of the Always lookup keys the key for tags.
     package let metadata: RevocableSecret
-    /// Seals contents; of the Always look-up keys the one that seals directory names.
+    /// The key for secrets; of the Always lookup keys the key for directory names.
     package let secret: RevocableSecret
-    /// WhenUnlockedUnlessOpen: the X25519 secret key that opens what was added while locked.
+    /// WhenUnlockedUnlessOpen: the X25519 secret key that opens items added while locked.
     package let exchange: RevocableSecret?
-    /// WhenUnlockedUnlessOpen: its public key, which outlives a lock. Comes from the sealed secret key, so nobody
-    /// can put another in its place.
+    /// WhenUnlockedUnlessOpen: its public key, which remains after a lock. Derived from the sealed secret key, so that
+    /// it cannot be replaced.
     package let publicKey: [UInt8]?
 
-    /// From the wrapped bytes; `invalidParameter` if their count is wrong.
+    /// Creates keys from unwrapped bytes.
+    ///
+    /// - Throws: `invalidParameter` if their number is wrong.
     init(purpose: KeyPurpose, generation: Int64, material: borrowing SecretBytes) throws(CryptoError) {
         guard material.count == purpose.materialCount else { throw .invalidParameter }
         self.purpose = purpose
@@ -35,7 +37,7 @@ package final class ClassKeys: Sendable {
     /// Whether the keys can be used now. May change at any time.
     package var isAvailable: Bool { metadata.isAvailable }
 
-    /// Whether both are the same, compared in constant time; false once either is revoked.
+    /// Whether both are equal, compared in constant time; false once either is revoked.
     func hasSameKeys(as other: ClassKeys) -> Bool {
         Self.areEqual(metadata, other.metadata) && Self.areEqual(secret, other.secret)
             && publicKey == other.publicKey
@@ -51,7 +53,7 @@ package final class ClassKeys: Sendable {
         }
     }
 
-    /// Wipes the keys, but for a public one; returns when their users are done.
+    /// Wipes the keys except the public one. Returns when no thread uses them.
     func revoke() {
         metadata.revoke()
         secret.revoke()
@@ -60,13 +62,13 @@ package final class ClassKeys: Sendable {
 }
 
 extension KeyPurpose {
-    /// Bytes of a generation's keys.
+    /// The size of a generation's keys in bytes.
     var materialCount: Int {
         self == .protection(.whenUnlockedUnlessOpen) ? 3 * AEAD.keyCount : 2 * AEAD.keyCount
     }
 
-    /// What a generation is wrapped under, each wrapping once (contract, S3). Nothing else is ever accepted: who has
-    /// the device key could else plant class keys that he knows.
+    /// The keys under which a generation is wrapped, once each (contract, S3). No other wrapping is accepted, because
+    /// an attacker with the device key could otherwise plant known class keys.
     var wrappings: [Wrapping] {
         switch self {
         case .protection(.whenUnlockedUnlessOpen), .protection(.whenUnlocked), .protection(.afterFirstUnlock):
@@ -79,11 +81,11 @@ extension KeyPurpose {
         }
     }
 
-    /// Every purpose there is.
+    /// All purposes.
     static let all: [KeyPurpose] = ProtectionClass.allCases.map { .protection($0) } + [.alwaysLookup]
 }
 
 extension Wrapping {
-    /// Whether it is by one device for itself; the others are for all (device 0).
+    /// Whether a wrapping is created by one device for itself; others are for all devices (device 0).
     var isOfOneDevice: Bool { self != .userKey }
 }

@@ -1,22 +1,22 @@
 import SecretCrypto
 
-/// What a device still has to write to be at home in a store: its record, ThisDeviceOnly keys of its own, and its
-/// wrappings of the Always keys (contract, S3). Empty for a device that has it all.
+/// The records that a device must add to a store that it uses: its device record, its own ThisDeviceOnly keys, and its
+/// wrappings of the Always keys (contract, S3). Empty for an enrolled device.
 struct DeviceEnrollment {
     let device: DeviceRecord
     let isNewDevice: Bool
-    /// Purposes that get a generation of their own, and which.
+    /// The purposes that get a new generation, and its number.
     private(set) var fresh: [(purpose: KeyPurpose, generation: Int64)] = []
-    /// Records by user key that lack a wrapping by this device's key.
+    /// The records wrapped by the user key that lack a wrapping by this device's key.
     private(set) var unshared: [ClassKeyRecord] = []
 
-    /// From what the store holds; calculates only.
+    /// Determines the missing records from those of the store. Writes nothing.
     init(tag: [UInt8], devices: [DeviceRecord], records: [ClassKeyRecord], hasPassphrase: Bool) {
         if let known = devices.first(where: { $0.tag == tag }) {
             device = known
             isNewDevice = false
         } else {
-            // A number is never given twice, even if a record was lost.
+            // A number is never reused, even if a record was lost.
             let used = devices.map(\.id) + records.map(\.device)
             device = DeviceRecord(id: (used.filter(ClassKeyRecord.numbers.contains).max() ?? 0) + 1, tag: tag)
             isNewDevice = true
@@ -36,7 +36,8 @@ struct DeviceEnrollment {
 
     var isEmpty: Bool { !isNewDevice && fresh.isEmpty && unshared.isEmpty }
 
-    /// Writes what is missing. A user-key record that does not open is left out: it is damaged for all.
+    /// Writes the missing records. Ignores a user-key record that cannot be opened, because it is damaged for all
+    /// devices.
     func write(to writer: any RecordWriter, keys: borrowing WrappingKeys) throws(KeychainFault) {
         if isNewDevice { try writer.put(device) }
         for (purpose, generation) in fresh {

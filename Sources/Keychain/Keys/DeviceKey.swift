@@ -1,18 +1,18 @@
 package import SecretCrypto
 
-/// Whence the device key comes: 32 random bytes that stay on this machine (later in its TPM).
+/// The source of the device key: 32 random bytes that stay on this machine.
 package protocol DeviceKeyProvider: Sendable {
     func deviceKey() throws(KeychainFault) -> SecretBytes
 }
 
-/// What follows from a device key.
+/// Values derived from a device key.
 package enum DeviceKey {
-    /// Bytes of a device key.
+    /// The size of a device key in bytes.
     package static let byteCount = 32
-    /// Bytes of ``DeviceRecord/tag``.
+    /// The size of ``DeviceRecord/tag`` in bytes.
     package static let tagCount = 16
 
-    /// How a device finds its record: BLAKE2b-128(device key; store id). Says nothing to who lacks the key.
+    /// The tag by which a device finds its record: BLAKE2b-128(device key; store ID). Meaningless without the key.
     package static func tag(
         _ key: borrowing SecretBytes, store: [UInt8]
     ) throws(CryptoError) -> [UInt8] {

@@ -17,27 +17,27 @@ extension KeyRing {
         return keys.isAvailable
     }
 
-    /// Whether there may be a row that cannot be opened now: the keychain is not unlocked, or keys of it are another device's or
-    /// wait for a passphrase slot.
+    /// Whether rows may exist that cannot be opened now: the keychain is not unlocked, or some of its keys are another
+    /// device's or require a passphrase slot.
     package var mayLackKeys: Bool { current.withLock { $0.lock != .unlocked || $0.table.isMissingKeys } }
 
-    /// Whether a row is bound to another device: not listed, and never to be opened here (contract, L6).
+    /// Whether a row belongs to another device: it is not listed and cannot be opened here (contract, L6).
     package func isForeign(_ protection: ProtectionClass, generation: Int64) -> Bool {
         if case .foreign = current.withLock({ $0.table[.protection(protection), generation] }) { true } else { false }
     }
 
-    /// The classes and generations whose keys are another device's.
+    /// Returns the classes and generations whose keys are another device's.
     func foreignGenerations() -> [(protection: ProtectionClass, generation: Int64)] {
         current.withLock { $0.table.foreign }
     }
 
-    /// Records of class keys that are not what was written, while another one for the same place is.
+    /// The records of class keys that are not authentic, while another one with the same identity is.
     var mismatchedKeys: Set<ClassKeyRecord> { current.withLock { $0.table.mismatchedKeys } }
 
-    /// The keys of an existing row, usable at this moment.
+    /// Returns the keys of an existing row, which can be used at this time.
     ///
-    /// - Throws: `interactionNotAllowed` if they are locked or another device's, `decode` if they are damaged or
-    ///   there never were any.
+    /// - Throws: `interactionNotAllowed` if they are locked or another device's; `decode` if they are damaged or never
+    ///   existed.
     package func keys(for purpose: KeyPurpose, generation: Int64) throws(KeychainFault) -> ClassKeys {
         let (entry, lock) = current.withLock { ($0.table[purpose, generation], $0.lock) }
         switch entry {
@@ -47,17 +47,17 @@ extension KeyRing {
         case .damaged, .ownerless: throw .decode
         case .foreign, .withheld: throw .interactionNotAllowed
         case nil:
-            // Before that it may be merely closed.
+            // Before the keys have been read, a missing generation may only be locked.
             let isComplete = lock.isAfterFirstUnlock && lock.permits(purpose.availability)
             throw isComplete ? .decode : .interactionNotAllowed
         }
     }
 
-    /// The keys for a new row: the newest generation of this device's. Locked ones are given too, for the sake of
-    /// UnlessOpen's public key: their use throws.
+    /// Returns the keys for a new row: the newest generation of this device. Locked keys are returned, too, because of
+    /// WhenUnlockedUnlessOpen's public key; using the others throws.
     ///
-    /// - Throws: `interactionNotAllowed` if the lock state forbids the class or nobody has made keys for it yet, `decode` if
-    ///   they are damaged.
+    /// - Throws: `interactionNotAllowed` if the lock state forbids the class or it has no keys yet; `decode` if they
+    ///   are damaged.
     package func currentKeys(for protection: ProtectionClass) throws(KeychainFault) -> ClassKeys {
         let purpose = KeyPurpose.protection(protection)
         let (entry, isExpected) = current.withLock { state in
@@ -70,24 +70,29 @@ extension KeyRing {
         }
     }
 
-    /// The keys of the store as a whole; `interactionNotAllowed` before the first unlock.
+    /// Returns the keys of the store itself.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock.
     package func masterKeys() throws(KeychainFault) -> MasterKeys {
         guard let master = current.withLock({ $0.master }) else { throw .interactionNotAllowed }
         return master
     }
 
-    /// The Always look-up and name keys. They have one generation only: tags must stay.
+    /// Returns the Always lookup and name keys. They have one generation, because tags must not change.
     package func alwaysKeys() throws(KeychainFault) -> ClassKeys {
         try keys(for: .alwaysLookup, generation: 1)
     }
 
-    /// BLAKE2b-128(look-up key; parts); `interactionNotAllowed` before the first unlock.
+    /// BLAKE2b-128(lookup key; parts).
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock.
     package func lookupTag(parts: [[UInt8]]) throws(KeychainFault) -> [UInt8] {
         try Self.tag(parts, key: masterKeys().lookup)
     }
 
-    /// BLAKE2b-128(Always look-up key; parts), also before the first unlock; `interactionNotAllowed` on a device that
-    /// has never unlocked the store.
+    /// BLAKE2b-128(Always lookup key; parts), also before the first unlock.
+    ///
+    /// - Throws: `interactionNotAllowed` on a device that has never unlocked the store.
     package func alwaysTag(parts: [[UInt8]]) throws(KeychainFault) -> [UInt8] {
         try Self.tag(parts, key: alwaysKeys().metadata)
     }
@@ -98,12 +103,14 @@ extension KeyRing {
 }
 
 extension KeyRing {
-    /// What the header row says; `decode` if it is not what was sealed.
+    /// Opens the header row.
+    ///
+    /// - Throws: `decode` if it is not authentic.
     package func header(of record: StoreRecord) throws(KeychainFault) -> StoreHeader {
         try StoreHeader(opening: record.header, key: masterKeys().header, store: storeID)
     }
 
-    /// The header row of the next commit.
+    /// Seals the header row of the next commit.
     package func sealed(_ header: StoreHeader) throws(KeychainFault) -> Sealed {
         let store = storeID
         return try masterKeys().header.using { (key) throws(CryptoError) in

@@ -1,10 +1,10 @@
 import Synchronization
 
 extension KeyRing {
-    /// Calls `body` at once with the state as it is, then after each unlock, also one of what was unlocked already, and after
-    /// each lock; for the rest of the ring's life. What is told last is so.
+    /// Calls `body` immediately with the present state, then after each unlock, even of an unlocked keychain, and after
+    /// each lock, during the lifetime of the ring. The last call contains the present state.
     ///
-    /// On the thread that unlocked or locked: `body` must neither wait nor call the ring.
+    /// Called on the thread that unlocks or locks: `body` must neither block nor call the ring.
     package func watch(_ body: @escaping @Sendable (LockState) -> Void) {
         transition.withLock { _ in
             watchers.withLock { $0.append(body) }
@@ -12,7 +12,7 @@ extension KeyRing {
         }
     }
 
-    /// Within ``transition``: two who change the state tell it in that order.
+    /// Called while ``transition`` is locked, so that observers are notified in the order of the changes.
     func notifyObservers() {
         let state = state
         for body in watchers.withLock({ $0 }) { body(state) }

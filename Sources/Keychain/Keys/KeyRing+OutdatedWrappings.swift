@@ -1,9 +1,9 @@
 import SecretCrypto
 
-/// Class keys of this device that lie under a past user key: who rotated it on another device lacked this device's key,
-/// so it is for this one to bring them under the present user key, at its next unlock (contract, S3, L5).
+/// Rewraps this device's class keys that are wrapped under a past user key. Another device that rotated the user key
+/// did not have this device's key, so this device must do that at its next unlock (contract, S3, L5).
 extension KeyRing {
-    /// Such records, sealed anew; what does not open stays as it is.
+    /// Returns such records, wrapped under the present user key. Damaged records stay unchanged.
     func renewed(
         _ records: KeySnapshot, userKey: borrowing SecretBytes, keys: borrowing WrappingKeys
     ) throws(KeychainFault) -> [ClassKeyRecord] {
@@ -25,8 +25,8 @@ extension KeyRing {
 }
 
 extension KeySnapshot {
-    /// What a device has under a past user key. Its own wrappings only: who once knew a user key, but no device key, must
-    /// not be able to plant class keys.
+    /// Returns the records of a device under a past user key. Only its own wrappings: an attacker who once knew a user key,
+    /// but no device key, must not be able to plant class keys.
     func outdated(tag: [UInt8]) -> [ClassKeyRecord] {
         guard let device = device(tag: tag) else { return [] }
         return classKeys.filter { record in
@@ -35,7 +35,9 @@ extension KeySnapshot {
         }
     }
 
-    /// - Throws: `decode` if there is no such key, or it is not what was sealed.
+    /// Opens a past user key.
+    ///
+    /// - Throws: `decode` if it does not exist or is not authentic.
     func pastUserKey(_ generation: Int64, userKey: borrowing SecretBytes) throws(KeychainFault) -> SecretBytes {
         guard let record = userKeys.first(where: { $0.generation == generation }) else { throw .decode }
         do throws(CryptoError) {
@@ -45,7 +47,7 @@ extension KeySnapshot {
         }
     }
 
-    /// With these instead of the records of the same places.
+    /// Returns a copy in which these records replace those with the same identity.
     func replacing(_ records: [ClassKeyRecord]) -> KeySnapshot {
         var replaced = self
         for record in records {

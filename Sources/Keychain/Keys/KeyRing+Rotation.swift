@@ -1,29 +1,31 @@
 package import SecretCrypto
 import Synchronization
 
-/// New keys for a keychain that is in use: what `slot remove` and `rekey` begin with (contract, L5).
+/// Rotates the keys of a keychain that is in use, for `slot remove` and `rekey` (contract, L5).
 extension KeyRing {
-    /// The user key that an unlock secret opens, for what changes keys; of a passphrase one Argon2id. Wiped with the value.
+    /// Opens the user key with an unlock secret, for operations that change keys. A passphrase costs one Argon2id.
+    /// Wiped with the value.
     ///
-    /// - Throws: as ``unlock(with:acceptingRollback:)``.
+    /// - Throws: The errors of ``unlock(with:acceptingRollback:)``.
     package func userKey(with secret: borrowing UnlockSecret) throws(KeychainFault) -> SecretBytes {
         let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         let root = try SlotUnlock.root(of: secret, store: records.store)
         return try SlotUnlock.userKey(root: root.bytes, kind: root.kind, slots: records.slots, store: records.store)
     }
 
-    /// Starts a new user key, wrapped for every slot but those of `removed`, and a new generation of the class keys of this
-    /// device, in one transaction. What is written when it returns, or later, is sealed under the new ones.
+    /// Creates a new user key, wrapped for every slot except those of `removed`, and a new generation of this device's
+    /// class keys, in one transaction. Later writes use the new keys.
     ///
-    /// Items are as they were: the keys of past generations stay in the store, under the new user key. In whatever state
-    /// the keychain is locked, it stays so.
+    /// Items stay unchanged: the keys of past generations stay in the store, wrapped under the new user key. The lock
+    /// state stays the same.
     ///
     /// - Parameters:
-    ///   - userKey: the present one, of ``userKey(with:)``.
-    ///   - body: what else belongs into the transaction; runs last, and sees the new slots and keys.
-    /// - Returns: the slots that are gone: `removed`, and those that could not be kept because their record is damaged.
-    /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed` if it is not the user key any more; `param` if
-    ///   no slot is left; `decode` if rows of keys are damaged; and what the store throws. Nothing is changed then.
+    ///   - userKey: The present user key, a result of ``userKey(with:)``.
+    ///   - body: Further changes of the transaction. Called last, with the new slots and keys.
+    /// - Returns: The removed slots: `removed`, and those whose record is damaged.
+    /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed` if it is no longer the user key; `param`
+    ///   if no slot would remain; `decode` if rows of keys are damaged; the errors of the store. Nothing is changed
+    ///   then.
     package func renewKeys(
         userKey: borrowing SecretBytes, removing removed: Set<Int64> = [],
         with body: (any RecordWriter) throws(KeychainFault) -> Void = { _ in }
@@ -49,14 +51,14 @@ extension KeyRing {
         }
     }
 
-    /// Writes a new generation; the device is entered in the store if it is not yet. Returns all keys, opened before the
-    /// commit: what cannot be installed is not committed either.
+    /// Writes a new generation, and enrolls the device if necessary. Returns all keys, opened before the commit, so
+    /// that keys that cannot be installed are not committed.
     func startGeneration(
         _ writer: any RecordWriter, userKey: borrowing SecretBytes, _ generation: Int64
     ) throws(KeychainFault) -> KeyTable {
         let keys = try wrappingKeys(userKey: userKey, generation: generation)
         let hasPassphrase = try KeySnapshot(writer).hasPassphrase(userKey: userKey)
-        try KeySnapshot(writer).enrolment(tag: deviceTag, hasPassphrase: hasPassphrase).write(to: writer, keys: keys)
+        try KeySnapshot(writer).enrollment(tag: deviceTag, hasPassphrase: hasPassphrase).write(to: writer, keys: keys)
         let records = try KeySnapshot(writer)
         guard let device = records.device(tag: deviceTag) else { throw .decode }
         try NewKeyGeneration(after: records.classKeys, device: device, hasPassphrase: hasPassphrase, keys: keys)
@@ -64,8 +66,8 @@ extension KeyRing {
         return try KeySnapshot(writer).table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys)
     }
 
-    /// Takes the keys over. Those of a locked class are wiped again at once (of UnlessOpen the public key stays), and those
-    /// that the last passphrase slot has taken with it.
+    /// Installs the keys. Wipes those of a locked class again immediately (except WhenUnlockedUnlessOpen's public key),
+    /// and those that were removed with the last passphrase slot.
     func install(_ table: KeyTable) throws(KeychainFault) {
         let isClosed = transition.withLock { _ in
             let (useless, retired, isClosed) = current.withLock { state -> ([ClassKeys], [RevocableSecret], Bool) in

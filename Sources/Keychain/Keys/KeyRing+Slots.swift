@@ -1,27 +1,28 @@
 package import SecretCrypto
 
-/// What a change of slots has done.
+/// The result of a change of slots.
 package struct SlotChange: Hashable, Sendable {
     /// The slot that was added, changed or removed.
     package let id: Int64
-    /// Items of WhenPasscodeSetThisDeviceOnly that are gone with the last passphrase slot.
+    /// The number of items of WhenPasscodeSetThisDeviceOnly that were deleted with the last passphrase slot.
     package var deletedItems = 0
-    /// Slots that nobody vouched for, damaged or forged: they have not been wrapped for and are gone.
+    /// The slots that were removed because their records are damaged or forged, so that the new user key was not
+    /// wrapped for them.
     package var lostSlots: [Int64] = []
 
     package init(id: Int64) { self.id = id }
 }
 
-/// Key slots, each added, changed and removed alone in one transaction, without an item sealed anew (contract, L5).
+/// Adds, changes and removes key slots, each in one transaction and without resealing items (contract, L5).
 ///
-/// Every change needs the root of a slot, in whatever state the keychain is: an unlocked one is no authority over its
-/// slots. Each ends with an empty log (S8).
+/// Every change requires the root key of a slot, in any lock state: an unlocked keychain gives no authority over its
+/// slots. Each change ends with an empty log (S8).
 extension KeyRing {
-    /// Adds a slot; of a passphrase at the cost that the store has.
+    /// Adds a slot; for a passphrase at the store's cost.
     ///
-    /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed`; `slotRefused` for a secret that opens a slot
-    ///   already; `inUse` if somebody has changed the cost
-    ///   meanwhile; `decode` if rows of keys are damaged; and what the store throws. Nothing is changed then.
+    /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed`; `slotRefused` for a secret that opens a
+    ///   slot already; `inUse` if another process has changed the cost in the meantime; `decode` if rows of keys are
+    ///   damaged; the errors of the store. Nothing is changed then.
     package func addSlot(
         _ new: borrowing UnlockSecret, authorizedBy root: borrowing SlotRootKey
     ) throws(KeychainFault) -> SlotChange {
@@ -39,14 +40,15 @@ extension KeyRing {
         return SlotChange(id: id)
     }
 
-    /// Gives a slot another secret, of any kind. The one that it had opens the store no more: the user key and the class
-    /// keys of what is written from then on are new ones.
+    /// Replaces the secret of a slot by another one of any type. The previous secret no longer opens the store: the
+    /// user key and the class keys for later writes are rotated.
     ///
     /// - Parameters:
-    ///   - cost: what a guess of the passphrase is to cost at least; nothing is ever lowered.
-    ///   - deletesPasscodeItems: whether items of WhenPasscodeSetThisDeviceOnly may go with the last passphrase slot.
-    /// - Throws: `itemNotFound` without such a slot, `slotRefused`, `param` for a cost of a secret that has none, and as
-    ///   ``addSlot(_:authorizedBy:)``.
+    ///   - cost: The minimum cost of a guess of the passphrase. A present cost is never reduced.
+    ///   - deletesPasscodeItems: Whether items of WhenPasscodeSetThisDeviceOnly may be deleted with the last passphrase
+    ///     slot.
+    /// - Throws: `itemNotFound` without such a slot; `slotRefused`; `param` for a cost with a secret that is not a passphrase; the
+    ///   errors of ``addSlot(_:authorizedBy:)``.
     package func changeSlot(
         _ id: Int64, to new: borrowing UnlockSecret, cost: Argon2id.Cost? = nil,
         authorizedBy root: borrowing SlotRootKey, deletesPasscodeItems: Bool = false
@@ -68,9 +70,9 @@ extension KeyRing {
         }
     }
 
-    /// Removes a slot: it opens the store no more; an older copy of the file it does.
+    /// Removes a slot. Its secret no longer opens the store, but still opens older copies of the file.
     ///
-    /// - Throws: as ``changeSlot(_:to:cost:authorizedBy:deletesPasscodeItems:)``.
+    /// - Throws: The errors of ``changeSlot(_:to:cost:authorizedBy:deletesPasscodeItems:)``.
     package func removeSlot(
         _ id: Int64, authorizedBy root: borrowing SlotRootKey, deletesPasscodeItems: Bool = false
     ) throws(KeychainFault) -> SlotChange {
@@ -84,7 +86,7 @@ extension KeyRing {
 
     // MARK: Transactions
 
-    /// Changes slots, then renews the user key and the class keys, all in one transaction.
+    /// Changes slots, and then rotates the user key and the class keys, all in one transaction.
     private func changeSlots(
         by root: borrowing SlotRootKey, deletesPasscodeItems: Bool,
         _ body: (borrowing SlotTransaction) throws(KeychainFault) -> SlotChange
@@ -113,22 +115,22 @@ extension KeyRing {
         let result = try store.write(by: ledger) { (writer) throws(KeychainFault) in
             try body(SlotTransaction(writer, root: root))
         }
-        // Who keeps it says if it cannot.
+        // The store of commit numbers reports a failure.
         try? keepCommitNumber()
         do throws(KeychainFault) { try store.truncateLog() } catch { store.eraseLogSoon() }
         return result
     }
 
-    /// Keys of WhenPasscodeSetThisDeviceOnly, which has come back with a passphrase slot.
+    /// Creates keys of WhenPasscodeSetThisDeviceOnly after a passphrase slot has been added again.
     private func passcodeKeys(_ edit: borrowing SlotTransaction) throws(KeychainFault) -> KeyTable {
         let keys = try wrappingKeys(userKey: edit.userKey, generation: edit.records.store.userKeyGeneration)
-        try KeySnapshot(edit.writer).enrolment(tag: deviceTag, hasPassphrase: true).write(to: edit.writer, keys: keys)
+        try KeySnapshot(edit.writer).enrollment(tag: deviceTag, hasPassphrase: true).write(to: edit.writer, keys: keys)
         return try KeySnapshot(edit.writer).table(tag: deviceTag, hasPassphrase: true, keys: keys)
     }
 }
 
 extension StoreRecord {
-    /// With a cost that is nowhere lower than the present one, and another salt if it is higher.
+    /// Returns the record with a cost that is in no respect lower than the present one, and a new salt if it is higher.
     fileprivate func raised(to wanted: Argon2id.Cost?) -> StoreRecord {
         guard let wanted else { return self }
         var raised = self

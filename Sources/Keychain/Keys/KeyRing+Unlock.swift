@@ -2,14 +2,14 @@ package import SecretCrypto
 import Synchronization
 
 extension KeyRing {
-    /// Unlocks with a passphrase: one Argon2id, then every key that it opens. If already unlocked it verifies the
-    /// passphrase and changes nothing. A device that is new to the store is entered in it, if it can be written.
+    /// Unlocks with a passphrase: one Argon2id, then every key that it opens. Verifies the passphrase if the keychain
+    /// is unlocked already. Enrolls a device that is new to the store, if the store can be written.
     ///
-    /// - Parameter acceptingRollback: at the first unlock, whether a store that is older than what this device has seen
-    ///   of it is taken as it is.
-    /// - Throws: `rolledBack`, `untrustedCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`, `decode` if the store's own keys are damaged,
-    ///   `interactionNotAllowed` if a lock came meanwhile (it holds), `notAvailable` after ``close()``, and what the store
-    ///   throws.
+    /// - Parameter acceptingRollback: At the first unlock, whether to accept a store that is older than the state that
+    ///   this device has seen.
+    /// - Throws: `rolledBack`, `untrustedCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`; `decode` if the
+    ///   store's own keys are damaged; `interactionNotAllowed` after a lock in the meantime, which takes precedence;
+    ///   `notAvailable` after ``close()``; the errors of the store.
     package func unlock(
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainFault) {
@@ -20,7 +20,7 @@ extension KeyRing {
             root: root, kind: .passphrase, records: records, began: began, acceptingRollback: acceptingRollback)
     }
 
-    /// The same with a secret of any kind; only a passphrase costs an Argon2id.
+    /// Unlocks with a secret of any type. Only a passphrase costs an Argon2id.
     package func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
     ) throws(KeychainFault) {
@@ -28,7 +28,7 @@ extension KeyRing {
         try unlock(root: root(of: secret), began: began, acceptingRollback: acceptingRollback)
     }
 
-    /// The same with what the secret yields.
+    /// Unlocks with the root key of a slot.
     package func unlock(root: borrowing SlotRootKey, acceptingRollback: Bool = false) throws(KeychainFault) {
         try unlock(root: root, began: beginning(), acceptingRollback: acceptingRollback)
     }
@@ -42,34 +42,38 @@ extension KeyRing {
             root: root.bytes, kind: root.kind, records: records, began: began, acceptingRollback: acceptingRollback)
     }
 
-    /// What ``install(_:master:began:)`` compares: a key derivation takes a second, and who locks meanwhile means it.
+    /// Returns the value that ``install(_:master:began:)`` compares: a key derivation takes a second, and a lock in the
+    /// meantime takes precedence.
     private func beginning() throws(KeychainFault) -> Int {
         let (isClosed, lockCount) = current.withLock { ($0.isClosed, $0.lockCount) }
         guard !isClosed else { throw .notAvailable }
         return lockCount
     }
 
-    /// What a secret yields in this store: for a passphrase the one Argon2id. Opens nothing.
+    /// Derives the root key of a secret in this store; for a passphrase with the one Argon2id. Opens nothing.
     ///
-    /// - Throws: `unacceptableCost`, `allocate`, `notAvailable` after ``close()``, and what the store throws.
+    /// - Throws: `unacceptableCost`, `allocate`; `notAvailable` after ``close()``; the errors of the store.
     package func root(of secret: borrowing UnlockSecret) throws(KeychainFault) -> SlotRootKey {
         guard !current.withLock({ $0.isClosed }) else { throw .notAvailable }
         let record = try store.read { (reader) throws(KeychainFault) in try reader.store() }
         return try SlotUnlock.root(of: secret, store: record)
     }
 
-    /// What a derivation of the passphrase costs in this store; the row is not authenticated before a slot is open.
+    /// Returns the cost of deriving a key from the passphrase in this store. The row is not authenticated before a slot
+    /// has been opened.
     package func passphraseCost() throws(KeychainFault) -> Argon2id.Cost {
         try store.read { (reader) throws(KeychainFault) in try reader.store().cost }
     }
 
-    /// Whether a root opens a slot of the store; `authFailed` if none. Unlocks nothing.
+    /// Verifies that a root key opens a slot of the store. Unlocks nothing.
+    ///
+    /// - Throws: `authFailed` if it opens none.
     package func verify(_ root: borrowing SlotRootKey) throws(KeychainFault) {
         let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         _ = try records.userKey(openedBy: root).count
     }
 
-    /// Unlocks with a slot's root secret. The user key is gone when it returns.
+    /// Unlocks with a slot's root key. The user key has been wiped on return.
     func unlock(root: borrowing SecretBytes, kind: SlotKind, records: KeySnapshot) throws(KeychainFault) {
         try unlock(root: root, kind: kind, records: records, began: beginning(), acceptingRollback: false)
     }
@@ -91,11 +95,11 @@ extension KeyRing {
         let complete = try enrolled(records, hasPassphrase, renewed: renewed, keys: keys)
         let table = try complete.table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys)
         try install(table, master: master, began: began)
-        // Who keeps it says if it cannot.
+        // The store of commit numbers reports a failure.
         try? keepCommitNumber()
     }
 
-    /// Of a user key, present or past, and this device.
+    /// Returns the wrapping keys of a user key, present or past, and this device.
     func wrappingKeys(
         userKey: borrowing SecretBytes, generation: Int64
     ) throws(KeychainFault) -> WrappingKeys {
@@ -110,18 +114,19 @@ extension KeyRing {
         }
     }
 
-    /// Writes what this device lacks in the store, and what it has renewed. Without room or permission it goes on without.
+    /// Writes the records of this device that are missing or outdated. Continues without them if there is no space or
+    /// permission.
     private func enrolled(
         _ found: KeySnapshot, _ hasPassphrase: Bool, renewed: [ClassKeyRecord], keys: borrowing WrappingKeys
     ) throws(KeychainFault) -> KeySnapshot {
         let records = found.replacing(renewed)
-        let isComplete = renewed.isEmpty && records.enrolment(tag: deviceTag, hasPassphrase: hasPassphrase).isEmpty
+        let isComplete = renewed.isEmpty && records.enrollment(tag: deviceTag, hasPassphrase: hasPassphrase).isEmpty
         guard !store.isReadOnly, !isComplete, !found.isDamaged else { return records }
         do throws(KeychainFault) {
             return try store.write(by: ledger) { (writer) throws(KeychainFault) in
                 for record in renewed { try writer.put(record) }
-                // Read again: the plan has to fit what is there now.
-                try KeySnapshot(writer).enrolment(tag: deviceTag, hasPassphrase: hasPassphrase)
+                // Read again, because the enrollment must match the present records.
+                try KeySnapshot(writer).enrollment(tag: deviceTag, hasPassphrase: hasPassphrase)
                     .write(to: writer, keys: keys)
                 return try KeySnapshot(writer)
             }

@@ -3,53 +3,55 @@ import Synchronization
 
 /// The keys of one store and its lock state (contract, sections 4 and 5, S3).
 ///
-/// One mutex guards state and tables; it is never held while a key is used, derived or revoked, or the store is
-/// called. Keys themselves are shared objects that a lock takes away from under their users.
+/// One mutex protects state and tables. It is never locked while a key is used, derived or revoked, or the store is
+/// called. Keys are shared objects that a lock revokes while threads use them.
 package final class KeyRing: Sendable {
     struct State {
         var lock = LockState.beforeFirstUnlock
-        /// How often it was locked: an unlock that began before the last one comes too late.
+        /// The number of locks. An unlock that began before the last lock is discarded.
         var lockCount = 0
         var isClosed = false
         var table: KeyTable
-        /// From the first unlock on.
+        /// The keys of the store itself, from the first unlock on.
         var master: MasterKeys?
         var retired = RetiredKeys()
     }
 
     let store: any RecordStore
-    /// Needed again at each unlock; wiped by ``close()``.
+    /// The device key, needed again at each unlock. Wiped by ``close()``.
     let device: RevocableSecret
     let deviceTag: [UInt8]
     let current: Mutex<State>
-    /// Held while a lock takes keys away and while new ones are installed: an unlock that comes during a lock must not go on
-    /// with keys that are about to be wiped. Taken before every other lock here.
+    /// Locked while a lock revokes keys and while new keys are installed, because an unlock during a lock must not
+    /// continue with keys that are about to be wiped. Locked before all other mutexes here.
     let transition = Mutex<Void>(())
-    /// Through it goes every change of the store.
+    /// The ledger, through which every change of the store passes.
     let ledger = DigestLedger()
     let verification: Verification
     let rewrapping = Rewrapping()
     let rekeying: Rekeying
     let rekeyStateStore: (any RekeyStateStore)?
-    /// 16 bytes, part of every record's associated data.
+    /// The store's ID of 16 bytes, part of all associated data.
     package let storeID: [UInt8]
-    /// Whether the store had a record of this device when it was opened: else it is new to it, or has lost its key.
+    /// Whether the store had a record of this device when it was opened. Otherwise the device is new to it, or has lost
+    /// its key.
     package let isDeviceKnown: Bool
-    /// Who keeps commit numbers outside the store; nil for a store that may be older than what was seen: a backup.
+    /// The store of commit numbers outside of this store; nil for a store that may be older than the seen state, such
+    /// as a backup.
     let commitNumberStore: (any CommitNumberStore)?
     let numbers = Mutex(CommitNumberState())
-    /// Held while a commit number is written: an older number must not replace a newer one.
+    /// Locked while a commit number is written, because an older number must not replace a newer one.
     let numberWriting = Mutex<Void>(())
     let watchers = Mutex<[@Sendable (LockState) -> Void]>([])
 
-    /// Opens a store's keys as far as the device key goes: Always, AlwaysThisDeviceOnly, Always look-up.
+    /// Opens the keys of a store that only need the device key: Always, AlwaysThisDeviceOnly, Always lookup.
     ///
     /// - Parameters:
-    ///   - device: 32 bytes, else `param`.
-    ///   - commitNumberStore: who tells an older copy of the store from the newest.
-    ///   - rekeyStateStore: who knows after a crash that a rekey was under way.
-    /// - Throws: `unknownFormat`, `decode`, `allocate`, and what the store throws. Damaged class keys are no error:
-    ///   what they seal is.
+    ///   - device: The device key of 32 bytes; otherwise `param`.
+    ///   - commitNumberStore: Distinguishes an older copy of the store from the newest.
+    ///   - rekeyStateStore: Stores, for the time after a crash, that a rekey is running.
+    /// - Throws: `unknownFormat`, `decode`, `allocate`; the errors of the store. Damaged class keys are not an error;
+    ///   the items that they seal fail.
     package init(
         store: any RecordStore, device: consuming SecretBytes, commitNumberStore: (any CommitNumberStore)? = nil,
         rekeyStateStore: (any RekeyStateStore)? = nil
@@ -75,10 +77,12 @@ package final class KeyRing: Sendable {
 
     package var state: LockState { current.withLock { $0.lock } }
 
-    /// Wipes the keys of every class that is usable only while unlocked; UnlessOpen keeps its public key.
+    /// Locks: wipes the keys of every class that is usable only while unlocked. WhenUnlockedUnlessOpen keeps its public
+    /// key.
     ///
-    /// Returns when all users of these keys are done and the keys are wiped, also after a concurrent lock. Waits for no disk:
-    /// the log is erased soon after by its own thread. The caller, or a watcher of the state, calls ``keepCommitNumber()`` afterwards.
+    /// Returns when no thread uses these keys and they are wiped, even after a concurrent lock. Waits for no disk: the
+    /// log is erased soon after by its own thread. The caller, or an observer of the state, calls
+    /// ``keepCommitNumber()`` afterwards.
     package func lock() {
         transition.withLock { _ in
             let (keys, retired) = current.withLock { state in
@@ -96,7 +100,7 @@ package final class KeyRing: Sendable {
         store.eraseLogSoon()
     }
 
-    /// Wipes all keys for good; returns when their users are done. The store is still open then.
+    /// Wipes all keys permanently. Returns when no thread uses them. The store is still open then.
     package func close() {
         try? keepCommitNumber()
         let (keys, retired, master) = current.withLock { state in

@@ -1,13 +1,13 @@
 import SecretCrypto
 
-/// All that a store holds about keys, read at one moment.
+/// All key records of a store at one point in time.
 struct KeySnapshot {
     let store: StoreRecord
     let slots: [SlotRecord]
     let devices: [DeviceRecord]
     var classKeys: [ClassKeyRecord]
     let userKeys: [UserKeyRecord]
-    /// Whether there are rows that cannot be read. Nothing new is written then: it could take the place of one of them.
+    /// Whether some rows cannot be read. Nothing is written then, because it could replace one of them.
     let isDamaged: Bool
 
     init(_ reader: any RecordReader) throws(KeychainFault) {
@@ -21,8 +21,8 @@ struct KeySnapshot {
         guard store.identifier.count == StoreRecord.identifierCount else { throw .decode }
     }
 
-    /// Whether items of WhenPasscodeSetThisDeviceOnly may be used at all: a passphrase slot that the user key knows. What
-    /// only claims to be one counts for nothing.
+    /// Whether items of WhenPasscodeSetThisDeviceOnly may be used: a passphrase slot exists that is authentic for the
+    /// user key.
     func hasPassphrase(userKey: borrowing SecretBytes) throws(KeychainFault) -> Bool {
         for slot in slots where slot.kind == .passphrase {
             if try isAuthentic(for: slot, userKey: userKey) { return true }
@@ -30,16 +30,16 @@ struct KeySnapshot {
         return false
     }
 
-    /// The number of the device with that tag; nil if it has never unlocked the store.
+    /// Returns the number of the device with that tag; nil if it has never unlocked the store.
     func device(tag: [UInt8]) -> Int64? {
         devices.first { $0.tag == tag }?.id
     }
 
-    func enrolment(tag: [UInt8], hasPassphrase: Bool) -> DeviceEnrollment {
+    func enrollment(tag: [UInt8], hasPassphrase: Bool) -> DeviceEnrollment {
         DeviceEnrollment(tag: tag, devices: devices, records: classKeys, hasPassphrase: hasPassphrase)
     }
 
-    /// `hasPassphrase` matters only once the user key is at hand.
+    /// Opens the class keys. `hasPassphrase` is used only if the user key is available.
     func table(
         tag: [UInt8], hasPassphrase: Bool = true, keys: borrowing WrappingKeys
     ) throws(KeychainFault) -> KeyTable {

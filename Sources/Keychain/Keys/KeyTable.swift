@@ -1,20 +1,20 @@
 import SecretCrypto
 
-/// The class keys that are at hand: a plain value, kept under the key ring's mutex.
+/// The available class keys. A plain value, protected by the key ring's mutex.
 struct KeyTable {
     enum Entry {
         /// Opened; a lock may have revoked it since.
         case opened(ClassKeys)
-        /// Its record is not what was written.
+        /// The record is not authentic.
         case damaged
-        /// Another device's.
+        /// The key belongs to another device.
         case foreign
-        /// Of a device number that has no device record: damaged, as no device can open it, and none of this device's own.
+        /// The device number has no device record: damaged, because no device can open it, and not this device's own.
         case ownerless
-        /// Of WhenPasscodeSetThisDeviceOnly, while no passphrase slot exists.
+        /// A key of WhenPasscodeSetThisDeviceOnly while no passphrase slot exists.
         case withheld
 
-        /// Whether new rows can have it.
+        /// Whether new rows can use it.
         var isOwn: Bool {
             switch self {
             case .opened, .damaged: true
@@ -24,31 +24,33 @@ struct KeyTable {
     }
 
     private var entries: [KeyPurpose: [Int64: Entry]] = [:]
-    /// A new user key comes with a new generation of every class that it wraps: where the newest is older than this, somebody
-    /// has taken rows of keys out of the store, and whoever had a slot once may know what is left.
+    /// The oldest generation that may be the current one. A new user key comes with a new generation of every class
+    /// that it wraps. If the newest is older, rows of keys were removed from the store, and the holder of a former slot
+    /// may know the remaining keys.
     var oldestCurrent: Int64 = 1
-    /// Whether the store has a record of this device, and a passphrase slot: without them it lacks keys that it could have.
+    /// Whether the store has a record of this device, and a passphrase slot. Otherwise it lacks keys that it could
+    /// have.
     private var isDeviceKnown = false
     private var hasPassphrase = true
-    /// Records that do not open, while another one of the same place does: one changed byte makes such. Only a store whose
-    /// rows were salvaged has two of a place.
+    /// The records that cannot be opened while another one with the same identity can. One changed byte has this
+    /// effect. Only a store with salvaged rows contains two of an identity.
     private(set) var mismatchedKeys: Set<ClassKeyRecord> = []
 
     subscript(purpose: KeyPurpose, generation: Int64) -> Entry? { entries[purpose]?[generation] }
 
-    /// The newest generation that this device can have; nil if there is none.
+    /// Returns the newest generation that this device can have; nil if none exists.
     func current(_ purpose: KeyPurpose) -> Entry? {
         guard let newest = entries[purpose]?.filter({ $0.value.isOwn }).max(by: { $0.key < $1.key }) else { return nil }
         return purpose.isRenewedWithUserKey && newest.key < oldestCurrent ? .damaged : newest.value
     }
 
-    /// Whether it is no damage that this device has no keys of its own for a purpose.
+    /// Whether missing keys of this device for a purpose are not a damage.
     func mayLack(_ purpose: KeyPurpose) -> Bool {
         guard purpose.isThisDeviceOnly else { return false }
         return !isDeviceKnown || purpose == .protection(.whenPasscodeSetThisDeviceOnly) && !hasPassphrase
     }
 
-    /// The classes and generations that are another device's.
+    /// The classes and generations of other devices.
     var foreign: [(protection: ProtectionClass, generation: Int64)] {
         entries.flatMap { purpose, generations -> [(protection: ProtectionClass, generation: Int64)] in
             guard case .protection(let protection) = purpose else { return [] }
@@ -58,7 +60,7 @@ struct KeyTable {
         }
     }
 
-    /// Whether there are keys that this device cannot have, in whatever state.
+    /// Whether keys exist that this device cannot have, in any lock state.
     var isMissingKeys: Bool {
         entries.values.contains { generations in
             generations.values.contains { entry in
@@ -70,7 +72,7 @@ struct KeyTable {
         }
     }
 
-    /// What waits for a passphrase slot.
+    /// The keys that require a passphrase slot.
     var withheld: [(purpose: KeyPurpose, generation: Int64)] {
         entries.flatMap { purpose, generations in
             generations.compactMap { generation, entry in
@@ -79,7 +81,7 @@ struct KeyTable {
         }
     }
 
-    /// Gives up keys that from now on wait for a passphrase slot; returns them, for the caller to revoke.
+    /// Withholds keys, which require a passphrase slot from now on. Returns them, for the caller to revoke.
     mutating func withhold(_ places: [(purpose: KeyPurpose, generation: Int64)]) -> [ClassKeys] {
         var given: [ClassKeys] = []
         for (purpose, generation) in places {
@@ -89,7 +91,7 @@ struct KeyTable {
         return given
     }
 
-    /// Forgets generations; returns the keys of them that were opened.
+    /// Removes generations. Returns their opened keys.
     mutating func remove(_ generations: Set<KeyGeneration>) -> [ClassKeys] {
         var removed: [ClassKeys] = []
         for generation in generations {
@@ -101,7 +103,7 @@ struct KeyTable {
         return removed
     }
 
-    /// All opened keys whose class asks for it; the Always look-up keys count as Always.
+    /// Returns all opened keys whose class meets the condition. The Always lookup keys count as Always.
     func opened(where condition: (ProtectionClass.Availability) -> Bool) -> [ClassKeys] {
         entries.values.flatMap(\.values).compactMap { entry in
             guard case .opened(let keys) = entry, condition(keys.purpose.availability) else { return nil }
@@ -109,9 +111,9 @@ struct KeyTable {
         }
     }
 
-    /// Takes over what `other`, made with the user key, has; keys that are still usable stay, for those who hold them.
+    /// Adds the keys of `other`, which was opened with the user key. Usable keys stay, for their present users.
     ///
-    /// But not if they are others: what only the device key authenticates gives way.
+    /// Other keys do not stay: a key that only the device key authenticates is replaced.
     mutating func merge(_ other: KeyTable) {
         oldestCurrent = max(oldestCurrent, other.oldestCurrent)
         mismatchedKeys.formUnion(other.mismatchedKeys)
@@ -132,7 +134,7 @@ struct KeyTable {
     mutating func put(_ entry: Entry, _ purpose: KeyPurpose, _ generation: Int64) {
         switch (entries[purpose]?[generation], entry) {
         case (.opened(let old), _) where old.isAvailable: return
-        // A second wrapping that does not open, or a second device's claim, takes nothing away.
+        // A second wrapping that cannot be opened, or another device's claim, does not replace an opened key.
         case (.opened, .damaged), (.opened, .foreign), (.opened, .ownerless): return
         case (.damaged, .foreign), (.damaged, .ownerless), (.foreign, .ownerless): return
         default: entries[purpose, default: [:]][generation] = entry
@@ -141,12 +143,12 @@ struct KeyTable {
 }
 
 extension KeyTable {
-    /// Opens all records that `keys` opens.
+    /// Opens all records that `keys` can open.
     ///
     /// - Parameters:
-    ///   - device: this device's number; nil if it has no record yet.
-    ///   - devices: the numbers of all devices: no device can open the key of another number (R17).
-    /// - Throws: `allocate`; records that are damaged become entries that say so.
+    ///   - device: The number of this device; nil if it has no record yet.
+    ///   - devices: The numbers of all devices: no device can open the key of another number (R17).
+    /// - Throws: `allocate`. Damaged records become `damaged` entries.
     init(
         records: [ClassKeyRecord], device: Int64?, of devices: Set<Int64>, hasPassphrase: Bool,
         keys: borrowing WrappingKeys
@@ -155,7 +157,7 @@ extension KeyTable {
         self.hasPassphrase = hasPassphrase
         for record in records where record.isLegitimate {
             if record.device != 0, record.device != device {
-                // Always keys have a wrapping per device: that one's is nothing to this one.
+                // Always keys have one wrapping per device; other devices' wrappings are irrelevant.
                 guard record.purpose.isThisDeviceOnly else { continue }
                 put(devices.contains(record.device) ? .foreign : .ownerless, record.purpose, record.generation)
             } else if record.purpose == .protection(.whenPasscodeSetThisDeviceOnly), !hasPassphrase {
@@ -208,8 +210,8 @@ extension KeyPurpose {
         }
     }
 
-    /// Whether there is a generation for every user key: of the device's own classes there is one for those alone that the
-    /// device has made.
+    /// Whether a generation exists for every user key. Of a device's own classes there is one only if the device has
+    /// created it.
     var isRenewedWithUserKey: Bool { self != .alwaysLookup && !isThisDeviceOnly }
 
     var isThisDeviceOnly: Bool {
@@ -221,10 +223,10 @@ extension KeyPurpose {
 }
 
 extension ClassKeyRecord {
-    /// What devices and generations are counted in: nobody comes to the end of it, and one more can be added to each.
+    /// The range of device numbers and generations: practically inexhaustible, and each can be incremented.
     static let numbers: Range<Int64> = 1..<1 << 32
 
-    /// Whether it is of a shape that this program writes.
+    /// Whether the record has a form that this program writes.
     var isLegitimate: Bool {
         Self.numbers.contains(generation) && (purpose != .alwaysLookup || generation == 1)
             && purpose.wrappings.contains(wrapping)

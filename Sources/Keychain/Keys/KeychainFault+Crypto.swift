@@ -1,13 +1,13 @@
 package import SecretCrypto
 
 extension KeychainFault {
-    /// What a failure of a calculation means for a keychain.
+    /// Maps an error of a cryptographic operation.
     ///
-    /// A refused parameter is a key, salt or public key of a wrong size, and those come from the store: `decode`.
+    /// A refused parameter is a key, salt or public key of a wrong size. These come from the store: `decode`.
     package init(_ error: CryptoError) {
         switch error {
         case .outOfSecretMemory, .outOfMemory: self = .allocate
-        // What is staged has no room: for its writer that is a full disk.
+        // No memory for staged data, which is a full disk for its writer.
         case .overBudget: self = .diskFull
         case .authenticationFailed, .invalidParameter: self = .decode
         case .keyUnavailable: self = .interactionNotAllowed
@@ -15,7 +15,7 @@ extension KeychainFault {
         }
     }
 
-    /// Runs a calculation; its errors become keychain errors.
+    /// Runs an operation and maps its errors.
     package static func translating<T: ~Copyable>(
         _ body: () throws(CryptoError) -> T
     ) throws(KeychainFault) -> T {
@@ -28,7 +28,9 @@ extension KeychainFault {
 }
 
 extension RevocableSecret {
-    /// Runs a calculation with the secret; `interactionNotAllowed` once it is revoked.
+    /// Runs an operation with the secret.
+    ///
+    /// - Throws: `interactionNotAllowed` after its revocation.
     package func using<T: ~Copyable>(
         _ body: (borrowing SecretBytes) throws(CryptoError) -> T
     ) throws(KeychainFault) -> T {

@@ -4,16 +4,16 @@ package enum LockState: Hashable, Sendable {
     case unlocked
     case locked
 
-    /// After a successful unlock.
+    /// The state after a successful unlock.
     package var unlocking: LockState { .unlocked }
 
-    /// After a lock: what was never unlocked stays so.
+    /// The state after a lock, which stays *before first unlock* if the keychain was never unlocked.
     package var locking: LockState { self == .beforeFirstUnlock ? .beforeFirstUnlock : .locked }
 
-    /// Whether the keys that live from the first unlock on exist.
+    /// Whether the keys exist that are kept from the first unlock on.
     package var isAfterFirstUnlock: Bool { self != .beforeFirstUnlock }
 
-    /// Whether a class may be usable in this state; whether it is depends on its keys.
+    /// Whether a class may be usable in this state. Whether it is depends on its keys.
     package func permits(_ availability: ProtectionClass.Availability) -> Bool {
         switch availability {
         case .always: true

@@ -1,27 +1,29 @@
 package import SecretCrypto
 
-/// The keys of the store as a whole, kept from the first unlock until the daemon ends.
+/// The keys of the store itself, kept from the first unlock until the daemon exits.
 ///
-/// Made once, when the store is made; a new user key wraps the same ones.
+/// Generated with the store. A new user key wraps the same keys.
 package final class MasterKeys: Sendable {
-    /// Look-up, directory, digest and row-MAC key of 32 bytes each, in this order.
+    /// The size of the wrapped keys in bytes: lookup, directory, digest and row-MAC key of 32 bytes each, in this
+    /// order.
     package static let byteCount = 4 * AEAD.keyCount
 
-    /// Tags of items and directories.
+    /// The key of lookup tags of items and directories.
     package let lookup: RevocableSecret
-    /// Names of directories.
+    /// The key of directory names.
     package let directory: RevocableSecret
-    /// Seals the header row.
+    /// The key of the header row.
     package let header: RevocableSecret
-    /// The digest of each row.
+    /// The key of row digests.
     package let rowDigest: RevocableSecret
-    /// The MAC of the commit number that is kept outside the store.
+    /// The key of the MAC of the commit number that is stored outside the store.
     package let commitNumber: RevocableSecret
-    /// Rows that were sealed while locked.
+    /// The key of the MACs of rows that were sealed while locked.
     package let rowMAC: RevocableSecret
 
-    /// From the wrapped bytes; `invalidParameter` if there are too few. The digest key itself is used for nothing but to
-    /// derive three others.
+    /// Creates keys from the unwrapped bytes. Three other keys are derived from the digest key, which has no other use.
+    ///
+    /// - Throws: `invalidParameter` if there are too few bytes.
     init(material: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) {
         guard material.count == Self.byteCount else { throw .invalidParameter }
         lookup = RevocableSecret(try material.slice(0..<32))
@@ -33,14 +35,14 @@ package final class MasterKeys: Sendable {
         rowMAC = RevocableSecret(try material.slice(96..<128))
     }
 
-    /// Wipes them all; returns when their users are done.
+    /// Wipes all keys. Returns when no thread uses them.
     func revoke() {
         for key in [lookup, directory, header, rowDigest, commitNumber, rowMAC] { key.revoke() }
     }
 }
 
 extension MasterKeys {
-    /// Seals the keys' bytes under a user key.
+    /// Wraps the keys' bytes under a user key.
     static func wrap(
         _ material: borrowing SecretBytes, userKey: borrowing SecretBytes, store: [UInt8], generation: Int64
     ) throws(CryptoError) -> Sealed {
@@ -48,19 +50,24 @@ extension MasterKeys {
         return try Sealed.sealing(material.bytes, key: key, bound: binding(generation, store: store))
     }
 
-    /// The keys of a store; `authenticationFailed` unless this user key sealed them for it.
+    /// Unwraps the keys of a store.
+    ///
+    /// - Throws: `authenticationFailed` unless this user key wrapped them for the store.
     static func unwrap(_ record: StoreRecord, userKey: borrowing SecretBytes) throws(CryptoError) -> MasterKeys {
         try MasterKeys(material: material(record, userKey: userKey), store: record.identifier)
     }
 
-    /// Their bytes, to be wrapped under another user key; `authenticationFailed` as ``unwrap(_:userKey:)``.
+    /// Unwraps the bytes of the keys, for wrapping under another user key.
+    ///
+    /// - Throws: `authenticationFailed` as ``unwrap(_:userKey:)``.
     static func material(_ record: StoreRecord, userKey: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
         let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.masterKeyWrapping, record.identifier])
         return try record.masterKeys.open(
             key: key, bound: binding(record.userKeyGeneration, store: record.identifier), count: byteCount)
     }
 
-    /// The format is part of it: keys of this one open in no file that claims another.
+    /// Returns the associated data. They include the format, so that these keys cannot be opened in a file of another
+    /// one.
     static func binding(_ generation: Int64, store: [UInt8]) -> AssociatedData {
         AssociatedData(.masterKeys, store: store).adding(Int64(StoreRecord.currentFormat), generation)
     }

@@ -1,17 +1,19 @@
 import SecretCrypto
 
-/// A new generation of the class keys of every class that this device has keys of (contract, L5): what is written from
-/// then on is sealed under it.
+/// A new generation of the class keys of every class for which this device has keys (contract, L5). Later writes are
+/// sealed under it.
 ///
-/// The Always look-up keys stay: tags are made of them.
+/// The Always lookup keys stay, because tags depend on them.
 struct NewKeyGeneration {
     let records: [ClassKeyRecord]
 
+    /// Creates a generation.
+    ///
     /// - Parameters:
-    ///   - device: this device's number in the store.
-    ///   - hasPassphrase: whether WhenPasscodeSetThisDeviceOnly has keys.
-    ///   - keys: of the present user key and this device.
-    /// - Throws: `allocate`; `decode` if there is no number left for a generation.
+    ///   - device: The number of this device in the store.
+    ///   - hasPassphrase: Whether WhenPasscodeSetThisDeviceOnly gets keys.
+    ///   - keys: The wrapping keys of the present user key and this device.
+    /// - Throws: `allocate`; `decode` if no generation number is left.
     init(
         after existing: [ClassKeyRecord], device: Int64, hasPassphrase: Bool, keys: borrowing WrappingKeys
     ) throws(KeychainFault) {

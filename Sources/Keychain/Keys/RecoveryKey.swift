@@ -1,31 +1,31 @@
 package import SecretCrypto
 
-/// Why typed characters are no recovery key.
+/// The reason why typed text is not a recovery key.
 package enum RecoveryKeyError: Error, Equatable, Sendable {
-    /// These groups, counted from 1, do not fit their check character.
+    /// These groups, counted from 1, do not match their check character.
     case mistyped(groups: [Int])
-    /// So many characters, not 36.
+    /// The number of characters differs from 36.
     case wrongLength(Int)
     /// No locked memory.
     case crypto(CryptoError)
 }
 
-/// 150 random bits for a person to keep: six groups of five characters and a check character (contract, L5).
+/// A recovery key of 150 random bits, written as six groups of five characters and a check character (contract, L5).
 ///
 /// Crockford's base32 (no I, L, O, U). A check character is the sum, in the field of 32 elements, of its group's
-/// characters, each times another power of the generator, and of the group's number: it tells every single mistyped
-/// character, every two that have changed places, and every group in the place of another.
+/// characters, each multiplied by another power of the generator, and of the group's number. It detects every single
+/// mistyped character, every exchange of two characters, and every exchanged group.
 package struct RecoveryKey: ~Copyable, Sendable {
     package static let groupCount = 6
-    /// Characters of a group, the check character included.
+    /// The number of characters of a group, including the check character.
     package static let groupSize = 6
     private static let characterCount = groupCount * groupSize
     private static let dataCount = groupCount * (groupSize - 1)
 
-    /// 36 numbers below 32, group by group.
+    /// The 36 characters as numbers below 32.
     private let digits: SecretBytes
 
-    /// A new one, from the kernel's generator.
+    /// Generates a key with the kernel's generator.
     package init() throws(CryptoError) {
         let random = try SecretBytes(randomCount: Self.dataCount)
         var digits = try SecretBytes(count: Self.characterCount)
@@ -42,7 +42,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
         self.digits = digits
     }
 
-    /// As a person has typed it: in upper or lower case, O for 0, I and L for 1, with whatever spaces, line ends and
+    /// Parses typed text: in upper or lower case, with O for 0, I and L for 1, and with any spaces, line ends and
     /// dashes.
     package init(typed text: borrowing SecretBytes) throws(RecoveryKeyError) {
         var digits: SecretBytes
@@ -66,7 +66,9 @@ package struct RecoveryKey: ~Copyable, Sendable {
         self.digits = digits
     }
 
-    /// The numbers of the groups that are wrong. `lengths`: of the groups as they were separated.
+    /// Returns the numbers of the wrong groups.
+    ///
+    /// - Parameter lengths: The lengths of the groups as they were separated.
     private static func mistyped(
         _ digits: borrowing SecretBytes, count: Int, lengths: [Int]
     ) throws(RecoveryKeyError) -> [Int] {
@@ -90,7 +92,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
         return highest < 32 && check.value == digits.bytes.octets[group * groupSize + groupSize - 1]
     }
 
-    /// To be shown once: groups with dashes between them, and a newline.
+    /// Returns the text, to be shown once: groups separated by dashes, and a newline.
     package func text() throws(CryptoError) -> SecretBytes {
         var text = try SecretBytes(count: Self.characterCount + Self.groupCount)
         var output = text.mutableBytes
@@ -106,7 +108,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
         return text
     }
 
-    /// What keys are derived from: the thirty characters that are no check characters, in upper case.
+    /// Returns the input of key derivation: the thirty characters that are not check characters, in upper case.
     func characters() throws(CryptoError) -> SecretBytes {
         var characters = try SecretBytes(count: Self.dataCount)
         var output = characters.mutableBytes
@@ -119,12 +121,12 @@ package struct RecoveryKey: ~Copyable, Sendable {
     }
 }
 
-/// The check character of a group, digit by digit: d₀x⁵ + d₁x⁴ + … + d₄x + group in GF(2)[x] / (x⁵ + x² + 1).
+/// The check character of a group, computed digit by digit: d₀x⁵ + d₁x⁴ + … + d₄x + group in GF(2)[x] / (x⁵ + x² + 1).
 private struct CheckDigit {
     private var sum: UInt8 = 0
     private let number: UInt8
 
-    /// `group` counts from 0; its number from 1.
+    /// - Parameter group: The index of the group from 0. Its number counts from 1.
     init(group: Int) { number = UInt8(truncatingIfNeeded: group + 1) }
 
     mutating func add(_ digit: UInt8) {
@@ -137,13 +139,13 @@ private struct CheckDigit {
 
 /// Crockford's base32, one character at a time.
 private enum Crockford {
-    /// What stands for a character that is none.
+    /// The digit of an invalid character.
     private static let none: UInt8 = 0xFF
     private static let letters = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
     static func character(of digit: UInt8) -> UInt8 { letters[Int(digit & 31)] }
 
-    /// 0 to 31, or more for what is no character of it.
+    /// Returns the digit of a character, 0 to 31; a larger number for an invalid one.
     static func digit(of typed: UInt8) -> UInt8 {
         let isLower = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(typed)
         let upper = isLower ? typed - 32 : typed
@@ -160,7 +162,7 @@ private enum Crockford {
 }
 
 extension MutableRawSpan {
-    /// One byte; nothing where there is no room for it.
+    /// Stores a byte; has no effect beyond the end.
     fileprivate mutating func store(_ byte: UInt8, at offset: Int) {
         guard offset < byteCount else { return }
         storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)

@@ -1,7 +1,8 @@
 import SecretCrypto
 
 extension SlotRecord {
-    /// A slot that opens to `userKey`: the key wrapped for the recipient, and the recipient wrapped by the key.
+    /// Creates a slot that opens to `userKey`: the key wrapped for the recipient, and the recipient sealed under the
+    /// key.
     init(
         wrapping userKey: borrowing SecretBytes, for recipient: borrowing SlotRecipient, at address: SlotAddress
     ) throws(CryptoError) {
@@ -17,7 +18,9 @@ extension SlotRecord {
             recipient: try Self.seal(recipient, userKey: userKey, address: address))
     }
 
-    /// The user key; `authenticationFailed` for another secret, or a record that somebody has changed.
+    /// Opens the user key.
+    ///
+    /// - Throws: `authenticationFailed` for another secret, or a changed record.
     func userKey(with secret: borrowing SlotSecret, store: [UInt8]) throws(CryptoError) -> SecretBytes {
         let address = SlotAddress(self, store: store)
         let key = try Self.wrappingKey(
@@ -26,7 +29,7 @@ extension SlotRecord {
         return try userKey.open(key: key, bound: address.binding(.userKey), count: AEAD.keyCount)
     }
 
-    /// Whom to wrap a new user key for. Never taken from anywhere else (contract, S3).
+    /// Returns the recipient for which a new user key is wrapped. It has no other source (contract, S3).
     func recipient(userKey: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) -> SlotRecipient {
         let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.recipientWrapping, store])
         let plaintext = try recipient.open(
@@ -46,7 +49,7 @@ extension SlotRecord {
         return try Sealed.sealing(plaintext.bytes, key: key, bound: address.binding(.recipient))
     }
 
-    /// BLAKE2b(slot's MAC key; what for, shared secret, both public keys, store id, slot id, user-key generation).
+    /// BLAKE2b(slot's MAC key; label, shared secret, both public keys, store ID, slot ID, user-key generation).
     private static func wrappingKey(
         shared: consuming SecretBytes, ephemeral: [UInt8], publicKey: [UInt8], macKey: borrowing SecretBytes,
         address: SlotAddress

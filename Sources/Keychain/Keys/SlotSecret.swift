@@ -1,11 +1,11 @@
 import SecretCrypto
 
-/// What a slot's secret yields: an X25519 pair and a MAC key (contract, S3).
+/// The keys derived from a slot's root key: an X25519 pair and a MAC key (contract, S3).
 ///
-/// The root is 32 bytes: Argon2id of a passphrase; how other kinds come by theirs is theirs to say. Store and slot enter, so
-/// that the same passphrase in two slots gives two unrelated pairs.
+/// The root key has 32 bytes; for a passphrase it is an Argon2id. Store and slot are inputs of the derivation, so that
+/// two slots with the same passphrase have unrelated pairs.
 struct SlotSecret: ~Copyable {
-    /// Bytes of the root.
+    /// The size of a root key in bytes.
     static let rootCount = 32
 
     let pair: X25519KeyPair
@@ -19,19 +19,19 @@ struct SlotSecret: ~Copyable {
         self.pair = pair
     }
 
-    /// What others need to wrap a user key for this slot.
+    /// Returns the public part, for which a user key can be wrapped.
     func recipient() throws(CryptoError) -> SlotRecipient {
         SlotRecipient(publicKey: pair.publicKey, macKey: try macKey.copy())
     }
 }
 
-/// Whom a user key is wrapped for. Kept in the slot's record, encrypted under the user key.
+/// The recipient of a wrapped user key. Stored in the slot's record, encrypted under the user key.
 struct SlotRecipient: ~Copyable {
     let publicKey: [UInt8]
     let macKey: SecretBytes
 }
 
-/// Which slot of which store a user key is wrapped for.
+/// The identity of the slot and store for which a user key is wrapped.
 struct SlotAddress {
     var store: [UInt8]
     var id: Int64
@@ -47,7 +47,7 @@ struct SlotAddress {
         self.userKeyGeneration = userKeyGeneration
     }
 
-    /// Where a record says that it belongs.
+    /// Creates the address that a record claims.
     init(_ record: SlotRecord, store: [UInt8]) {
         self.init(
             store: store, id: record.id, kind: record.kind, userKeyGeneration: record.userKeyGeneration,

@@ -1,15 +1,15 @@
 package import SecretCrypto
 
-/// A key slot as anybody who has the file can read it: not verified.
+/// The readable part of a key slot, which is not authenticated.
 package struct SlotSummary: Hashable, Sendable {
     package let id: Int64
     package let kind: SlotKind
-    /// What a guess of the passphrase costs; nil for other kinds.
+    /// The cost of a guess of the passphrase; nil for other types.
     package let cost: Argon2id.Cost?
 }
 
 extension KeyRing {
-    /// The slots, in the order of their ids; needs no unlock.
+    /// Returns the slots in the order of their IDs. Needs no unlock.
     package func slots() throws(KeychainFault) -> [SlotSummary] {
         let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         return records.slots.sorted { $0.id < $1.id }.map { slot in

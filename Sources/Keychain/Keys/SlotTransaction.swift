@@ -1,15 +1,18 @@
 import SecretCrypto
 
-/// A change of slots under way: a transaction, and the user key by which it is made.
+/// A change of slots in progress: a transaction, and the user key that authorizes it.
 struct SlotTransaction: ~Copyable {
     let writer: any RecordWriter
-    /// As they were when the transaction began.
+    /// The key records at the start of the transaction.
     let records: KeySnapshot
-    /// The one that they were under.
+    /// The user key at the start of the transaction.
     let userKey: SecretBytes
 
-    /// - Throws: `authFailed` unless the root opens a slot to the user key of this store; `inUse` for a passphrase's whose
-    ///   cost is not the store's any more; `decode` if there are rows of keys that cannot be read: one could be a slot.
+    /// Begins a change.
+    ///
+    /// - Throws: `authFailed` unless the root key opens a slot with the user key of this store; `inUse` for a
+    ///   passphrase's root key whose cost is no longer the store's; `decode` if rows of keys cannot be read, because
+    ///   one could be a slot.
     init(_ writer: any RecordWriter, root: borrowing SlotRootKey) throws(KeychainFault) {
         let records = try KeySnapshot(writer)
         guard !records.isDamaged else { throw .decode }
@@ -20,10 +23,9 @@ struct SlotTransaction: ~Copyable {
         self.userKey = userKey
     }
 
-    /// For a new slot: above all that are; where somebody has written a number from the end of the range, the first that
-    /// none has.
+    /// Returns the ID of a new slot: one above the highest; if that is at the end of the range, the first free one.
     ///
-    /// - Throws: `decode` if there is none.
+    /// - Throws: `decode` if no ID is free.
     func freeID() throws(KeychainFault) -> Int64 {
         let used = Set(records.slots.map(\.id))
         let next = (used.filter(ClassKeyRecord.numbers.contains).max() ?? 0) + 1
@@ -32,7 +34,9 @@ struct SlotTransaction: ~Copyable {
         return free
     }
 
-    /// `slotRefused` for a secret that opens a slot besides that one.
+    /// Requires that a secret opens no slot except `id`.
+    ///
+    /// - Throws: `slotRefused`.
     func checkUnused(_ root: borrowing SlotRootKey, besides id: Int64? = nil) throws(KeychainFault) {
         let others = records.slots.filter { $0.id != id }
         do throws(KeychainFault) {
@@ -43,7 +47,7 @@ struct SlotTransaction: ~Copyable {
         throw .slotRefused(.sameSecret)
     }
 
-    /// Writes a slot of that id, in whose place whatever.
+    /// Writes the slot with that ID, and replaces an existing one.
     func put(_ root: borrowing SlotRootKey, id: Int64) throws(KeychainFault) {
         let store = records.store
         let address = SlotAddress(
@@ -58,7 +62,9 @@ struct SlotTransaction: ~Copyable {
         try writer.put(slot)
     }
 
-    /// `slotRefused` while another passphrase slot shares the cost.
+    /// Raises the cost of the passphrase.
+    ///
+    /// - Throws: `slotRefused` while another passphrase slot shares the cost.
     func raiseCost(to raised: StoreRecord, for id: Int64) throws(KeychainFault) {
         for slot in records.slots where slot.kind == .passphrase && slot.id != id {
             guard try !records.isAuthentic(for: slot, userKey: userKey) else { throw .slotRefused(.sharedCost) }
@@ -68,7 +74,7 @@ struct SlotTransaction: ~Copyable {
         try writer.put(store)
     }
 
-    /// Whether somebody could still unlock without that slot, and with this version.
+    /// Whether the keychain could still be unlocked without that slot, by this version.
     func hasUsableSlot(besides id: Int64) throws(KeychainFault) -> Bool {
         for slot in records.slots where slot.id != id && slot.kind.isSupported {
             if try records.isAuthentic(for: slot, userKey: userKey) { return true }
@@ -76,13 +82,13 @@ struct SlotTransaction: ~Copyable {
         return false
     }
 
-    /// Whether there was a passphrase slot and is none any more; before the user key is another.
+    /// Whether the last passphrase slot has been removed. Must be called before the user key is rotated.
     func hasLostPassphrase() throws(KeychainFault) -> Bool {
         guard try records.hasPassphrase(userKey: userKey) else { return false }
         return try !KeySnapshot(writer).hasPassphrase(userKey: userKey)
     }
 
-    /// Deletes the items of WhenPasscodeSetThisDeviceOnly and all keys of that class; returns how many items.
+    /// Deletes the items of WhenPasscodeSetThisDeviceOnly and all keys of that class. Returns the number of items.
     func deletePasscodeItems(isAllowed: Bool) throws(KeychainFault) -> Int {
         let first = try writer.itemIDs(of: .whenPasscodeSetThisDeviceOnly, limit: 1)
         guard first.isEmpty || isAllowed else { throw .slotRefused(.passcodeItems) }
@@ -95,12 +101,14 @@ struct SlotTransaction: ~Copyable {
 }
 
 extension KeySnapshot {
-    /// The user key that a root opens; `authFailed` without one.
+    /// Returns the user key that a root key opens.
+    ///
+    /// - Throws: `authFailed` if it opens none.
     func userKey(openedBy root: borrowing SlotRootKey) throws(KeychainFault) -> SecretBytes {
         try SlotUnlock.userKey(root: root.bytes, kind: root.kind, slots: slots, store: store)
     }
 
-    /// Whether the user key knows a slot's recipient: what only claims to be a slot counts for nothing.
+    /// Whether a slot's recipient is sealed under the user key. A slot without that is ignored.
     func isAuthentic(for slot: SlotRecord, userKey: borrowing SecretBytes) throws(KeychainFault) -> Bool {
         guard slot.userKeyGeneration == store.userKeyGeneration else { return false }
         do throws(CryptoError) {
@@ -114,7 +122,7 @@ extension KeySnapshot {
 }
 
 extension SlotKind {
-    /// Whether this version opens such slots.
+    /// Whether this version can open such slots.
     var isSupported: Bool {
         switch self {
         case .passphrase, .recoveryKey, .keyFile: true

@@ -1,7 +1,7 @@
 package import SecretCrypto
 
 extension Argon2id.Cost {
-    /// Whether a store may ask for it. Debug builds take cheaper ones than the floor, for tests.
+    /// Whether a store may require this cost. Debug builds accept less than the minimum, for tests.
     package var isAllowed: Bool {
         #if DEBUG
         isAcceptable
@@ -11,11 +11,11 @@ extension Argon2id.Cost {
     }
 }
 
-/// The way from an unlock secret to the user key.
+/// Opens the user key with an unlock secret.
 enum SlotUnlock {
-    /// The root that all slots of the secret's kind have in common.
+    /// Derives the root key that all slots of the secret's type share.
     ///
-    /// - Throws: as ``root(passphrase:store:)``; `authFailed` for a kind that this version cannot open.
+    /// - Throws: The errors of ``root(passphrase:store:)``; `authFailed` for a type that this version cannot open.
     static func root(of secret: borrowing UnlockSecret, store: StoreRecord) throws(KeychainFault) -> SlotRootKey {
         let bytes: SecretBytes
         switch secret.kind {
@@ -27,7 +27,7 @@ enum SlotUnlock {
         return SlotRootKey(kind: secret.kind, bytes: bytes, store: store)
     }
 
-    /// BLAKE2b(store id; what for, secret): nothing slows it down, so the secret must not be one that can be guessed.
+    /// BLAKE2b(store ID; label, secret). A fast hash, so the secret must not be guessable.
     private static func root(
         _ label: [UInt8], _ secret: borrowing SecretBytes, _ store: StoreRecord
     ) throws(KeychainFault) -> SecretBytes {
@@ -39,9 +39,9 @@ enum SlotUnlock {
         }
     }
 
-    /// The root secret of all passphrase slots of a store: one Argon2id (contract, L5).
+    /// Derives the root key of all passphrase slots of a store: one Argon2id (contract, L5).
     ///
-    /// - Throws: `unacceptableCost` before anything is derived, `allocate` if there is no memory for it.
+    /// - Throws: `unacceptableCost` before anything is derived; `allocate` if its memory is not available.
     static func root(passphrase: borrowing SecretBytes, store: StoreRecord) throws(KeychainFault) -> SecretBytes {
         guard store.cost.isAllowed else { throw .unacceptableCost }
         do throws(CryptoError) {
@@ -52,10 +52,10 @@ enum SlotUnlock {
         }
     }
 
-    /// The user key from the first slot of that kind which the root opens, and which opens the master keys.
+    /// Returns the user key of the first slot of that type that the root key opens, and that opens the master keys.
     ///
-    /// - Throws: `authFailed` if there is none. A wrong secret, a damaged slot, damaged master keys and a slot that an attacker has
-    ///   written, which leads to another user key, are not distinguished.
+    /// - Throws: `authFailed` if there is no such slot. A wrong secret, a damaged slot, damaged master keys and a slot
+    ///   that an attacker has written, with another user key, are not distinguished.
     static func userKey(
         root: borrowing SecretBytes, kind: SlotKind, slots: [SlotRecord], store: StoreRecord
     ) throws(KeychainFault) -> SecretBytes {
@@ -66,7 +66,7 @@ enum SlotUnlock {
                 _ = try MasterKeys.material(store, userKey: userKey).count
                 return userKey
             } catch {
-                // A public key of a wrong size is damage too.
+                // A public key of a wrong size is a damage, too.
                 guard error == .authenticationFailed || error == .invalidParameter else {
                     throw KeychainFault(error)
                 }

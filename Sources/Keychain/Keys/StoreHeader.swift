@@ -1,14 +1,14 @@
 package import SecretCrypto
 
-/// The plaintext of ``StoreRecord/header``: what tells that a row was removed or put back (contract, S2).
+/// The plaintext of ``StoreRecord/header``, by which removed and restored rows are detected (contract, S2).
 package struct StoreHeader: Hashable, Sendable {
     private static let byteCount = 16 + digestCount
-    /// Bytes of the digest.
+    /// The size of the digest in bytes.
     package static let digestCount = 32
 
-    /// The number of the last transaction; 1 is the one that made the store.
+    /// The number of the last transaction. The first one, 1, has created the store.
     package var commit: Int64
-    /// All rows but the header itself: their number and the sum of their digests.
+    /// The number of all rows except the header, and the sum of their digests.
     package var rows: DigestSum
 
     package init(commit: Int64 = 0, rows: DigestSum = DigestSum()) {
@@ -16,7 +16,7 @@ package struct StoreHeader: Hashable, Sendable {
         self.rows = rows
     }
 
-    /// Seals it under the header key: commit number, row count (8 bytes each), digest (32), all little endian.
+    /// Seals the header under the header key: commit number, row count (8 bytes each), digest (32), all little-endian.
     package func sealed(by key: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) -> Sealed {
         var plaintext = [UInt8](littleEndian: commit)
         plaintext.append(littleEndian: rows.count)
@@ -24,7 +24,9 @@ package struct StoreHeader: Hashable, Sendable {
         return try Sealed.sealing(plaintext.rawSpan, key: key, bound: AssociatedData(.header, store: store))
     }
 
-    /// Opens the header of a store; `decode` if it is not what was sealed.
+    /// Opens the header of a store.
+    ///
+    /// - Throws: `decode` if it is not authentic.
     package init(opening sealed: Sealed, key: RevocableSecret, store: [UInt8]) throws(KeychainFault) {
         let bound = AssociatedData(.header, store: store)
         let plaintext = try key.using { (key) throws(CryptoError) in

@@ -1,17 +1,17 @@
 package import SecretCrypto
 
 extension StoreRecord {
-    /// The format that this program writes, and the only one that it reads: 0 was never released.
+    /// The format that this program writes, and the only format that it reads.
     package static let currentFormat = 1
-    /// Bytes of ``StoreRecord/identifier``.
+    /// The size of ``StoreRecord/identifier`` in bytes.
     package static let identifierCount = 16
 }
 
 extension KeyRing {
-    /// Makes a new store's keys: its record, one passphrase slot, this device, the first generation of every class.
+    /// Creates the keys of a new, empty store in one transaction: its record, one passphrase slot, this device, the
+    /// first generation of every class.
     ///
-    /// The store is empty before; everything is written in one transaction.
-    /// - Throws: `unacceptableCost`, `param` for a device key of a wrong size, `allocate`, and what the store throws.
+    /// - Throws: `unacceptableCost`; `param` for a device key of a wrong size; `allocate`; the errors of the store.
     package static func create(
         in store: any RecordStore, passphrase: borrowing SecretBytes, cost: Argon2id.Cost,
         device: borrowing SecretBytes
@@ -35,9 +35,9 @@ extension KeyRing {
     }
 }
 
-/// The parts of a new store, in the order in which they are made.
+/// The parts of a new store, in the order of their creation.
 private struct StoreInitializer {
-    /// Without master keys and header yet: what the passphrase's derivation needs.
+    /// The record without master keys and header, as deriving a key from the passphrase requires.
     let record: StoreRecord
 
     init(cost: Argon2id.Cost) throws(KeychainFault) {
@@ -49,7 +49,7 @@ private struct StoreInitializer {
             header: nothing)
     }
 
-    /// The record with new master keys, and a header that counts no row. `ledger` gets the keys.
+    /// Returns the record with new master keys, and a header for zero rows. `ledger` gets the keys.
     func complete(
         userKey: borrowing SecretBytes, ledger: DigestLedger
     ) throws(KeychainFault) -> StoreRecord {

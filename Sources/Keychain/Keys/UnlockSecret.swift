@@ -1,12 +1,12 @@
 package import SecretCrypto
 
-/// What somebody unlocks a keychain with: its kind, and its bytes in locked memory.
+/// A secret that unlocks a keychain: its type, and its bytes in locked memory.
 package struct UnlockSecret: ~Copyable, Sendable {
-    /// Bytes of a key file: shorter ones can be guessed, because nothing slows a guess down.
+    /// The valid sizes of a key file in bytes. Shorter ones could be guessed, because a guess is fast.
     package static let keyFileCounts = 32...(64 << 10)
 
     package let kind: SlotKind
-    /// As they are handed from process to process: the passphrase, the recovery key's characters, all of the key file.
+    /// The bytes as they pass between processes: the passphrase, the recovery key's characters, the complete key file.
     package let bytes: SecretBytes
 
     package init(passphrase: consuming SecretBytes) {
@@ -19,7 +19,9 @@ package struct UnlockSecret: ~Copyable, Sendable {
         bytes = try recoveryKey.characters()
     }
 
-    /// `param` for contents that are too short or too long.
+    /// Creates a secret from a key file.
+    ///
+    /// - Throws: `param` for contents that are too short or too long.
     package init(keyFile contents: consuming SecretBytes) throws(KeychainFault) {
         guard Self.keyFileCounts.contains(contents.count) else { throw .param }
         kind = .keyFile
@@ -31,7 +33,9 @@ package struct UnlockSecret: ~Copyable, Sendable {
         self.bytes = bytes
     }
 
-    /// As ``bytes`` of one that was of that kind; `param` for a kind that nobody can type or hold in a file.
+    /// Creates a secret from ``bytes`` of that type.
+    ///
+    /// - Throws: `param` for a type that cannot be typed or stored in a file.
     package init(kind: SlotKind, bytes: consuming SecretBytes) throws(KeychainFault) {
         switch kind {
         case .passphrase: self.init(passphrase: bytes)
@@ -42,11 +46,11 @@ package struct UnlockSecret: ~Copyable, Sendable {
     }
 }
 
-/// What an unlock secret yields in a store: the root of the keys of its slot.
+/// The root key of a slot: the key derived from an unlock secret in a store.
 package struct SlotRootKey: ~Copyable, Sendable {
     let kind: SlotKind
     let bytes: SecretBytes
-    /// What a passphrase was derived with.
+    /// The salt with which a passphrase was derived.
     private let salt: [UInt8]
     private let cost: Argon2id.Cost
 
@@ -56,6 +60,6 @@ package struct SlotRootKey: ~Copyable, Sendable {
         (salt, cost) = (store.salt, store.cost)
     }
 
-    /// Whether it is still the root that the secret yields.
+    /// Whether the secret would still yield this root key.
     func fits(_ store: StoreRecord) -> Bool { kind != .passphrase || (salt == store.salt && cost == store.cost) }
 }

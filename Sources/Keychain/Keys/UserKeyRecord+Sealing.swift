@@ -1,8 +1,12 @@
 import SecretCrypto
 
-/// Past user keys lie under the present one alone: a rotation seals them all anew (contract, S3, L5).
+/// Seals past user keys under the present one. A rotation reseals all of them (contract, S3, L5).
 extension UserKeyRecord {
-    /// `generation` is the past key's, `present` the one of the key that seals it.
+    /// Seals a past user key.
+    ///
+    /// - Parameters:
+    ///   - generation: The generation of the past key.
+    ///   - present: The generation of the key that seals it.
     init(
         sealing past: borrowing SecretBytes, generation: Int64, under userKey: borrowing SecretBytes, present: Int64,
         store: [UInt8]
@@ -12,7 +16,9 @@ extension UserKeyRecord {
         self.init(generation: generation, key: try Sealed.sealing(past.bytes, key: key, bound: bound))
     }
 
-    /// The past user key; `authenticationFailed` unless the present one sealed it for this store and generation.
+    /// Opens the past user key.
+    ///
+    /// - Throws: `authenticationFailed` unless the present one sealed it for this store and generation.
     func userKey(
         openedBy userKey: borrowing SecretBytes, present: Int64, store: [UInt8]
     ) throws(CryptoError) -> SecretBytes {

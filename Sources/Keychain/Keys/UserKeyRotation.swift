@@ -1,27 +1,29 @@
 import SecretCrypto
 
-/// A new user key and all that it seals, ready to be written in one transaction (contract, S3, L5).
+/// A new user key and all records that it seals, to be written in one transaction (contract, S3, L5).
 ///
-/// Whom it is wrapped for is taken from the recipients that the present user key seals, never from the readable record:
-/// who can write to the file, and no more, adds no recipient.
+/// Its recipients are those sealed under the present user key, never those of readable records: an attacker who can
+/// only write to the file adds no recipient.
 struct UserKeyRotation: ~Copyable {
-    /// The new one; gone when this value is.
+    /// The new user key. Wiped at the end of the value's lifetime.
     let userKey: SecretBytes
-    /// One generation on, its master keys under the new user key.
+    /// The store record with the next generation and the master keys under the new user key.
     let store: StoreRecord
-    /// For every slot that is kept.
+    /// The records of all slots that are kept.
     let slots: [SlotRecord]
-    /// Slots that are removed, or whose recipient is not what was written and so cannot be kept.
+    /// The slots that are removed, or whose recipient is not authentic and so cannot be kept.
     let removedSlots: [Int64]
-    /// Wrappings by the user key, and this device's by both keys. Other devices renew theirs at their next unlock.
+    /// The wrappings by the user key, and this device's by both keys. Other devices renew theirs at their next unlock.
     let classKeys: [ClassKeyRecord]
-    /// Every past user key, the one that is replaced among them.
+    /// All past user keys, including the replaced one.
     let pastUserKeys: [UserKeyRecord]
 
+    /// Creates a rotation.
+    ///
     /// - Parameters:
-    ///   - userKey: the present one, else `authFailed`: somebody has been faster.
-    ///   - device: the device key, of the device with the number `deviceID` (nil: not entered in the store).
-    ///   - removed: slots that the new user key is not wrapped for; `param` if none is left.
+    ///   - userKey: The present user key; otherwise `authFailed`, because another process has rotated it.
+    ///   - device: The device key of the device with the number `deviceID` (nil: not enrolled).
+    ///   - removed: The slots for which the new user key is not wrapped; `param` if no slot would remain.
     /// - Throws: `decode` for a store with damaged rows of keys, or without a further generation.
     init(
         of records: KeySnapshot, userKey old: borrowing SecretBytes, device: borrowing SecretBytes, deviceID: Int64?,
@@ -53,7 +55,7 @@ struct UserKeyRotation: ~Copyable {
         removedSlots = records.slots.map(\.id).filter { !kept.contains($0) }
     }
 
-    /// Puts it all in the place of what there is; slots that are not kept go.
+    /// Replaces the present records. Deletes slots that are not kept.
     func write(to writer: any RecordWriter) throws(KeychainFault) {
         try writer.put(store)
         for slot in removedSlots { try writer.deleteSlot(slot) }
@@ -76,7 +78,7 @@ struct UserKeyRotation: ~Copyable {
 }
 
 extension KeySnapshot {
-    /// The slots that the present user key `old` knows, wrapped for the new one.
+    /// Returns the slots that are authentic for the present user key `old`, wrapped for the new one.
     fileprivate func slots(
         under old: borrowing SecretBytes, except removed: Set<Int64>, wrappedFor new: borrowing SecretBytes,
         generation: Int64
@@ -96,7 +98,7 @@ extension KeySnapshot {
         return wrapped
     }
 
-    /// What lies under the present user key and can be sealed anew here; what does not open stays what it is.
+    /// Rewraps the records that are wrapped under the present user key. Damaged records stay unchanged.
     fileprivate func classKeys(
         of device: Int64?, openedBy old: borrowing WrappingKeys, under new: borrowing WrappingKeys
     ) throws(CryptoError) -> [ClassKeyRecord] {
@@ -137,6 +139,6 @@ extension KeySnapshot {
 }
 
 extension CryptoError {
-    /// Whether a record is at fault: it is not what was written.
+    /// Whether the error means that a record is not authentic.
     fileprivate var isOfRecord: Bool { self == .authenticationFailed || self == .invalidParameter }
 }

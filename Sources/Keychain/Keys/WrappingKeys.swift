@@ -1,15 +1,15 @@
 import SecretCrypto
 
-/// What class keys are wrapped under, as far as it is at hand: device keys always, user keys during an unlock only.
+/// The available keys under which class keys are wrapped: the device key always, the user key only during an unlock.
 struct WrappingKeys: ~Copyable {
     private let store: [UInt8]
     private let device: SecretBytes
     private let user: SecretBytes?
     private let userAndDevice: SecretBytes?
-    /// Of the user key; 0 without one.
+    /// The generation of the user key; 0 without one.
     private let userKeyGeneration: Int64
 
-    /// Before an unlock: the device key alone.
+    /// Creates the keys before an unlock: the device key alone.
     init(device: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) {
         self.store = store
         self.device = try BLAKE2b.derive(key: device, parts: [KeyLabel.deviceWrapping, store])
@@ -18,7 +18,7 @@ struct WrappingKeys: ~Copyable {
         userKeyGeneration = 0
     }
 
-    /// During an unlock.
+    /// Creates the keys during an unlock.
     init(
         user: borrowing SecretBytes, generation: Int64, device: borrowing SecretBytes, store: [UInt8]
     ) throws(CryptoError) {
@@ -32,7 +32,7 @@ struct WrappingKeys: ~Copyable {
         self.user = consume byUser
     }
 
-    /// Whether records of that wrapping can be opened.
+    /// Whether records with that wrapping can be opened.
     func has(_ wrapping: Wrapping) -> Bool {
         switch wrapping {
         case .deviceKey: true
@@ -41,7 +41,7 @@ struct WrappingKeys: ~Copyable {
         }
     }
 
-    /// Seals a generation's keys. `device` is 0 for what is for all devices.
+    /// Wraps the keys of a generation. `device` is 0 for wrappings that are for all devices.
     func wrap(
         _ material: borrowing SecretBytes, purpose: KeyPurpose, generation: Int64, device: Int64, wrapping: Wrapping
     ) throws(CryptoError) -> ClassKeyRecord {
@@ -55,7 +55,7 @@ struct WrappingKeys: ~Copyable {
             userKeyGeneration: userKeyGeneration, keys: sealed)
     }
 
-    /// All wrappings of a new generation, made on this device.
+    /// Returns all wrappings of a new generation that is created on this device.
     func records(
         of material: borrowing SecretBytes, _ purpose: KeyPurpose, generation: Int64, device: Int64
     ) throws(CryptoError) -> [ClassKeyRecord] {
@@ -69,8 +69,10 @@ struct WrappingKeys: ~Copyable {
         return records
     }
 
-    /// Opens a generation's keys; `authenticationFailed` if the record is not what was written, `keyUnavailable` if
-    /// what it is wrapped under is not at hand.
+    /// Unwraps the keys of a generation.
+    ///
+    /// - Throws: `authenticationFailed` if the record is not authentic; `keyUnavailable` if the wrapping key is not
+    ///   available.
     func unwrap(_ record: ClassKeyRecord) throws(CryptoError) -> SecretBytes {
         let bound = binding(
             record.purpose, record.generation, record.device, record.wrapping, record.userKeyGeneration)
@@ -79,7 +81,7 @@ struct WrappingKeys: ~Copyable {
         }
     }
 
-    /// A record that `other` opens, under these keys: same keys, same place.
+    /// Wraps a record that `other` opens under these keys, with the same identity.
     func rewrap(
         _ record: ClassKeyRecord, openedBy other: borrowing WrappingKeys
     ) throws(CryptoError) -> ClassKeyRecord {

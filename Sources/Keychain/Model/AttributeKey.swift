@@ -37,42 +37,42 @@ package enum AttributeKey: UInt8, CaseIterable, Hashable, Sendable {
     case accessControl = 33
 }
 
-/// What an attribute may hold, and how it is coerced (`SecItemSchema.c`).
+/// The type of an attribute's value, and its coercion (`SecItemSchema.c`).
 package enum AttributeKind: Hashable, Sendable {
-    /// Text or data, as it was given.
+    /// Text or data, unchanged.
     case blob
     /// Text.
     case string
     /// Always data.
     case data
-    /// A number; text that is no decimal integer stays text.
+    /// A number; text that is not a decimal integer stays text.
     case number
     /// 0 or 1.
     case boolean
     case date
-    /// One of ``ProtectionClass``.
+    /// A ``ProtectionClass``.
     case protection
-    /// One of the protocol constants, another text, or a number.
+    /// A protocol constant, another text, or a number.
     case internetProtocol
-    /// One of the authentication type constants, or another text.
+    /// An authentication type constant, or another text.
     case authenticationType
 }
 
-/// Who sets an attribute, and what that means.
+/// The party that sets an attribute, and its meaning.
 package enum AttributeRole: Hashable, Sendable {
-    /// Part of the uniqueness key: what the item's path is made of.
+    /// A part of the primary key, which determines the item's path.
     case primaryKey
-    /// Set by whoever owns the item.
+    /// Set by the owner of the item.
     case caller
-    /// The protection class: decides which key seals the item.
+    /// The protection class, which determines the key that seals the item.
     case protection
-    /// Kept by the system; reading is all a caller can do.
+    /// Maintained by the system; callers can only read it.
     case system
-    /// Part of Apple's key, but nothing here has it: setting it is errSecParam.
+    /// A part of Apple's primary key that is not supported here: setting it is errSecParam.
     case refused
 }
 
-/// One row of the attribute table.
+/// A row of the attribute table.
 package struct AttributeDefinition: Hashable, Sendable {
     /// The constant's name, `kSecAttrAccount`.
     package let name: String
@@ -80,13 +80,14 @@ package struct AttributeDefinition: Hashable, Sendable {
     package let code: String
     package let kind: AttributeKind
     package let role: AttributeRole
-    /// The classes that have it.
+    /// The item classes that have the attribute.
     package let classes: Set<ItemClass>
 }
 
 extension AttributeKey {
-    /// Whether an item's row can hold it, beside what has a field of its own: what callers set, and the flags of an access
-    /// control (`SecAccessControlCreateFlags`, never 0), which only the SecItem API sets.
+    /// Whether an item's row can contain the attribute, in addition to those with their own field: attributes that
+    /// callers set, and the flags of an access control (`SecAccessControlCreateFlags`, never 0), which only the SecItem
+    /// API sets.
     func isStored(as value: AttributeValue) -> Bool {
         guard self == .accessControl else { return definition.role == .caller }
         guard case .number(let flags) = value else { return false }
@@ -97,7 +98,7 @@ extension AttributeKey {
 extension AttributeKey {
     package var definition: AttributeDefinition { Self.table[self] ?? Self.unknown }
 
-    /// The attribute of that constant's name, if `itemClass` has it.
+    /// Returns the attribute with that constant's name; nil if `itemClass` does not have it.
     package static func named(_ name: String, in itemClass: ItemClass) -> AttributeKey? {
         byName[name].flatMap { $0.definition.classes.contains(itemClass) ? $0 : nil }
     }

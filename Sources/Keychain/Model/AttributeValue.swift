@@ -1,4 +1,4 @@
-/// The value of an attribute, of the kinds that Keychain Services stores.
+/// The value of an attribute, of one of the types that Keychain Services stores.
 package enum AttributeValue: Hashable, Sendable {
     /// A CFString, as its UTF-8.
     case text([UInt8])
@@ -9,7 +9,7 @@ package enum AttributeValue: Hashable, Sendable {
     /// A CFDate.
     case date(KeychainDate)
 
-    /// The bytes of a text or data; nil for other kinds.
+    /// The bytes of a text or data; nil for other types.
     ///
     /// Text and data with equal bytes are the same key (Apple compares the SHA-1 of the bytes).
     package var bytes: [UInt8]? {
@@ -22,12 +22,12 @@ package enum AttributeValue: Hashable, Sendable {
     /// A text value.
     package static func string(_ text: String) -> AttributeValue { .text(Array(text.utf8)) }
 
-    /// What a typed or named blob becomes: text if it is valid UTF-8, else data.
+    /// Returns a typed or named blob: text if it is valid UTF-8, otherwise data.
     package static func blob(_ bytes: [UInt8]) -> AttributeValue {
         isValidUTF8(bytes) ? .text(bytes) : .data(bytes)
     }
 
-    /// A number where `value` is text that is exactly a decimal integer; `value` itself otherwise.
+    /// Returns a number if `value` is text that is exactly a decimal integer; otherwise `value`.
     package static func decimal(_ value: AttributeValue) -> AttributeValue {
         guard case .text(let bytes) = value, let number = Int64(String(decoding: bytes, as: UTF8.self)),
             Array(String(number).utf8) == bytes

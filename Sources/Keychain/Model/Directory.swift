@@ -1,4 +1,4 @@
-/// A service directory, the container that the directories of one class lie in, or an access group with containers.
+/// A service directory, a container, or an access group that has containers.
 package struct Directory: Hashable, Sendable {
     package enum Key: Hashable, Sendable {
         case container(ContainerKey)
@@ -8,16 +8,16 @@ package struct Directory: Hashable, Sendable {
     }
 
     package var id: RowID
-    /// The container of a service directory, the group of a container; ``RowID/none`` for a group and for a container of
-    /// the default group.
+    /// The container of a service directory, the group of a container; ``RowID/none`` for a group and for a container
+    /// of the default group.
     package var parent: RowID
-    /// Counts the changes of the row; 0 for one that is not in the store yet.
+    /// The number of changes of the row; 0 for a directory that is not in the store yet.
     package var version: Int64
     package var key: Key
     package var creationDate: KeychainDate
     package var changeDate: KeychainDate
     package var file: PosixAttributes
-    /// The class of new items in it.
+    /// The protection class of new items in it.
     package var defaultProtection: ProtectionClass
 
     package init(id: RowID, parent: RowID, key: Key, creationDate: KeychainDate, file: PosixAttributes) {

@@ -1,4 +1,4 @@
-/// Where the directories of one class live: the part of the primary key that the upper levels of the tree stand for.
+/// The part of the primary key that the scope directories represent: item class, access group, synchronizable or not.
 package struct ContainerKey: Hashable, Sendable {
     package var itemClass: ItemClass
     /// kSecAttrAccessGroup, as UTF-8.
@@ -17,12 +17,12 @@ package struct ContainerKey: Hashable, Sendable {
     }
 }
 
-/// The part of the primary key that a service directory stands for: everything but the account.
+/// The part of the primary key that a service directory represents: all attributes except the account.
 package enum ServiceKey: Hashable, Sendable {
     case generic(service: AttributeValue)
     case internet(InternetService)
 
-    /// The class whose directories have such a key.
+    /// The item class whose directories have such a key.
     package var itemClass: ItemClass {
         switch self {
         case .generic: .genericPassword
@@ -30,12 +30,12 @@ package enum ServiceKey: Hashable, Sendable {
         }
     }
 
-    /// The same key with every default value "not set".
+    /// The key with every default value "not set".
     package var normalized: ServiceKey {
         if case .internet(let service) = self { .internet(service.normalized) } else { self }
     }
 
-    /// The value of the attribute that it holds; nil for what it does not hold or what is not set.
+    /// The value of an attribute; nil if the key does not contain it or it is not set.
     package subscript(key: AttributeKey) -> AttributeValue? {
         switch (self, key) {
         case (.generic(let service), .service): service
@@ -45,26 +45,26 @@ package enum ServiceKey: Hashable, Sendable {
     }
 }
 
-/// The primary-key attributes of an internet password, but for the account. Default values are "not set".
+/// The primary-key attributes of an internet password except the account. Default values are "not set".
 package struct InternetService: Hashable, Sendable {
-    /// Text or data; empty if there is none.
+    /// Text or data; empty if not set.
     package var server: AttributeValue
-    /// Number or text; nil for the default (0, empty).
+    /// A number or text; nil for the default (0, empty).
     package var `protocol`: AttributeValue?
-    /// nil for the default (0).
+    /// The port; nil for the default (0).
     package var port: Int64?
-    /// nil where empty.
+    /// The path; nil if empty.
     package var path: AttributeValue?
-    /// nil where empty.
+    /// The security domain; nil if empty.
     package var securityDomain: AttributeValue?
-    /// nil where empty.
+    /// The authentication type; nil if empty.
     package var authenticationType: AttributeValue?
 
     package init(server: AttributeValue) {
         self.server = server
     }
 
-    /// The same key with every default value "not set" and a decimal protocol a number, as Apple stores them.
+    /// The key with every default value "not set" and a decimal protocol as a number, as Apple stores it.
     package var normalized: InternetService {
         var service = self
         service.protocol = service.protocol.flatMap { Self.nonDefault(AttributeValue.decimal($0)) }

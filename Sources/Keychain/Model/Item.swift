@@ -1,24 +1,24 @@
-/// An item without its secret: a value, independent of the store it came from.
+/// An item without its secret. A value that is independent of the store.
 package struct Item: Hashable, Sendable {
-    /// The row: also the item's place in listings.
+    /// The row number, which also determines the order of listings.
     package var id: RowID
-    /// The service directory it lies in.
+    /// The service directory that contains the item.
     package var directory: RowID
-    /// Counts the changes of the row; 0 for an item that is not in the store yet.
+    /// The number of changes of the row; 0 for an item that is not in the store yet.
     package var version: Int64
     package var protection: ProtectionClass
-    /// kSecAttrAccount; text or data, empty if there is none.
+    /// kSecAttrAccount: text or data, empty if not set.
     package var account: AttributeValue
-    /// What callers have set, of role `.caller`.
+    /// The attributes with the role `.caller`.
     package var attributes: [AttributeKey: AttributeValue]
-    /// Extended attributes that are not keychain attributes: the name after `user.`, and the bytes.
+    /// The extended attributes that are not keychain attributes: the name after `user.`, and the bytes.
     package var extraAttributes: [[UInt8]: [UInt8]]
     package var creationDate: KeychainDate
     package var modificationDate: KeychainDate
-    /// kSecAttrPersistentReference: 16 random bytes, stable for the life of the item.
+    /// kSecAttrPersistentReference: 16 random bytes, stable during the lifetime of the item.
     package var persistentReference: [UInt8]
     package var file: PosixAttributes
-    /// The exact length of the secret in bytes; nil for an item without one.
+    /// The exact size of the secret in bytes; nil for an item without one.
     package var secretCount: Int?
     /// The version at which the secret was last sealed.
     package var secretVersion: Int64
@@ -42,18 +42,19 @@ package struct Item: Hashable, Sendable {
         secretVersion = 0
     }
 
-    /// What its attributes take of memory, about, in bytes. O(number of attributes).
+    /// An estimate of the memory of its attributes in bytes. O(number of attributes).
     package var attributeBytes: Int {
         let ofAccount = account.bytes?.count ?? 0
-        // Most have no other, and each open asks.
+        // Most items have no other attributes, and each open calls this.
         if attributes.isEmpty, extraAttributes.isEmpty { return ofAccount }
-        // Two arrays on the heap and the dictionary's places beside the bytes themselves.
+        // The memory of two arrays and of the dictionary's entry, in addition to the bytes.
         let overhead = 128
         let known = attributes.values.reduce(ofAccount) { $0 + overhead + ($1.bytes?.count ?? 0) }
         return extraAttributes.reduce(known) { $0 + overhead + $1.key.count + $1.value.count }
     }
 
-    /// The same without anything that somebody named or wrote: what may stay of a locked item (H2).
+    /// The item without all names and values that callers have set: the part that may stay in memory while it is locked
+    /// (H2).
     package var withoutAttributes: Item {
         var item = self
         item.account = .text([])

@@ -23,6 +23,7 @@ package enum ItemClass: UInt8, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The values of kSecClassCertificate, kSecClassKey and kSecClassIdentity: valid in a query, which then matches no item.
+    /// The values of kSecClassCertificate, kSecClassKey and kSecClassIdentity: valid in a query, which then matches no
+    /// item.
     static let codesWithoutItems: Set<String> = ["cert", "keys", "idnt"]
 }

@@ -1,8 +1,8 @@
-/// A point in time with nanoseconds, counted from 1970-01-01T00:00:00Z.
+/// A point in time with nanoseconds, since 1970-01-01T00:00:00Z.
 package struct KeychainDate: Hashable, Comparable, Sendable {
-    /// Whole seconds; negative before 1970.
+    /// The seconds; negative before 1970.
     package var seconds: Int64
-    /// 0 to 999,999,999.
+    /// The nanoseconds, 0 to 999,999,999.
     package var nanoseconds: Int32
 
     package init(seconds: Int64, nanoseconds: Int32 = 0) {
@@ -14,7 +14,7 @@ package struct KeychainDate: Hashable, Comparable, Sendable {
         (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds)
     }
 
-    /// This moment, or a millisecond after `earlier` if the clock has not moved on since.
+    /// Returns this time, or a millisecond after `earlier` if the clock has not advanced since.
     ///
     /// Apple's modification dates are strictly increasing in the same way.
     package func after(_ earlier: KeychainDate) -> KeychainDate {

@@ -1,6 +1,6 @@
-/// What can go wrong in a keychain, in the terms of Keychain Services (`SecBase.h`, status codes `errSec…`).
+/// An error of a keychain, in the terms of Keychain Services (`SecBase.h`, status codes `errSec…`).
 ///
-/// Carries no name, attribute or secret: it may be logged.
+/// Contains no name, attribute or secret, so it may be logged.
 package enum KeychainFault: Error, Hashable, Sendable {
     /// errSecItemNotFound
     case itemNotFound
@@ -8,51 +8,51 @@ package enum KeychainFault: Error, Hashable, Sendable {
     case duplicateItem
     /// errSecInteractionNotAllowed: the item's protection class is locked.
     case interactionNotAllowed
-    /// errSecAuthFailed: no key slot opens with what was given.
+    /// errSecAuthFailed: the unlock secret opens no key slot.
     case authFailed
     /// errSecParam
     case param
-    /// errSecNoSuchAttr: the class has no such attribute.
+    /// errSecNoSuchAttr: the item class does not have the attribute.
     case noSuchAttr
-    /// errSecReadOnlyAttr: the attribute is kept by the system.
+    /// errSecReadOnlyAttr: the system maintains the attribute.
     case readOnlyAttr
-    /// errSecDataTooLarge: the contents exceed the limit.
+    /// errSecDataTooLarge: the secret exceeds the limit.
     case dataTooLarge
     /// errSecDataTooLarge: the attributes together exceed the limit.
     case attributesTooLarge
-    /// errSecDecode: a record is not what was written; its plaintext is refused.
+    /// errSecDecode: a record is not authentic, or malformed.
     case decode
     /// errSecDiskFull
     case diskFull
     /// errSecReadOnly
     case readOnly
-    /// errSecNotAvailable: the store is closed or gone.
+    /// errSecNotAvailable: the store is closed or no longer exists.
     case notAvailable
-    /// errSecAllocate: no locked memory was free in time, or the key derivation found none.
+    /// errSecAllocate: no locked memory became free in time, or the memory of a key derivation is not available.
     case allocate
-    /// The item has been changed since it was read: read it again.
+    /// The item has changed since it was read, and must be read again.
     case staleItem
-    /// A directory that is to be removed still holds items.
+    /// A directory to be removed still contains items.
     case directoryNotEmpty
-    /// The file is no keychain.
+    /// The file is not a keychain.
     case notAKeychain
-    /// The file is a keychain of a format that this version does not know.
+    /// The file is a keychain of a format that this version does not support.
     case unknownFormat(Int)
-    /// The key derivation's parameters are outside what is ever written: refused before they are tried.
+    /// The parameters of the key derivation are outside the range that is ever written. It has not been run.
     case unacceptableCost
-    /// The store is older than what this device has seen of it: commit numbers.
+    /// The store is older than the state that this device has seen; both commit numbers.
     case rolledBack(kept: Int64, found: Int64)
-    /// The commit number that this device keeps for the store is not what was written.
+    /// The commit number that this device has stored for the keychain is not authentic.
     case untrustedCommitNumber
-    /// The key slots stay as they are.
+    /// The key slots have not been changed.
     case slotRefused(SlotChangeError)
-    /// Another process holds the store; 0 if it cannot be told which.
+    /// Another process has the store open; its process ID, or 0 if it is unknown.
     case inUse(processID: Int32)
-    /// errSecIO: the store failed with this SQLite result code (or errno, negative).
+    /// errSecIO: an SQLite result code of the store, or a negative errno.
     case io(Int32)
 }
 
-/// Returns what `body` returns; nil if the row is damaged or cannot be opened now or on this device.
+/// Returns the result of `body`; nil if the row is damaged or cannot be opened now or on this device.
 func unlessUnreadable<Result>(_ body: () throws(KeychainFault) -> Result?) throws(KeychainFault) -> Result? {
     do throws(KeychainFault) {
         return try body()
@@ -62,7 +62,7 @@ func unlessUnreadable<Result>(_ body: () throws(KeychainFault) -> Result?) throw
     }
 }
 
-/// What `body` returns; nil for what is not what was written (``KeychainFault/decode``).
+/// Returns the result of `body`; nil if it throws ``KeychainFault/decode``.
 func nilIfDamaged<Result>(_ body: () throws(KeychainFault) -> Result) throws(KeychainFault) -> Result? {
     do throws(KeychainFault) {
         return try body()

@@ -1,8 +1,8 @@
-/// What a file system keeps with an item or a directory beside its keychain attributes.
+/// The attributes of a file that are stored with an item or a directory in addition to its keychain attributes.
 package struct PosixAttributes: Hashable, Sendable {
-    /// `st_ino`; stays with the file, across renames and mounts.
+    /// `st_ino`, constant across renames and mounts.
     package var inode: UInt64
-    /// Permission bits (`st_mode & 07777`).
+    /// The permission bits (`st_mode & 07777`).
     package var permissions: UInt32
     package var userID: UInt32
     package var groupID: UInt32

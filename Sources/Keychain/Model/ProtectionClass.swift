@@ -1,8 +1,8 @@
-/// When an item can be used and whether it leaves this device (`kSecAttrAccessible`).
+/// The condition under which an item can be used, and whether it may leave this device (`kSecAttrAccessible`).
 ///
 /// Raw values are Apple's class numbers, and part of the store format: never renumbered.
 package enum ProtectionClass: UInt8, CaseIterable, Hashable, Sendable {
-    /// Usable while unlocked or while already open; new items can be added while locked.
+    /// Usable while unlocked, or while already open. New items can be added while locked.
     case whenUnlockedUnlessOpen = 2
     case whenUnlocked = 6
     case afterFirstUnlock = 7
@@ -27,7 +27,7 @@ package enum ProtectionClass: UInt8, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The value of the constant; `cuo` is ours, Apple has no item class like it.
+    /// The value of the constant. `cuo` is specific to this project; Apple has no such item class.
     package var code: String {
         switch self {
         case .whenUnlockedUnlessOpen: "cuo"
@@ -41,7 +41,8 @@ package enum ProtectionClass: UInt8, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The name of the file protection that means the same (contract, L3), without `NSFileProtection`; nil where there is none.
+    /// The name of the equivalent file protection (contract, L3), without `NSFileProtection`; nil if there is no
+    /// equivalent.
     package var fileProtectionSuffix: String? {
         switch self {
         case .whenUnlocked: "Complete"
@@ -52,10 +53,10 @@ package enum ProtectionClass: UInt8, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether its keys are bound to the device that wrote them.
+    /// Whether its keys require the device key of the device that created them.
     package var isThisDeviceOnly: Bool { rawValue >= Self.whenUnlockedThisDeviceOnly.rawValue }
 
-    /// What a person has to have done for it to be usable.
+    /// The user's action that makes the class available.
     package enum Availability: Hashable, Sendable {
         case unlocked, firstUnlock, always
     }

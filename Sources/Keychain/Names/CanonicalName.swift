@@ -1,10 +1,10 @@
 import SecretCrypto
 
-/// The one file name of a key: an account within its service, a service within its class, an access group.
+/// The only valid file name of a key: of an account in its service, a service in its item class, or an access group.
 ///
-/// A spelling over 255 bytes is cut on a character or `%XX` boundary at or below 221 bytes and ends in `%~` and 32 hex
-/// digits: the unkeyed BLAKE2b-128 of the whole spelling. Look-up tags are made of this name, so that a cut name finds
-/// its row as a whole one does.
+/// A spelling over 255 bytes is cut at a character or `%XX` boundary at or below 221 bytes, followed by `%~` and 32 hex
+/// digits: the unkeyed BLAKE2b-128 of the complete spelling. Lookup tags are computed from this name, so that a cut
+/// name finds its row as well.
 package struct CanonicalName: Hashable, Sendable {
     package static let maximumLength = 255
     private static let keptLength = 221
@@ -31,13 +31,13 @@ package struct CanonicalName: Hashable, Sendable {
         bytes = spelling.count <= Self.maximumLength ? spelling : Self.cut(spelling)
     }
 
-    /// Whether the key cannot be told from the name.
+    /// Whether the name is cut, so that it does not contain the complete key.
     package var isCut: Bool { Self.isCut(bytes) }
 
-    /// Whether a name has the form of a cut one: no whole spelling has.
+    /// Whether a name has the form of a cut name, which no complete spelling has.
     package static func isCut(_ name: [UInt8]) -> Bool {
         let tail = hashLength * 2 + 2
-        // A character or `%XX` that does not fit any more has four bytes at most.
+        // A character or `%XX` that no longer fits has at most four bytes.
         guard (keptLength - 3 + tail...keptLength + tail).contains(name.count) else { return false }
         let suffix = name.suffix(tail)
         return suffix.starts(with: Array("%~".utf8))
@@ -61,28 +61,28 @@ package struct CanonicalName: Hashable, Sendable {
     }
 }
 
-/// What a typed name stands for.
+/// The meaning of a typed name.
 package enum ParsedName<Key: Hashable & Sendable>: Hashable, Sendable {
     case key(Key)
-    /// A name that had to be cut: only the store knows its key.
+    /// A cut name: only the store knows its key.
     case cut
 }
 
-/// Why a typed name is refused.
+/// The reason why a typed name is refused.
 package enum NameError: Error, Hashable, Sendable {
-    /// Not the one spelling of any key.
+    /// The name is not the canonical spelling of a key.
     case notCanonical
-    /// Holds bytes that are not UTF-8.
+    /// The name contains bytes that are not UTF-8.
     case notUTF8
 }
 
 extension CanonicalName {
-    /// A name as somebody typed it, checked to be what ``init(account:)`` or ``init(service:)`` would make.
+    /// Creates a name from typed bytes. The methods below check that it is canonical.
     package init(typed bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The account that the name stands for.
+    /// Returns the account that the name represents.
     package func account() throws(NameError) -> ParsedName<AttributeValue> {
         try checkForm()
         if isCut { return .cut }
@@ -90,7 +90,7 @@ extension CanonicalName {
         return .key(.blob(account))
     }
 
-    /// The service that the name stands for in a class directory.
+    /// Returns the service that the name represents in a class directory.
     package func service(in itemClass: ItemClass) throws(NameError) -> ParsedName<ServiceKey> {
         try checkForm()
         if isCut { return .cut }
@@ -103,7 +103,8 @@ extension CanonicalName {
         return .key(service)
     }
 
-    /// The access group that the name stands for: text, and not the one that the root of the mount shows.
+    /// Returns the access group that the name represents: text, and not the default group, which the root of the mount
+    /// shows.
     package func accessGroup() throws(NameError) -> ParsedName<[UInt8]> {
         try checkForm()
         if isCut { return .cut }

@@ -1,10 +1,10 @@
-/// How bytes are spelled in a file name: valid UTF-8 as it is, the rest as `%XX`.
+/// The spelling of bytes in a file name: valid UTF-8 unchanged, other bytes as `%XX`.
 ///
-/// Every sequence of bytes has exactly one spelling, and what is not a spelling does not decode.
+/// Every sequence of bytes has exactly one spelling. Other spellings cannot be decoded.
 package enum NameEncoding {
     private static let percent = UInt8(ascii: "%")
 
-    /// The one spelling of `bytes`; `reserved` are ASCII characters that are spelled `%XX` as well.
+    /// Returns the spelling of `bytes`. `reserved` are ASCII characters that are spelled `%XX`, too.
     package static func encode(_ bytes: [UInt8], reserved: [UInt8] = []) -> [UInt8] {
         if bytes.isEmpty { return [percent] }
         if bytes == [UInt8(ascii: ".")] { return Array("%2E".utf8) }
@@ -25,7 +25,7 @@ package enum NameEncoding {
         return name
     }
 
-    /// The bytes that `name` spells; nil if it is not their one spelling.
+    /// Returns the bytes that `name` spells; nil if it is not canonical.
     package static func decode(_ name: [UInt8], reserved: [UInt8] = []) -> [UInt8]? {
         if name == [percent] { return [] }
         var bytes: [UInt8] = []
@@ -71,7 +71,7 @@ package enum NameEncoding {
 
 /// Well-formed UTF-8, one character at a time (Unicode 3.9, table 3-7).
 enum UTF8Sequence {
-    /// The length in bytes of the character that begins at `index`; 0 if none does.
+    /// Returns the length in bytes of the character at `index`; 0 if there is no valid one.
     static func length(in bytes: [UInt8], at index: Int) -> Int {
         let first = bytes[index]
         let (length, second): (Int, ClosedRange<UInt8>) =

@@ -4,7 +4,7 @@ enum ServiceName {
     private static let protocols = Constants(InternetProtocol.table)
     private static let authenticationTypes = Constants(AuthenticationType.table)
 
-    /// The whole spelling, however long.
+    /// Returns the complete spelling, of any length.
     static func spelling(of service: ServiceKey) -> [UInt8] {
         switch service {
         case .generic(let service): NameEncoding.encode(service.bytes ?? [])
@@ -25,7 +25,7 @@ enum ServiceName {
         return name
     }
 
-    /// What an uncut name stands for; nil if it is malformed. The caller compares it with the canonical spelling.
+    /// Parses an uncut name; nil if it is malformed. The caller compares it with the canonical spelling.
     static func parse(_ name: [UInt8]) -> InternetService? {
         let parts = name.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(Array.init)
         guard let first = parts.first, let server = decode(first) else { return nil }
@@ -68,7 +68,7 @@ enum ServiceName {
         NameEncoding.decode(name, reserved: reserved).map { .blob($0) }
     }
 
-    /// A constant by its name in lower case, any other text as `~text`, a number as `%23` and decimal.
+    /// Spells a value: a constant by its name in lower case, other text as `~text`, a number as `%23` and decimal.
     private static func spell(_ value: AttributeValue, _ constants: Constants) -> [UInt8] {
         if case .number(let number) = value { return Array("%23\(number)".utf8) }
         let code = value.bytes ?? []

@@ -1,12 +1,13 @@
-/// What SecItemCopyMatching finds, item by item: each is looked for when it is asked for.
+/// The results of SecItemCopyMatching, each of which is searched for when it is requested.
 ///
-/// A plain value; holds the query and sealed rows. Whoever keeps one while the keychain is locked keeps the query's names.
+/// A plain value that contains the query and sealed rows. Retaining it while the keychain is locked retains the names
+/// in the query.
 package struct QueryCursor: Sendable {
     private let engine: QueryEngine
     private var search: ItemSearch
-    /// Matches so far, also those of which nothing is given.
+    /// The number of matches, including those without a result.
     private var count = 0
-    /// Whether there is nothing more to come.
+    /// Whether all entries have been returned.
     package private(set) var hasEnded = false
 
     init(_ query: ItemQuery, engine: QueryEngine) {
@@ -16,25 +17,27 @@ package struct QueryCursor: Sendable {
 
     private var query: ItemQuery { search.query }
 
-    /// Whether the result is an array, also of a single entry; without any entry there is no result.
+    /// Whether the result is an array, even of one entry. Without an entry there is no result.
     package var isList: Bool { query.limit != .one }
 
-    /// Whether it costs a few look-ups, whatever the keychain holds: the whole key of an item is named, and its group.
+    /// Whether the search costs a few lookups, regardless of the size of the keychain: the query contains the complete
+    /// primary key of an item, and its group.
     package var isLookUp: Bool {
         let plan = QueryPlan(query)
         return plan.service != nil && plan.account != nil && query.groups.map { $0.count <= 8 } ?? false
     }
 
-    /// The next entry, nil at the end.
+    /// Returns the next entry; nil at the end.
     ///
-    /// - Throws: once, and what came before is void: `itemNotFound` at the end if there was no match,
-    ///   `interactionNotAllowed` for one that is locked and may match; else as reference 3.14 says.
+    /// - Throws: Once, after which the preceding entries are invalid: `itemNotFound` at the end if there was no match;
+    ///   `interactionNotAllowed` for a locked item that may match; the errors of reference 3.14.
     package mutating func next() throws(SecurityStatus) -> QueryEntry? {
         var unlimited = Int.max
         return try next(lookingAt: &unlimited)
     }
 
-    /// The same; nil also when it has looked at so many rows: whoever asks can serve others before he asks again.
+    /// Returns the next entry; nil at the end, or when `budget` rows have been examined, so that the caller can serve
+    /// other requests before it continues.
     package mutating func next(lookingAt budget: inout Int) throws(SecurityStatus) -> QueryEntry? {
         guard !hasEnded else { return nil }
         do throws(KeychainFault) {
@@ -55,7 +58,7 @@ package struct QueryCursor: Sendable {
 }
 
 extension ItemSearch {
-    /// The next readable match; nil at the end, and when it has looked at so many rows.
+    /// Returns the next readable match; nil at the end, or when `budget` rows have been examined.
     mutating func nextMatch(lookingAt budget: inout Int) throws(KeychainFault) -> ItemMatch? {
         while let found = try next(lookingAt: &budget) {
             switch found {

@@ -8,11 +8,11 @@ extension QueryEngine {
         try add(dictionary, secret: EmptySecret(), by: client)
     }
 
-    /// SecItemAdd: one item, in one transaction, with what it takes of groups and directories.
+    /// SecItemAdd: adds one item, with missing groups and directories, in one transaction.
     ///
-    /// - Parameter secret: what kSecValueData holds; not looked at if the dictionary has none.
-    /// - Throws: `duplicateItem`, and the item that is there stays as it is; `interactionNotAllowed` if its class is
-    ///   locked; else as reference 3.14 says.
+    /// - Parameter secret: The value of kSecValueData; ignored if the dictionary does not contain that key.
+    /// - Throws: `duplicateItem`, with the existing item unchanged; `interactionNotAllowed` if its class is locked; the
+    ///   errors of reference 3.14.
     package func add<Source: SecretSource & ~Copyable>(
         _ dictionary: QueryDictionary, secret: borrowing Source, by client: QueryClient
     ) throws(SecurityStatus) -> (result: QueryResult, changes: [ItemChange]) {
@@ -62,8 +62,8 @@ extension QueryEngine {
         return item
     }
 
-    /// What was asked for of the item that was added. One that was added while locked does not give its secret back, and the
-    /// call has succeeded all the same.
+    /// Returns the requested result for the added item. The secret of an item that was added while locked cannot be
+    /// returned; the call succeeds without it.
     private func result(of match: ItemMatch, _ returns: ReturnKeys) -> QueryResult {
         let secret = returns.contains(.data) ? try? keychain.itemWithSecret(id: match.item.id)?.secret : nil
         return entry(match, secret: secret, returns).map { .one($0) } ?? .none

@@ -1,8 +1,8 @@
 extension QueryEngine {
-    /// SecItemCopyMatching: what is asked for of the items that match, in the order in which they were made.
+    /// SecItemCopyMatching: returns the requested result of the matching items, in the order of their creation.
     ///
-    /// - Throws: `itemNotFound` if there is none, `interactionNotAllowed` if one that is locked may match; else as
-    ///   reference 3.14 says.
+    /// - Throws: `itemNotFound` if no item matches; `interactionNotAllowed` if a locked item may match; the errors of
+    ///   reference 3.14.
     package func copyMatching(
         _ dictionary: QueryDictionary, by client: QueryClient
     ) throws(SecurityStatus) -> QueryResult {
@@ -13,16 +13,17 @@ extension QueryEngine {
         return cursor.isList ? .list(entries) : .one(first)
     }
 
-    /// The same, entry by entry: names and attributes of what was found need not be in memory together (contract, H2).
+    /// SecItemCopyMatching, entry by entry, so that names and attributes of all results need not be in memory together
+    /// (contract, H2).
     ///
-    /// - Throws: for a dictionary that is not valid; what is not found or locked the cursor says.
+    /// - Throws: The errors of an invalid dictionary. The cursor throws for missing and locked items.
     package func matches(
         of dictionary: QueryDictionary, by client: QueryClient
     ) throws(SecurityStatus) -> QueryCursor {
         QueryCursor(try ItemQuery(dictionary, for: .copyMatching, by: client), engine: self)
     }
 
-    /// A match with its secret, if that is asked for, both of one moment; nil if by now it is none any more.
+    /// Returns a match with its secret, if that is requested, both of one snapshot; nil if it no longer matches.
     func completed(
         _ match: ItemMatch, for query: ItemQuery
     ) throws(KeychainFault) -> (match: ItemMatch, secret: SealedSecret?)? {
@@ -33,7 +34,7 @@ extension QueryEngine {
         return try search.match(item).map { ($0, secret) }
     }
 
-    /// What is given of an item. Whoever gets its persistent reference will come back with it.
+    /// Returns the result for an item. Its persistent reference is cached, because the caller is likely to use it.
     func entry(_ match: ItemMatch, secret: SealedSecret?, _ returns: ReturnKeys) -> QueryEntry? {
         if returns.contains(.persistentReference) {
             hints.note(match.item.persistentReference, match.item.id)

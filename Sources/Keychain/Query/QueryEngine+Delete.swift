@@ -1,9 +1,9 @@
 extension QueryEngine {
-    /// SecItemDelete: every item that matches, in one transaction, all or none.
+    /// SecItemDelete: deletes all matching items in one transaction.
     ///
-    /// Damaged items go as well where the query tells that they are meant.
+    /// Deletes damaged items as well if the query identifies them.
     ///
-    /// - Throws: `itemNotFound`, `interactionNotAllowed` if one that is locked may match; else as reference 3.14 says.
+    /// - Throws: `itemNotFound`; `interactionNotAllowed` if a locked item may match; the errors of reference 3.14.
     package func delete(
         _ dictionary: QueryDictionary, by client: QueryClient
     ) throws(SecurityStatus) -> [ItemChange] {
@@ -12,7 +12,7 @@ extension QueryEngine {
             do throws(KeychainFault) {
                 return try delete(query)
             } catch .diskFull where keychain.freesSpace() {
-                // Whoever deletes makes room: once more, now that the log has given back its own.
+                // A deletion frees space: retried once, after the log has been truncated.
                 return try delete(query)
             }
         }

@@ -6,11 +6,11 @@ extension QueryEngine {
         try update(dictionary, to: attributes, secret: EmptySecret(), by: client)
     }
 
-    /// SecItemUpdate: every item that matches, in one transaction, all or none.
+    /// SecItemUpdate: changes all matching items in one transaction.
     ///
-    /// - Parameter secret: what kSecValueData holds; not looked at if `attributes` have none.
-    /// - Throws: `itemNotFound`, `interactionNotAllowed` if one that is locked may match, `duplicateItem` if another item
-    ///   has a key that one would get; else as reference 3.14 says.
+    /// - Parameter secret: The value of kSecValueData; ignored if `attributes` do not contain that key.
+    /// - Throws: `itemNotFound`; `interactionNotAllowed` if a locked item may match; `duplicateItem` if another item
+    ///   has a primary key that would result; the errors of reference 3.14.
     package func update<Source: SecretSource & ~Copyable>(
         _ dictionary: QueryDictionary, to attributes: QueryDictionary, secret: borrowing Source,
         by client: QueryClient
@@ -40,7 +40,7 @@ extension QueryEngine {
         }
     }
 
-    /// The rows of what matches now. What becomes of them is for the transaction that changes them to see.
+    /// Returns the rows that match now. The transaction that changes them checks them again.
     private func rows(of query: ItemQuery) throws(KeychainFault) -> [RowID] {
         var rows: [RowID] = []
         var search = search(query)
@@ -52,7 +52,7 @@ extension QueryEngine {
 }
 
 extension Transaction {
-    /// Changes one item; returns what that has changed.
+    /// Changes one item. Returns the resulting changes.
     fileprivate func apply<Source: SecretSource & ~Copyable>(
         _ update: ItemUpdate, to match: ItemMatch, secret: borrowing Source, _ client: QueryClient
     ) throws(KeychainFault) -> [ItemChange] {
@@ -70,7 +70,8 @@ extension Transaction {
         return changes
     }
 
-    /// An item with another place, not saved yet: its directory is made and its name made free.
+    /// Returns an item with another primary key, which is not saved yet, after creating its directory and freeing its
+    /// name.
     fileprivate func move(
         _ match: ItemMatch, to primaryKey: ItemPrimaryKey, _ client: QueryClient
     ) throws(KeychainFault) -> (item: Item, primaryKey: ItemPrimaryKey, changes: [ItemChange]) {

@@ -1,10 +1,9 @@
-/// The four functions of Keychain Services on a keychain: what a dictionary asks for is found, added, changed, deleted
-/// with the semantics of Apple's data-protection keychain.
+/// The four functions of Keychain Services on a keychain, with the semantics of Apple's data-protection keychain.
 ///
-/// Can be used by several threads. Secrets go in as sources and come out sealed.
+/// Thread-safe. Secrets are passed as sources and returned sealed.
 package struct QueryEngine: Sendable {
     package let keychain: KeychainStore
-    /// The longest value of kSecValueData, in bytes.
+    /// The maximum size of kSecValueData in bytes.
     package let valueLimit: Int
     let hints = PersistentReferenceCache()
 

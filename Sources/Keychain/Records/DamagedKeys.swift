@@ -1,4 +1,4 @@
-/// How many rows of each table of keys are not of the form of one.
+/// The number of malformed rows in each table of keys.
 package struct DamagedKeys: Hashable, Sendable {
     package var slots = 0
     package var devices = 0

@@ -9,7 +9,7 @@ package struct IndexedRows: Sendable {
     package let unindexed: [RowID]
     /// The last row of the page; nil after the last page.
     package let last: RowID?
-    /// Whether an index could not be read where one of them should be.
+    /// Whether an index could not be read at the expected position of a row.
     package let isIncomplete: Bool
 
     package init(unindexed: [RowID], last: RowID?, isIncomplete: Bool = false) {

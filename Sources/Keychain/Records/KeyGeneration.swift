@@ -1,4 +1,4 @@
-/// The keys of a class in one generation, as rows name them.
+/// The keys of a protection class in one generation, as rows refer to them.
 package struct KeyGeneration: Hashable, Sendable {
     package var protection: ProtectionClass
     package var generation: Int64

@@ -1,20 +1,20 @@
 package import SecretCrypto
 
-/// The one row that describes the store. Readable: everything but the sealed members.
+/// The row that describes the store. Readable except for the sealed members.
 package struct StoreRecord: Hashable, Sendable {
     /// The format version.
     package var format: Int
-    /// 16 random bytes that no other store has; part of every record's associated data.
+    /// 16 random bytes that are unique to the store and part of all associated data.
     package var identifier: [UInt8]
-    /// All passphrase slots share salt (16 bytes) and cost.
+    /// The salt (16 bytes) and cost that all passphrase slots share.
     package var salt: [UInt8]
     package var cost: Argon2id.Cost
     package var userKeyGeneration: Int64
-    /// The highest among the items and directories that are gone, so that no number comes back.
+    /// The highest row number of deleted items and directories, so that no number is reused.
     package var highestRow: RowID
-    /// Look-up, directory, digest and row-MAC keys, under the user key.
+    /// Lookup, directory, digest and row-MAC keys, sealed under the user key.
     package var masterKeys: Sealed
-    /// The header row (commit number, row count, digest), under the digest key.
+    /// The header row (commit number, row count, digest), sealed under a key derived from the digest key.
     package var header: Sealed
 
     package init(
@@ -32,7 +32,7 @@ package struct StoreRecord: Hashable, Sendable {
     }
 }
 
-/// How a slot's secret is come by. Raw values are part of the store format.
+/// The type of a slot's secret. Raw values are part of the store format.
 package enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
     case passphrase = 1
     case recoveryKey = 2
@@ -45,18 +45,18 @@ package enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
     case systemdCredential = 6
 }
 
-/// One way to the user key: an X25519 recipient of it.
+/// A slot: an X25519 recipient of the user key.
 package struct SlotRecord: Hashable, Sendable {
     package var id: Int64
     package var kind: SlotKind
-    /// What a reserved kind needs beside the secret; empty for the others.
+    /// Data that reserved types need besides the secret; empty for the others.
     package var parameters: [UInt8]
     package var userKeyGeneration: Int64
-    /// The public half of the pair that wrapped the user key (32 bytes).
+    /// The public key of the pair that wrapped the user key (32 bytes).
     package var ephemeral: [UInt8]
-    /// The user key, under the key that both sides derive.
+    /// The user key, sealed under the key that both sides derive.
     package var userKey: Sealed
-    /// The slot's public key and MAC key, under the user key: what a rotation wraps for.
+    /// The slot's public key and MAC key, sealed under the user key, for which a rotation wraps.
     package var recipient: Sealed
 
     package init(
@@ -75,9 +75,9 @@ package struct SlotRecord: Hashable, Sendable {
 
 /// A device that has unlocked the store.
 package struct DeviceRecord: Hashable, Sendable {
-    /// From 1; 0 in a ``ClassKeyRecord`` stands for "any device".
+    /// The number of the device, from 1. 0 in a ``ClassKeyRecord`` represents "any device".
     package var id: Int64
-    /// BLAKE2b-128(device key; store id): how a device finds its record.
+    /// BLAKE2b-128(device key; store ID), by which a device finds its record.
     package var tag: [UInt8]
 
     package init(id: Int64, tag: [UInt8]) {
@@ -86,18 +86,18 @@ package struct DeviceRecord: Hashable, Sendable {
     }
 }
 
-/// What a class key is wrapped under. Raw values are part of the store format.
+/// The key under which a class key is wrapped. Raw values are part of the store format.
 package enum Wrapping: UInt8, CaseIterable, Hashable, Sendable {
     case userKey = 1
     case deviceKey = 2
-    /// A key from both together.
+    /// A key derived from both.
     case userAndDeviceKey = 3
 }
 
-/// What a wrapped key is for. Raw values are part of the store format; protection classes have their own numbers.
+/// The purpose of a wrapped key. Raw values are part of the store format; protection classes have their own numbers.
 package enum KeyPurpose: Hashable, Sendable {
     case protection(ProtectionClass)
-    /// Tags and names of Always items and of directories that hold one.
+    /// Tags and names of Always items and of directories that contain one.
     case alwaysLookup
 
     package init?(rawValue: UInt8) {
@@ -118,9 +118,9 @@ package enum KeyPurpose: Hashable, Sendable {
     }
 }
 
-/// One wrapping of one generation of a class's keys.
+/// A wrapping of a generation of class keys.
 package struct ClassKeyRecord: Hashable, Sendable {
-    /// What there is one record for.
+    /// The fields for which there is one record.
     struct Identity: Hashable {
         let purpose: KeyPurpose
         let generation: Int64
@@ -129,14 +129,14 @@ package struct ClassKeyRecord: Hashable, Sendable {
     }
 
     package var purpose: KeyPurpose
-    /// From 1; new rows use the highest. Unique per purpose over all devices.
+    /// The generation, from 1. New rows use the highest one. Unique per purpose across all devices.
     package var generation: Int64
     /// ``DeviceRecord/id``, or 0.
     package var device: Int64
     package var wrapping: Wrapping
-    /// Of the user key that it is wrapped under; 0 where none is part of the wrapping.
+    /// The generation of the user key in the wrapping; 0 if none is used.
     package var userKeyGeneration: Int64
-    /// A metadata key and a secret key of 32 bytes each; for WhenUnlockedUnlessOpen an X25519 secret key besides.
+    /// A metadata key and a secret key of 32 bytes each; for WhenUnlockedUnlessOpen also an X25519 secret key.
     package var keys: Sealed
 
     package init(
@@ -154,10 +154,10 @@ package struct ClassKeyRecord: Hashable, Sendable {
     var identity: Identity { Identity(purpose: purpose, generation: generation, device: device, wrapping: wrapping) }
 }
 
-/// A user key of the past, under the present one: what a device still needs for its own keys when another device has
-/// rotated the user key.
+/// A past user key, sealed under the present one, which a device needs for its own keys when another device has rotated
+/// the user key.
 package struct UserKeyRecord: Hashable, Sendable {
-    /// From 1, less than the store's.
+    /// The generation, from 1, less than the store's.
     package var generation: Int64
     package var key: Sealed
 

@@ -1,4 +1,4 @@
-/// Another store as it is: whoever has it reads, and changes nothing.
+/// A view of another store that permits no changes.
 package struct ReadOnlyRecordStore: RecordStore {
     private let base: any RecordStore
 

@@ -1,100 +1,110 @@
-/// Reads of one consistent state of the store. All look-ups are O(log n).
+/// Reads of one consistent state of the store. All lookups are O(log n).
 package protocol RecordReader {
     func store() throws(KeychainFault) -> StoreRecord
     func slots() throws(KeychainFault) -> [SlotRecord]
     func devices() throws(KeychainFault) -> [DeviceRecord]
     func classKeys() throws(KeychainFault) -> [ClassKeyRecord]
-    /// User keys of the past, in the order of their generations.
+    /// Returns the past user keys in the order of their generations.
     func userKeys() throws(KeychainFault) -> [UserKeyRecord]
-    /// How many rows of slots, devices and keys are not of the form of one, so that the others come without them.
+    /// Returns the number of malformed rows of slots, devices and keys, which other functions ignore.
     func damagedKeys() throws(KeychainFault) -> DamagedKeys
 
     func directory(id: RowID) throws(KeychainFault) -> DirectoryRecord?
-    /// By its tag, or by its Always tag. An index that leads to a row of another tag: ``KeychainFault/decode``.
+    /// Returns a directory by its tag or its Always tag.
+    ///
+    /// - Throws: ``KeychainFault/decode`` if an index refers to a row with another tag.
     func directory(tag: [UInt8], always: Bool) throws(KeychainFault) -> DirectoryRecord?
-    /// Those whose id is greater than `after`, in the order of ids, at most `limit`.
+    /// Returns at most `limit` directories with IDs greater than `after`, in the order of IDs.
     func directories(parent: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRecord]
 
-    /// Their ids alone: tells the rows of a listing in which one does not decode.
+    /// Returns only IDs, to identify the rows of a listing in which one cannot be decoded.
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
-    /// Of all directories, as above.
+    /// Returns the IDs of directories with any parent.
     func directoryIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
-    /// Without reading the ciphertexts.
+    /// Returns a directory without its ciphertexts.
     func directorySummary(id: RowID) throws(KeychainFault) -> DirectoryRowSummary?
-    /// Of all directories: those whose id is greater than `after`, in the order of ids, at most `limit`.
-    func directoryHeads(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary]
-    /// Whether any directory of that parent has an Always tag.
+    /// Returns at most `limit` directories of all parents with IDs greater than `after`, in the order of IDs, without
+    /// their ciphertexts.
+    func directorySummaries(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary]
+    /// Whether a directory with that parent has an Always tag.
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainFault) -> Bool
 
     func item(id: RowID) throws(KeychainFault) -> ItemRecord?
-    /// By its tag, or by its Always tag. An index that leads to a row of another tag: ``KeychainFault/decode``.
+    /// Returns an item by its tag or its Always tag.
+    ///
+    /// - Throws: ``KeychainFault/decode`` if an index refers to a row with another tag.
     func item(tag: [UInt8], always: Bool) throws(KeychainFault) -> ItemRecord?
-    /// Those whose id is greater than `after`, in the order of ids, at most `limit`.
+    /// Returns at most `limit` items with IDs greater than `after`, in the order of IDs.
     func items(directory: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [ItemRecord]
-    /// Their ids alone: tells the rows of a listing in which one does not decode.
+    /// Returns only IDs, to identify the rows of a listing in which one cannot be decoded.
     func itemIDs(directory: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
-    /// Of all items: those whose id is greater than `after`, in the order of ids, at most `limit`.
+    /// Returns at most `limit` items of all directories with IDs greater than `after`, in the order of IDs.
     func items(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRecord]
-    /// Their ids alone, as above.
+    /// Returns only the IDs of items of all directories.
     func itemIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
-    /// An item and the ciphertext of its secret, as ``secret(of:)`` gives it, in one look-up.
+    /// Returns an item and the ciphertext of its secret, as ``secret(of:)`` does, in one lookup.
     func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: ItemRecord, secret: [UInt8])?
-    /// Without reading the ciphertexts.
+    /// Returns an item without its ciphertexts.
     func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary?
-    /// Of all items: those whose id is greater than `after`, in the order of ids, at most `limit`.
-    func itemHeads(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary]
-    /// Whether any item of that directory has an Always tag.
+    /// Returns at most `limit` items of all directories with IDs greater than `after`, in the order of IDs, without
+    /// their ciphertexts.
+    func itemSummaries(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary]
+    /// Whether an item of that directory has an Always tag.
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainFault) -> Bool
-    /// The classes and generations of the items in a directory and in those below it, each once: O(items).
+    /// Returns the classes and generations of the items in a directory and below it, each once. O(items).
     func itemClasses(below directory: RowID) throws(KeychainFault) -> [(protection: ProtectionClass, generation: Int64)]
-    /// Rows that were sealed while locked (``ItemRecord/ephemeral``), as with listings.
+    /// Returns the IDs of rows that were sealed while locked (``ItemRecord/ephemeral``), in the order of IDs.
     func ephemeralItems(after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
-    /// The ciphertext of the item's secret, all chunks in order; empty if it has none.
+    /// Returns the ciphertext of the item's secret, with all chunks in order; empty if it has none.
     func secret(of item: RowID) throws(KeychainFault) -> [UInt8]
 
-    /// Looks at every item: O(n).
+    /// Returns the number of items. O(n).
     func itemCount() throws(KeychainFault) -> Int
     func directoryCount() throws(KeychainFault) -> Int
-    /// Items under those keys, by keys; without those that no item is under. Looks at every item: O(n).
+    /// Returns the number of items under each of those keys, without keys that no item uses. O(n).
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainFault) -> [KeyGeneration: Int]
-    /// The ids of items under those keys that are greater than `after`, in the order of ids, at most `limit`; also of rows that do
-    /// not decode otherwise. May look at every item behind `after`.
+    /// Returns at most `limit` IDs of items under those keys that are greater than `after`, in the order of IDs,
+    /// including rows that cannot be decoded. May read every item after `after`.
     func itemIDs(
         of generations: Set<KeyGeneration>, after: RowID, limit: Int
     ) throws(KeychainFault) -> [RowID]
-    /// The ids of items of a class, at most `limit`, in any order: O(n).
+    /// Returns at most `limit` IDs of items of a class, in any order. O(n).
     func itemIDs(of protection: ProtectionClass, limit: Int) throws(KeychainFault) -> [RowID]
-    /// The id that new rows follow: the highest one of an item, a directory or ``StoreRecord/highestRow``.
+    /// Returns the ID that new rows follow: the highest one of an item, a directory or ``StoreRecord/highestRow``.
     ///
-    /// Where a damaged row has a number that leaves none for others, the highest one that has ``RowID/room`` behind it.
+    /// If a damaged row has a number that leaves none for others, the highest one that is followed by
+    /// ``RowID/tableCapacity`` unused numbers.
     func newestRowID() throws(KeychainFault) -> RowID
 
-    /// Searches each index for the rows of a table whose number is greater than `after`, in the order of numbers, at most `limit`
-    /// rows. With a limit of 1, an index that cannot be read does not prevent the search in the others.
+    /// Searches each index for at most `limit` rows of a table with numbers greater than `after`, in the order of
+    /// numbers. With a limit of 1, an unreadable index does not prevent the search in the others.
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainFault) -> IndexedRows
-    /// Compares the index entries after a position with their rows: at most `limit` entries of one index. An entry that is out of
-    /// order ends its index.
+    /// Compares at most `limit` entries of one index after a position with their rows. An entry that is out of order
+    /// ends its index.
     func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainFault) -> IndexEntries
-    /// Groups of rows that share a tag, in the order of numbers: empty unless an index has missed a row. Costs O(n).
+    /// Returns groups of rows that share a tag, in the order of numbers. Empty unless an index has missed a row. O(n).
     func rowsOfSharedTags(_ table: IndexedTable) throws(KeychainFault) -> [[RowID]]
 }
 
-/// Changes within one transaction; reads see them.
+/// Changes within one transaction, which its reads see.
 package protocol RecordWriter: RecordReader {
-    /// Inserts, or replaces the row of the same id (for a class key: of the same purpose, generation, device, wrapping).
+    /// Inserts the row, or replaces the row with the same ID (for a class key: the same purpose, generation, device and
+    /// wrapping).
     func put(_ store: StoreRecord) throws(KeychainFault)
-    /// Changes these two of the store's record, which exists.
+    /// Changes these fields of the store's record, which exists.
     func put(_ header: Sealed, highestRow: RowID) throws(KeychainFault)
     func put(_ slot: SlotRecord) throws(KeychainFault)
     func put(_ device: DeviceRecord) throws(KeychainFault)
     func put(_ key: ClassKeyRecord) throws(KeychainFault)
     func put(_ key: UserKeyRecord) throws(KeychainFault)
-    /// A tag that another row has: ``KeychainFault/duplicateItem``.
+    /// - Throws: ``KeychainFault/duplicateItem`` for a tag of another row.
     func put(_ directory: DirectoryRecord) throws(KeychainFault)
-    /// A nil `secret` keeps the ciphertext as it is; a tag that another row has: ``KeychainFault/duplicateItem``.
+    /// A nil `secret` keeps the present ciphertext.
+    ///
+    /// - Throws: ``KeychainFault/duplicateItem`` for a tag of another row.
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault)
 
-    /// What is not there is no error.
+    /// A missing row is not an error.
     func deleteSlot(_ id: Int64) throws(KeychainFault)
     func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainFault)
     func deleteUserKey(_ generation: Int64) throws(KeychainFault)
@@ -103,16 +113,16 @@ package protocol RecordWriter: RecordReader {
 
     /// Rebuilds every index from the rows.
     ///
-    /// `separate` runs while there is no index: its writer searches the tables. Afterwards no two rows may share a tag:
-    /// ``KeychainFault/duplicateItem``.
+    /// `separate` is called while there is no index, so that its writer searches the tables. No two rows may share a
+    /// tag afterwards: ``KeychainFault/duplicateItem``.
     func rebuildIndexes(
         _ separate: (any RecordWriter) throws(KeychainFault) -> Void
     ) throws(KeychainFault)
 
-    /// Whether this transaction has made a directory's modification time its own, and nothing has changed the row since: all
-    /// that many callers add to one directory at once becomes visible at one moment.
+    /// Whether this transaction has set a directory's modification time, and nothing has changed the row since. All
+    /// changes of several callers in one directory become visible at the same time.
     func hasTouched(_ directory: RowID) -> Bool
-    /// It has.
+    /// Records that this transaction has set a directory's modification time.
     func noteTouched(_ directory: RowID)
     /// Whether this transaction has changed a directory's row.
     func hasChanged(_ directory: RowID) -> Bool
@@ -124,60 +134,60 @@ extension RecordWriter {
     package func hasChanged(_ directory: RowID) -> Bool { true }
 }
 
-/// What has to be done at the end of a transaction, however many callers share it.
+/// A hook at the end of a transaction, called once for all callers that share it.
 ///
-/// One object per store. The store calls it by one thread at a time, and while nobody reads alone.
+/// One object per store. The store calls it on one thread at a time, and not during an exclusive read.
 package protocol TransactionEnding: Sendable {
-    /// Once in each transaction that changes anything, after the last caller's part. What it throws fails them all.
+    /// Called once in each transaction that changes data, after the last caller's write. An error fails all of them.
     func willCommit(_ writer: any RecordWriter) throws(KeychainFault)
-    /// The transaction is durable, or nothing of it is left.
+    /// Called when the transaction is durable or has been rolled back.
     func didEnd(isCommitted: Bool)
 }
 
-/// Where sealed records are kept: the port between the keychain and its store.
-///
-/// It never sees a key or a plaintext. Calls come from several threads.
+/// A store of sealed records, which never has access to keys or plaintexts. Thread-safe.
 package protocol RecordStore: Sendable {
     /// Whether ``write(_:)`` throws ``KeychainFault/readOnly``.
     var isReadOnly: Bool { get }
-    /// Whether changes would be found again: false once what the store is kept in has been moved or removed.
+    /// Whether changes would be found again; false once the store has been moved or removed.
     var isInPlace: Bool { get }
-    /// What `body` sees is durable, and of one moment. It may not see what is being committed meanwhile.
+    /// Runs `body` on a snapshot of durable data. It may not include a transaction that is being committed.
     func read<Result>(
         _ body: (any RecordReader) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result
-    /// The same while nobody writes, so that no ``TransactionEnding`` is told anything before it returns.
+    /// Runs `body` on a snapshot while no other thread writes, so that no ``TransactionEnding`` is called before it
+    /// returns.
     func readExclusively<Result>(
         _ body: (any RecordReader) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result
-    /// Durable when it returns; nothing of it is seen if `body` or the commit throws.
+    /// Runs `body` in a transaction, which is durable on return. An error of `body` or of the commit rolls its changes
+    /// back.
     ///
-    /// Calls of several threads may share one transaction: each fails alone if its `body` throws, all if the commit
-    /// does. `ending` is told once.
+    /// Calls of several threads may share a transaction: each fails alone if its `body` throws, all if the commit
+    /// fails. `ending` is called once.
     func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result
-    /// In bytes, at most: what the store keeps in a log and will need room for a second time, where it is to stay.
+    /// An upper bound of the bytes in the store's log, which need space a second time in the database.
     var logBytes: Int { get }
-    /// In bytes: the room that is in the store already, left by what was deleted.
+    /// The number of bytes in the store that deleted rows have freed.
     var freeBytes: Int { get }
-    /// Moves what is in the log there, as far as there is room.
+    /// Moves the log into the database and truncates it, as far as there is space.
     func truncateLog() throws(KeychainFault)
-    /// Calls `body` after a program other than this process has changed what the store is kept in, on the thread that finds it:
-    /// `body` must not use the store. One body per store.
+    /// Calls `body` after another program has changed the store, on the thread that detects it: `body` must not use the
+    /// store. One body per store.
     func watchExternalChanges(_ body: @escaping @Sendable () -> Void)
-    /// Looks for such a change now. Other threads that use the store look, too, before they write.
+    /// Detects such a change now. Other threads that use the store do that before they write.
     func findExternalChanges() throws(KeychainFault)
-    /// Soon leaves nothing of what was deleted or overwritten; does not wait for it.
+    /// Requests that deleted and overwritten data are erased soon. Does not wait.
     func eraseLogSoon()
-    /// Checks the store's own structure (not the seals, and not what indexes lead to); returns how many faults it found.
+    /// Checks the structure of the store, without seals and contents of indexes. Returns the number of faults.
     func verifyStructure() throws(KeychainFault) -> Int
-    /// Ends the use of the store; later calls throw ``KeychainFault/notAvailable``.
+    /// Closes the store. Later calls throw ``KeychainFault/notAvailable``.
     func close()
 }
 
 extension RecordStore {
-    /// Without an ending: the records alone.
+    /// Runs `body` in a transaction without a hook.
     package func write<Result>(
         _ body: (any RecordWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
@@ -186,10 +196,10 @@ extension RecordStore {
 }
 
 extension RecordWriter {
-    /// Deletes all items of a class; returns how many.
+    /// Deletes all items of a class. Returns their number.
     ///
-    /// In a damaged file a row may be listed under a number that nothing is found by: ``KeychainFault/decode``, or this would
-    /// go on for ever.
+    /// In a damaged file a row may be listed with a number that no lookup finds: ``KeychainFault/decode``, because the
+    /// loop would not end.
     func deleteItems(of protection: ProtectionClass) throws(KeychainFault) -> Int {
         let pageSize = 512
         var count = 0

@@ -1,18 +1,18 @@
 package import SecretCrypto
 
-/// A directory's row. Readable: everything but the sealed members.
+/// A directory's row. Readable except for the sealed members.
 package struct DirectoryRecord: Hashable, Sendable {
     package var id: RowID
     package var parent: RowID
     package var version: Int64
     /// The generation of the directory key.
     package var generation: Int64
-    /// BLAKE2b-128(look-up key; …): unique.
+    /// The lookup tag, BLAKE2b-128(lookup key; …): unique.
     package var tag: [UInt8]
-    /// The same under the Always look-up key, while it holds an Always item.
+    /// The tag under the Always lookup key; nil unless the directory contains an Always item.
     package var alwaysTag: [UInt8]?
     package var name: Sealed
-    /// The same under the Always keys, while it holds an Always item.
+    /// The name under the Always keys; nil unless the directory contains an Always item.
     package var alwaysName: Sealed?
 
     package init(
@@ -30,24 +30,25 @@ package struct DirectoryRecord: Hashable, Sendable {
     }
 }
 
-/// An item's row, but for the ciphertext of its secret. Readable: everything but the sealed members.
+/// An item's row without the ciphertext of its secret. Readable except for the sealed members.
 package struct ItemRecord: Hashable, Sendable {
     package var id: RowID
     package var directory: RowID
     package var version: Int64
     package var protection: ProtectionClass
-    /// The generation of the class keys that seal it.
+    /// The generation of the class keys that seal the row.
     package var generation: Int64
-    /// BLAKE2b-128(look-up key; directory, account): unique.
+    /// The lookup tag, BLAKE2b-128(lookup key; directory, account): unique.
     package var tag: [UInt8]
-    /// The same under the Always look-up key; only for Always items.
+    /// The tag under the Always lookup key; nil unless it is an Always item.
     package var alwaysTag: [UInt8]?
-    /// WhenUnlockedUnlessOpen, added while locked: the public half of the pair that sealed it (32 bytes).
+    /// For a WhenUnlockedUnlessOpen item that was added while locked, the public key of the pair that sealed it (32
+    /// bytes).
     package var ephemeral: [UInt8]?
-    /// The row MAC that goes with `ephemeral` (32 bytes).
+    /// The row MAC that belongs to `ephemeral` (32 bytes).
     package var mac: [UInt8]?
     package var metadata: Sealed
-    /// One per chunk of the secret; empty for an item without one.
+    /// A nonce and tag per chunk of the secret; empty for an item without one.
     package var secretNoncesAndTags: [NonceAndTag]
 
     package init(

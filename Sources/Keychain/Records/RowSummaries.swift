@@ -1,6 +1,6 @@
 package import SecretCrypto
 
-/// A directory's row without its ciphertexts: what the digest is over (contract, S2).
+/// A directory's row without its ciphertexts: the input of its digest (contract, S2).
 package struct DirectoryRowSummary: Hashable, Sendable {
     package var id: RowID
     package var parent: RowID
@@ -26,7 +26,7 @@ package struct DirectoryRowSummary: Hashable, Sendable {
     }
 }
 
-/// An item's row without its ciphertexts: what the digest is over (contract, S2).
+/// An item's row without its ciphertexts: the input of its digest (contract, S2).
 package struct ItemRowSummary: Hashable, Sendable {
     package var id: RowID
     package var directory: RowID

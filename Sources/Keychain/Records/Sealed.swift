@@ -1,6 +1,6 @@
 package import SecretCrypto
 
-/// A sealed field as the store keeps it: nonce and tag apart from the ciphertext, which comes last in the row.
+/// A sealed field: nonce and tag, and the ciphertext, which is the last column of the row.
 package struct Sealed: Hashable, Sendable {
     package var nonceAndTag: NonceAndTag
     package var ciphertext: [UInt8]

@@ -1,27 +1,27 @@
 package import SecretCrypto
 
-/// New class keys, and every item sealed anew under them, in the background and while the keychain is in use; then the old
-/// keys go (contract, L5). What was interrupted goes on after the next unlock, whatever interrupted it.
+/// Rotates the class keys and reseals every item in the background, while the keychain is in use, and then removes the
+/// old keys (contract, L5). An interrupted rekey continues after the next unlock.
 extension KeychainStore {
-    /// Items of one transaction, at most: whoever waits for the store waits for no more than that.
+    /// The maximum number of items of a transaction, for which other users of the store wait.
     static let rekeyPageSize = 16
-    /// Bytes of contents of one transaction, from which on no further item is added to it.
+    /// The number of bytes of secrets after which no further item is added to a transaction.
     private static let rekeyPageBytes = 256 * 1024
-    /// Milliseconds between two transactions.
+    /// The pause between two transactions in milliseconds.
     private static let rekeyPause = 2
-    /// Passes over all items, at most; one is all it takes as a rule.
+    /// The maximum number of scans of all items; usually one suffices.
     private static let rekeyPasses = 4
-    /// Milliseconds until the next attempt where the store takes no changes.
+    /// The delay in milliseconds before a retry if the store refuses changes.
     private static let rekeyRetryPause = 30_000
 
     package var rekeyProgress: RekeyProgress { keys.rekeying.progress }
 
-    /// Starts a rekey; ``rekeyInBackground(hasRoom:report:afterwards:)`` does the work.
+    /// Starts a rekey, which ``rekeyInBackground(hasRoom:report:afterwards:)`` executes.
     ///
-    /// - Parameter userKey: opens a slot; called once it is clear that a rekey can be started.
-    /// - Returns: key slots that nobody vouched for, damaged or forged: they are gone.
-    /// - Throws: `readOnly`; `interactionNotAllowed` unless unlocked; `inUse` while there is one; what `userKey` throws;
-    ///   what the store throws. Nothing is changed then.
+    /// - Parameter userKey: Opens a slot; called after all other conditions have been checked.
+    /// - Returns: The key slots that were removed because their records are damaged or forged.
+    /// - Throws: `readOnly`; `interactionNotAllowed` unless unlocked; `inUse` during a rekey; the errors of `userKey`
+    ///   and of the store. Nothing is changed then.
     @discardableResult
     package func startRekey(
         userKey: () throws(KeychainFault) -> SecretBytes
@@ -39,12 +39,14 @@ extension KeychainStore {
         }
     }
 
-    /// The life of a worker thread: does the rekeys that are started, or were under way; returns when the keychain is closed.
+    /// The main function of a worker thread, which executes rekeys that are started or were interrupted. Returns when
+    /// the keychain is closed.
     ///
     /// - Parameters:
-    ///   - hasRoom: whether so many bytes find room on the disk beside what everyone else needs.
-    ///   - report: called when one has ended, or has to wait for another reason than before.
-    ///   - afterwards: called then, too: metadata and contents have been through this thread.
+    ///   - hasRoom: Whether the disk has space for that number of bytes, in addition to other needs.
+    ///   - report: Called when a rekey has ended, or waits for another reason than before.
+    ///   - afterwards: Called at the same times, for wiping this thread's stack, which has contained metadata and
+    ///     secrets.
     package func rekeyInBackground(
         hasRoom: (_ count: Int) -> Bool = { _ in true }, report: (RekeyProgress) -> Void, afterwards: () -> Void = {}
     ) {
@@ -67,19 +69,19 @@ extension KeychainStore {
         }
     }
 
-    /// From wherever it is to its end.
+    /// Continues the rekey until it is complete.
     ///
-    /// - Throws: `interactionNotAllowed` after a lock, and what the store throws; what was done stays done.
+    /// - Throws: `interactionNotAllowed` after a lock; the errors of the store. The progress is kept.
     func rekey(hasRoom: (Int) -> Bool = { _ in true }) throws(KeychainFault) {
         guard try keys.hasRekeyBegun() else {
             try keys.rekeyStateStore?.keep(rekeyGeneration: nil, of: keys.storeID)
             return keys.rekeying.cancel()
         }
-        // Keys that a slot change replaces meanwhile are old ones too: then it goes on.
+        // A slot change may rotate the keys in the meantime; the rekey then continues with newer ones.
         while try !rekeyOnce(hasRoom: hasRoom) {}
     }
 
-    /// From wherever it is to where nothing lies under the keys that are old now; false if keys have been renewed meanwhile.
+    /// Reseals all items under the present old keys. Returns false if the keys have been rotated in the meantime.
     private func rekeyOnce(hasRoom: (Int) -> Bool) throws(KeychainFault) -> Bool {
         let renewals = keys.rekeying.renewals
         let old = try keys.oldGenerations()
@@ -94,13 +96,13 @@ extension KeychainStore {
         for _ in 0..<Self.rekeyPasses {
             damaged = try resealAll(old, hasRoom)
             left = try keys.removeKeys(of: old)
-            // What was sealed before the new keys were there can have been committed behind the pass.
+            // An item that was sealed before the rotation may have been committed after the scan had passed it.
             if left <= damaged { break }
         }
         return try endRekey(left: left, renewals)
     }
 
-    /// Every item that lies under old keys and opens, once. Returns how many do not open.
+    /// Reseals every item under old keys that can be opened, once. Returns the number of items that cannot be opened.
     private func resealAll(_ old: Set<KeyGeneration>, _ hasRoom: (Int) -> Bool) throws(KeychainFault) -> Int {
         var after = RowID.none
         var damaged = 0
@@ -114,7 +116,7 @@ extension KeychainStore {
         }
     }
 
-    /// Seals the next items anew, in one transaction; nil if there are none behind `after`.
+    /// Reseals the next items in one transaction. Returns nil if no item follows `after`.
     func rekeyPage(
         of old: Set<KeyGeneration>, after: RowID
     ) throws(KeychainFault) -> (last: RowID, count: Int, damaged: Int)? {
@@ -137,7 +139,7 @@ extension KeychainStore {
         }
     }
 
-    /// The old keys are gone: with the log goes what of them is left in the store's files (contract, S8).
+    /// Removes the old keys, and their remains in the log (contract, S8).
     private func endRekey(left: Int, _ renewals: Int) throws(KeychainFault) -> Bool {
         guard keys.rekeying.renewals == renewals else { return false }
         cache.dropAll()
@@ -155,19 +157,19 @@ extension KeychainStore {
     }
 }
 
-/// What became of an item in a rekey.
+/// The outcome of a rekey for one item.
 enum RekeyOutcome {
-    /// Sealed anew; so many bytes of contents.
+    /// Resealed; contains the number of bytes of its secret.
     case sealed(Int)
-    /// Not what was written: it stays what it is, and who reads it is told.
+    /// The item is not authentic. It stays unchanged, so that reading it reports the damage.
     case damaged
-    /// Under newer keys already, or gone.
+    /// Under newer keys already, or deleted.
     case other
 }
 
 extension Transaction {
-    /// Seals an item anew under the newest keys of its class, contents and all; nothing that anybody sees of it changes, not
-    /// even its version.
+    /// Reseals an item with its secret under the newest keys of its class. No visible property changes, not even its
+    /// version.
     func rekey(_ id: RowID, from old: Set<KeyGeneration>) throws(KeychainFault) -> RekeyOutcome {
         do throws(KeychainFault) {
             guard let (record, ciphertext) = try writer.itemWithSecret(id: id),

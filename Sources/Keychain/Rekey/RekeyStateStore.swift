@@ -1,11 +1,11 @@
-/// Keeps, outside the store, that a rekey is under way, so that it goes on after the program was ended in the middle: the
-/// store's format has no place for it.
+/// Stores, outside of the keychain, that a rekey is running, so that it continues after the program has been killed.
+/// The keychain's format has no field for it.
 ///
-/// It is only a note of what somebody has asked for. Who removes it keeps items under old keys until a rekey is asked for
-/// again; who makes one has items sealed anew.
+/// It only records a user's request. Removing it leaves items under old keys until the next rekey; forging it reseals
+/// items.
 package protocol RekeyStateStore: Sendable {
-    /// The generation of the user key that the rekey of that store began with; nil if none is under way.
+    /// Returns the generation of the user key at the start of the rekey; nil if none is running.
     func rekeyGeneration(of store: [UInt8]) -> Int64?
-    /// Durable when it returns; nil: none is under way any more.
+    /// Stores the generation, durably on return; nil if no rekey is running.
     func keep(rekeyGeneration: Int64?, of store: [UInt8]) throws(KeychainFault)
 }

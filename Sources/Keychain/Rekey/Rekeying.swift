@@ -1,46 +1,46 @@
 import SecretCrypto
 
-/// How far a rekey has come.
+/// The progress of a rekey.
 package struct RekeyProgress: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
-        /// None has been asked for, or found under way, since the keychain was opened.
+        /// No rekey was requested or continued since the keychain was opened.
         case idle
         case running
-        /// Goes on when it can: after the next unlock, or when the store takes changes again.
+        /// Continues after the next unlock, or when the store accepts changes again.
         case waiting(KeychainFault)
         case finished
     }
 
     package var phase = Phase.idle
-    /// Items that are sealed under the new keys.
+    /// The number of items that are sealed under the new keys.
     package var done = 0
-    /// Items that there were to seal anew when it began, or went on.
+    /// The number of items to reseal when the rekey started or continued.
     package var total = 0
-    /// Items that could not be opened, so that the old keys of their classes had to stay.
+    /// The number of items that could not be opened, so that the old keys of their classes had to stay.
     package var left = 0
 
     package init() {}
 }
 
-/// When items are sealed anew under new keys (contract, L5), and how far that is.
+/// Schedules rekeys (contract, L5), and stores their progress.
 ///
-/// One worker thread waits here; a lock stops it, and it goes on after the next unlock.
+/// One worker thread waits here. A lock stops it, and it continues after the next unlock.
 final class Rekeying: Sendable {
     private struct State: Sendable {
         var isStarting = false
         var isWanted: Bool
         var isUnlocked = false
-        /// Whether there was an unlock since the last attempt began.
+        /// Whether the keychain was unlocked since the start of the last attempt.
         var wasUnlocked = false
         var isClosed = false
-        /// How often keys have been renewed, by a slot change or a rekey.
+        /// The number of rotations of keys by slot changes and rekeys.
         var renewals = 0
         var progress = RekeyProgress()
     }
 
     private let state: Monitor<State>
 
-    /// `isWanted`: one was under way when the keychain was last closed.
+    /// - Parameter isWanted: Whether a rekey was running when the keychain was last closed.
     init(isWanted: Bool) {
         var first = State(isWanted: isWanted)
         if isWanted { first.progress.phase = .waiting(.interactionNotAllowed) }
@@ -59,7 +59,7 @@ final class Rekeying: Sendable {
     func locked() { state.withLockAndSignal { $0.isUnlocked = false } }
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 
-    /// From here to ``started(_:)`` nobody else can start one; false if there is one already.
+    /// Reserves the start of a rekey until ``started(_:)``. Returns false if one is running or being started.
     func reserve() -> Bool {
         state.withLock { state in
             guard !state.isStarting, !state.isWanted else { return false }
@@ -68,7 +68,7 @@ final class Rekeying: Sendable {
         }
     }
 
-    /// The new keys are there, or (false) there will be none.
+    /// Records that the keys have been rotated, or (false) that the start has failed.
     func started(_ isStarted: Bool) {
         state.withLockAndSignal { state in
             state.isStarting = false
@@ -79,7 +79,7 @@ final class Rekeying: Sendable {
         }
     }
 
-    /// Waits until there is one to be done, and the keychain unlocked; false once the store is closed.
+    /// Blocks until a rekey is due and the keychain is unlocked. Returns false once the store is closed.
     func begin() -> Bool {
         let isWanted = state.wait(seconds: nil) { state -> Bool? in
             if state.isClosed { return false }
@@ -96,10 +96,10 @@ final class Rekeying: Sendable {
 
     var renewals: Int { state.withLock { $0.renewals } }
 
-    /// What was sealed before is sealed under old keys.
+    /// Records a rotation of keys: all items sealed before are under old keys.
     func didRotateKeys() { state.withLock { $0.renewals += 1 } }
 
-    /// It is done, unless keys have been renewed since ``renewals`` was that number: then false.
+    /// Records the end of a rekey. Returns false if keys have been rotated since ``renewals`` had that value.
     func finished(since renewals: Int) -> Bool {
         state.withLock { state in
             guard state.renewals == renewals else { return false }
@@ -109,7 +109,7 @@ final class Rekeying: Sendable {
         }
     }
 
-    /// There was none to be done.
+    /// Records that no rekey was due.
     func cancel() {
         state.withLock { state in
             state.isWanted = false
@@ -117,14 +117,14 @@ final class Rekeying: Sendable {
         }
     }
 
-    /// Waits before the next attempt, but not beyond a lock or an unlock.
+    /// Waits before the next attempt, until a lock or an unlock at most.
     func pauseAfterFailure(milliseconds: Int) {
         _ = state.wait(milliseconds: milliseconds) { state -> Bool? in
             state.isUnlocked && !state.wasUnlocked && !state.isClosed ? nil : true
         }
     }
 
-    /// Leaves the store to others for a moment; false if the work is to stop.
+    /// Pauses for other users of the store. Returns false if the worker must stop.
     func pause(milliseconds: Int) -> Bool {
         let stop = state.wait(milliseconds: milliseconds) { state -> Bool? in
             state.isUnlocked && !state.isClosed ? nil : true

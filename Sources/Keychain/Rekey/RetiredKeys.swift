@@ -1,7 +1,7 @@
 import SecretCrypto
 
-/// Keys that nothing in the store needs any more, as long as an open descriptor reads the value of its open by them
-/// (contract, F3): a lock takes them away like all others, and with the last descriptor they are wiped.
+/// Keys that no row of the store uses any more, but an open descriptor whose value they seal (contract, F3). A lock
+/// revokes them like all others, and they are wiped with the last descriptor.
 struct RetiredKeys {
     private struct Key {
         let purpose: KeyPurpose
@@ -19,7 +19,7 @@ struct RetiredKeys {
         }
     }
 
-    /// Those that are still used, of the classes that the condition asks for.
+    /// Returns the keys in use of the classes that meet the condition.
     func inUse(where condition: (KeyPurpose) -> Bool) -> [RevocableSecret] {
         keys.compactMap { condition($0.purpose) ? $0.secret : nil }
     }

@@ -1,16 +1,17 @@
-/// What the directories of a repaired keychain are: those that verify, and of the others what their contents prove.
+/// The directories of a repaired keychain: authentic ones, and lost ones as far as their contents prove their
+/// keys.
 ///
-/// Nothing is guessed. The key of a container that is lost is that under which the tag of a service in it was made, the
-/// name of a group that of the containers in it. A service whose name is lost is told by its row number, in an access
-/// group of its own. Rows keep their numbers, so that the items in them stay as they are.
+/// Nothing is guessed. The key of a lost container is the one with which the tag of a service in it was computed; the
+/// name of a lost group is that of the containers in it. A service with a lost name is named by its row number, in a
+/// separate access group. Rows keep their numbers, so that the items in them stay unchanged.
 struct DirectoryRecovery {
-    /// The access group of what is found and has no place.
+    /// The access group of directories whose position is unknown.
     static let lostAndFound = "lost+found"
 
     private(set) var directories: [RowID: Directory]
-    /// Directories that were lost and are there again, under the key that their contents prove.
+    /// The lost directories that were restored, with the key that their contents prove.
     private(set) var restored: [RowID] = []
-    /// Directories that stand in ``lostAndFound`` now.
+    /// The directories that are in ``lostAndFound`` now.
     private(set) var displaced: [RowID] = []
     private(set) var highestRow: RowID
     private let inspection: RowInspection
@@ -19,7 +20,7 @@ struct DirectoryRecovery {
     private let now: KeychainDate
     private var containers: [ContainerKey: RowID] = [:]
     private var groups: [[UInt8]: RowID] = [:]
-    /// What the services are found by.
+    /// The lookup tags of the services.
     private var tags: Set<[UInt8]> = []
 
     init(_ inspection: RowInspection, keys: KeyRing, file: PosixAttributes, now: KeychainDate) throws(KeychainFault) {
@@ -33,7 +34,7 @@ struct DirectoryRecovery {
         try nameLostServices()
     }
 
-    /// The container that a service lies in; nil for what is no service.
+    /// Returns the container of a service; nil for another directory.
     func container(of directory: Directory) -> ContainerKey? {
         if case .container(let key) = directories[directory.parent]?.key { key } else { nil }
     }
@@ -65,7 +66,7 @@ struct DirectoryRecovery {
         }
     }
 
-    /// The container under which the tag of a service was made.
+    /// Returns the container with which the tag of a service was computed.
     private func provenContainer(of id: RowID, _ service: ServiceKey) throws(KeychainFault) -> ContainerKey? {
         guard let record = inspection.directories[id]?.record else { return nil }
         for group in [ContainerKey.defaultAccessGroup] + groups.keys {
@@ -82,7 +83,7 @@ struct DirectoryRecovery {
 
     // MARK: Services
 
-    /// Items whose directory is lost: their row numbers are all that is left of it.
+    /// Names lost services of which only the row numbers in their items remain.
     private mutating func nameLostServices() throws(KeychainFault) {
         for id in inspection.population.keys.sorted() where directories[id] == nil {
             let key = ServiceKey.generic(service: .string("directory \(id.rawValue)"))
@@ -91,7 +92,7 @@ struct DirectoryRecovery {
         }
     }
 
-    /// Puts a service where nothing of its name is.
+    /// Moves a service to a position where its name is free.
     private mutating func displace(_ id: RowID, _ service: ServiceKey) throws(KeychainFault) {
         for number in 1... {
             let name = number == 1 ? Self.lostAndFound : "\(Self.lostAndFound) \(number)"
@@ -109,7 +110,7 @@ struct DirectoryRecovery {
 
     // MARK: Rows
 
-    /// Makes a directory anew, under the number of the one that is lost if nothing else has it.
+    /// Recreates a directory, with the number of the lost one unless another row has it.
     private mutating func restore(
         _ lost: RowID, _ key: Directory.Key, in parent: RowID
     ) throws(KeychainFault) {
@@ -123,7 +124,7 @@ struct DirectoryRecovery {
         try enter(id)
     }
 
-    /// Notes a directory under its key.
+    /// Records a directory under its key.
     private mutating func enter(_ id: RowID) throws(KeychainFault) {
         guard let directory = directories[id] else { return }
         switch directory.key {

@@ -1,14 +1,15 @@
-/// Makes a sound keychain of a damaged one: what cannot be verified is left out, nothing is guessed (contract, S4).
+/// Creates an intact keychain from a damaged one. Rows that are not authentic are left out, and nothing is guessed
+/// (contract, S4).
 ///
-/// The damaged store is only read; what was left out stays there. Needs the keychain unlocked.
+/// The damaged store is only read and keeps those rows. Requires that the keychain is unlocked.
 package struct KeychainRepair: Sendable {
-    /// Items of one transaction of the copy.
+    /// The number of items of one transaction of the copy.
     private static let pageSize = 256
 
     private let store: any RecordStore
     private let keys: KeyRing
 
-    /// `keys`: of `store`, unlocked.
+    /// - Parameter keys: The keys of `store`, unlocked.
     package init(of store: any RecordStore, keys: KeyRing) {
         self.store = store
         self.keys = keys
@@ -16,12 +17,12 @@ package struct KeychainRepair: Sendable {
 
     // MARK: Finding
 
-    /// Looks at every row.
+    /// Inspects every row.
     ///
     /// - Parameters:
-    ///   - file: what directories get that have to be made anew, but for the inode.
-    ///   - now: the same for their dates.
-    /// - Throws: `interactionNotAllowed` before the first unlock, and what the store throws.
+    ///   - file: The file attributes of recreated directories, except the inode.
+    ///   - now: The dates of recreated directories.
+    /// - Throws: `interactionNotAllowed` before the first unlock; the errors of the store.
     package func findings(file: PosixAttributes, now: KeychainDate) throws(KeychainFault) -> RepairFindings {
         guard keys.state == .unlocked else { throw .interactionNotAllowed }
         let digest = RowDigest(try keys.masterKeys())
@@ -50,7 +51,7 @@ package struct KeychainRepair: Sendable {
 
     // MARK: Writing
 
-    /// Writes what stays to an empty store. That one is a keychain when this returns, and not before.
+    /// Writes the intact rows to an empty store, which is a keychain only after the return.
     ///
     /// Its commit number is higher than any that was seen of the damaged one.
     package func write(_ findings: RepairFindings, to copy: any RecordStore) throws(KeychainFault) {
@@ -82,7 +83,8 @@ package struct KeychainRepair: Sendable {
         return last + 1
     }
 
-    /// As they are: what a key is worth is for those to say who can open it. Of two for one place the one that opens.
+    /// Copies keys unchanged, because only some devices can open them. Of two with one identity, copies the one that
+    /// can be opened.
     private func copyKeys(from reader: any RecordReader, to writer: DigestingWriter) throws(KeychainFault) {
         for slot in try reader.slots() { try writer.put(slot) }
         for device in try reader.devices() { try writer.put(device) }
@@ -129,7 +131,7 @@ package struct KeychainRepair: Sendable {
             directory, in: container, alsoAlways: alsoAlways && canBeAlways)
     }
 
-    /// Those that hold an Always item, at whatever depth.
+    /// Returns the directories that contain an Always item, at any depth.
     private func alwaysDirectories(_ findings: RepairFindings) -> Set<RowID> {
         var found: Set<RowID> = []
         for id in findings.inspection.alwaysDirectories {

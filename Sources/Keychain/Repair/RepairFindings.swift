@@ -1,48 +1,48 @@
-/// What is wrong with a keychain, and so what a repair would do: nothing is changed yet.
+/// The damage of a keychain, and so the effect of a repair. Nothing has been changed yet.
 package struct RepairFindings: Sendable {
     let inspection: RowInspection
     let recovery: DirectoryRecovery
-    /// Nil if the header does not open.
+    /// The header; nil if it cannot be opened.
     let header: StoreHeader?
-    /// Rows that are gone, older than they should be, or were never committed.
+    /// Rows that are missing, older than they should be, or were never committed.
     let rowFault: IntegrityFault?
 
-    /// Items that do not verify.
+    /// The items that are not authentic.
     package var damagedItems: [RowID] { inspection.damagedItems }
-    /// Directories whose rows do not verify, be it that one of two names is as it was.
+    /// The directories that are not authentic, including those of which one of two names is.
     package var damagedDirectories: [RowID] {
         (inspection.damagedDirectories + inspection.directories.filter { !$0.value.isComplete }.keys).sorted()
     }
-    /// Directories that do not verify and that nothing lies in.
+    /// The directories that are not authentic and are empty.
     package var removedDirectories: [RowID] { inspection.damagedDirectories.filter { recovery.directories[$0] == nil } }
-    /// Directories that are lost or damaged, and known by what lies in them.
+    /// The directories that are lost or damaged and are restored from their contents.
     package var restoredDirectories: [RowID] { recovery.restored }
-    /// Directories whose place or name is lost, and where what lies in them will be found.
+    /// The directories whose position or name is lost, with the new path of their contents.
     package var displacedDirectories: [RowID] { recovery.displaced }
-    /// Rows of keys that are not of the form of one, or stand in the place of one.
+    /// The number of rows of keys that are malformed or replace another one.
     package var damagedKeys: Int { inspection.damagedKeys }
-    /// As many rows as were committed, but older or changed ones that verify all the same.
+    /// Whether the number of rows is right and all are authentic, but some are older or were changed.
     package var areRowsReplaced: Bool {
         rowFault == .rowsReplaced && damagedItems.isEmpty && inspection.damagedDirectories.isEmpty
     }
     package var isHeaderDamaged: Bool { header == nil }
-    /// Rows that were committed and are gone, at least so many; their contents are in no backup of this file's.
+    /// At least this number of committed rows is missing.
     package var missingRows: Int64 { header.map { max(0, $0.rows.count &- inspection.rowCount) } ?? 0 }
-    /// Rows that were never committed or had been removed, at least so many.
+    /// At least this number of rows was never committed or had been removed.
     package var addedRows: Int64 { header.map { max(0, inspection.rowCount &- $0.rows.count) } ?? 0 }
 
-    /// Whether there is nothing to repair; what the store's own structure is worth is another question.
+    /// Whether there is nothing to repair, apart from the structure of the store.
     package var isConsistent: Bool {
         damagedItems.isEmpty && damagedDirectories.isEmpty && restoredDirectories.isEmpty
             && displacedDirectories.isEmpty && damagedKeys == 0 && !isHeaderDamaged && rowFault == nil
     }
 
-    /// What stays: items, and how many of them nobody can verify now.
+    /// The number of items that stay, including those that cannot be verified now.
     package var items: Int { inspection.items.count }
     package var unverifiedItems: Int { inspection.unverifiedItems }
     package var directories: Int { recovery.directories.count }
 
-    /// Where what lies in a directory will be found.
+    /// Returns the path of a directory's contents after the repair.
     package func path(of directory: RowID) -> String {
         var path = ""
         var next = directory

@@ -1,36 +1,37 @@
-/// What each row of a store is worth, looked at by itself: also of rows that no listing leads to.
+/// The state of each single row of a store, including rows in no listing.
 ///
-/// Taken of a keychain that is unlocked. Only a row that proves not to be what was sealed counts as damaged: a disk that
-/// does not read ends the survey.
+/// Requires that the keychain is unlocked. Only a row that is provably not authentic counts as damaged; a disk error
+/// ends the inspection.
 struct RowInspection {
-    /// A directory's row that tells what it stands for.
+    /// A directory's row that contains its key.
     struct Row {
         let record: DirectoryRecord
         let directory: Directory
-        /// Whether all of it is what was sealed; else one of its two names is.
+        /// Whether the complete row is authentic; otherwise only one of its two names is.
         let isComplete: Bool
     }
 
-    /// Row numbers that the format knows.
+    /// The valid range of row numbers.
     static let ids = RowID(rawValue: 1)..<RowID.limit
     private static let pageSize = 256
 
     private(set) var directories: [RowID: Row] = [:]
     private(set) var damagedDirectories: [RowID] = []
-    /// Items that verify, and those that cannot be looked into.
+    /// The items that are authentic, and those that cannot be opened now.
     private(set) var items: [RowID] = []
     private(set) var damagedItems: [RowID] = []
-    /// Of ``items``, those whose keys are another device's or wait for a passphrase slot: nobody can say now what they are.
+    /// The number of ``items`` whose keys are another device's or require a passphrase slot, so that they cannot be
+    /// verified.
     private(set) var unverifiedItems = 0
-    /// How many of ``items`` lie in a directory.
+    /// The number of ``items`` per directory.
     private(set) var population: [RowID: Int] = [:]
     /// Directories of Always items.
     private(set) var alwaysDirectories: Set<RowID> = []
-    /// Rows of keys that are not of the form of one, or stand in the place of one.
+    /// The number of rows of keys that are malformed or replace another one.
     private(set) var damagedKeys = 0
-    /// Rows of all tables, whatever they are worth.
+    /// The number of rows of all tables, in any state.
     private(set) var rowCount: Int64 = 0
-    /// Not less than any row number in the store that can have been given out.
+    /// An upper bound of the row numbers that may have been assigned.
     private(set) var highestRow: RowID
 
     private let keys: KeyRing

@@ -1,9 +1,8 @@
 import SecretCrypto
 
-/// A commit number as it is kept outside the store, under a MAC that only an unlocked store can make.
+/// A commit number as stored outside of the keychain, with a MAC that requires its keys.
 ///
-/// Version (1 byte, 1), store id (16), number (8, little endian), BLAKE2b-256(commit-number key; what
-/// precedes).
+/// Version (1 byte, 1), store ID (16), number (8, little-endian), BLAKE2b-256(commit-number key; preceding bytes).
 struct CommitNumberRecord {
     static let byteCount = 1 + StoreRecord.identifierCount + 8 + macCount
     private static let version: UInt8 = 1
@@ -22,7 +21,7 @@ struct CommitNumberRecord {
         return head + (try mac(head))
     }
 
-    /// The number; nil if these bytes were not made for this store by who knew its keys.
+    /// Returns the number; nil unless these bytes were created for this store with its keys.
     func number(in bytes: [UInt8]) throws(KeychainFault) -> Int64? {
         guard bytes.count == Self.byteCount else { return nil }
         let head = Array(bytes.prefix(Self.byteCount - Self.macCount))
@@ -41,7 +40,7 @@ struct CommitNumberRecord {
 }
 
 extension [UInt8] {
-    /// Looks at every byte, whatever differs.
+    /// Compares all bytes, regardless of differences.
     fileprivate func isEqualInConstantTime(to other: ArraySlice<UInt8>) -> Bool {
         guard count == other.count else { return false }
         return zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

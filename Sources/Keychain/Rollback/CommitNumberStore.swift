@@ -1,22 +1,22 @@
-/// Where a device keeps the highest commit number that it has seen of a store: outside the store, so that an older copy
-/// of the whole file is told from the newest (contract, S2).
+/// A device's storage of the highest commit number that it has seen of a keychain, outside of the keychain, to detect
+/// an older copy of the whole file (contract, S2).
 ///
-/// A port: it sees bytes that are authenticated already, and no key.
+/// It only has access to authenticated bytes and to no key.
 package protocol CommitNumberStore: Sendable {
-    /// What was last kept for a store; nil if nothing was. Bytes that cannot be had are no bytes: an empty array.
+    /// Returns the stored bytes; nil if none were stored; an empty array if they cannot be read.
     func load(for store: [UInt8]) -> [UInt8]?
-    /// Takes the place of what was kept, durably and whole; a crash leaves the old or the new bytes.
+    /// Replaces the stored bytes, durably and atomically: a crash leaves the old or the new ones.
     func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault)
 }
 
-/// What the first unlock found when it compared the store with what this device had kept.
+/// The result of comparing the keychain with the stored number at the first unlock.
 package enum RollbackCheck: Hashable, Sendable {
-    /// Not compared yet, or nobody keeps numbers.
+    /// No comparison yet, or no number is stored for this keychain.
     case none
-    /// Nothing had been kept: an older copy would not have been told.
+    /// No number had been stored, so that an older copy would not have been detected.
     case first
-    /// The store is what this device has last seen, or newer.
+    /// The keychain has the stored number or a higher one.
     case passed
-    /// An older copy, or a kept number that is not what was written, and somebody has accepted it.
+    /// An older copy, or a stored number that is not authentic, which the user has accepted.
     case accepted
 }

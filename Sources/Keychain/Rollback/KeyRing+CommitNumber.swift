@@ -2,16 +2,16 @@ import SecretCrypto
 import Synchronization
 
 extension KeyRing {
-    /// What the first unlock has found.
+    /// The result of the comparison at the first unlock.
     package var rollbackCheck: RollbackCheck { numbers.withLock { $0.check } }
 
-    /// Whether the last number could be kept, as far as one had to be: else an older copy of the store might not be told.
+    /// Whether the last necessary save succeeded. Otherwise an older copy of the store might not be detected.
     package var isCommitNumberKept: Bool { !numbers.withLock { $0.hasFailed } }
 
-    /// Compares the store with what this device has kept, before the first unlock changes anything.
+    /// Compares the store with the number of this device, before the first unlock changes anything.
     ///
-    /// - Throws: `rolledBack` for an older store, `untrustedCommitNumber` for a kept number that is not what was written;
-    ///   neither if it is accepted. `decode` if the store's header is not what was sealed and that is not accepted.
+    /// - Throws: `rolledBack` for an older store and `untrustedCommitNumber` for a stored number that is not authentic,
+    ///   unless accepted; `decode` if the store's header is not authentic and that is not accepted.
     func checkRollback(_ record: StoreRecord, master: MasterKeys, acceptingRollback: Bool) throws(KeychainFault) {
         guard let commitNumberStore else { return }
         guard let found = try commitNumber(of: record, master, acceptingDamage: acceptingRollback) else {
@@ -28,8 +28,8 @@ extension KeyRing {
         numbers.withLock { $0.check = .accepted }
     }
 
-    /// Nil for a header that is not what was sealed, where that is accepted: what the store holds can be read then, and
-    /// nothing be changed.
+    /// Returns the commit number; nil for an accepted header that is not authentic, with which the store can be read
+    /// but not changed.
     private func commitNumber(
         of record: StoreRecord, _ master: MasterKeys, acceptingDamage: Bool
     ) throws(KeychainFault) -> Int64? {
@@ -40,17 +40,17 @@ extension KeyRing {
         }
     }
 
-    /// The number that lies with the commitNumberStore; nil if none does, or not one that was written for this store.
+    /// Returns the stored number; nil if no number is stored, or it was not created for this store.
     func keptCommitNumber() throws(KeychainFault) -> Int64? {
         guard let bytes = commitNumberStore?.load(for: storeID) else { return nil }
         return try CommitNumberRecord(key: masterKeys().commitNumber, store: storeID).number(in: bytes)
     }
 
-    /// Keeps the number of the last commit that is durable, if it is another than the one that is kept.
+    /// Stores the number of the last durable commit, unless it is stored already.
     ///
-    /// Does nothing before the first unlock, of a store that takes no changes, and without anybody to keep it. To be
-    /// called after an unlock, after a lock, at the end, and in between at most once a minute (contract, S2). Waits for the
-    /// disk: never within a transaction of the store, nor before a lock is complete.
+    /// Has no effect before the first unlock, for a read-only store, and without a commit number store. Must be called
+    /// after an unlock, after a lock, at the end, and otherwise at most once a minute (contract, S2). Waits for the
+    /// disk, so it must not be called in a transaction, nor before a lock is complete.
     package func keepCommitNumber() throws(KeychainFault) {
         guard let commitNumberStore, !store.isReadOnly, let master = current.withLock({ $0.master }) else { return }
         try numberWriting.withLock { (_) throws(KeychainFault) in
@@ -59,7 +59,8 @@ extension KeyRing {
             let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
             guard known.kept != number else { return }
             let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
-            // Somebody else may have kept a greater one, for another copy of the store: only who accepts lowers it.
+            // Another process may have stored a greater number for another copy of the store. Only an explicit
+            // acceptance reduces it.
             if known.check != .accepted || known.kept != nil, let others = commitNumberStore.load(for: storeID),
                 let kept = try sealed.number(in: others), kept > number
             {
@@ -78,13 +79,13 @@ extension KeyRing {
 }
 
 extension KeyRing {
-    /// Keeps the number of this store, be it smaller than what was kept: it has been put in place on purpose.
+    /// Stores the number of this store, even if it is smaller than the stored one: it has been restored on purpose.
     package func setCommitNumber(in commitNumberStore: any CommitNumberStore) throws(KeychainFault) {
         try setCommitNumber(in: commitNumberStore) { _, _ in true }
     }
 
-    /// The same where the number is smaller than what was kept: for a store that is about to be put in place. Whatever becomes
-    /// of that, what lies there is then not taken for an older copy.
+    /// Stores the number of this store if it is smaller than the stored one: for a store that is about to be restored.
+    /// Whether or not that succeeds, the store is then not taken for an older copy.
     package func lowerCommitNumber(in commitNumberStore: any CommitNumberStore) throws(KeychainFault) {
         try setCommitNumber(in: commitNumberStore) { number, kept in kept.map { $0 > number } ?? false }
     }
@@ -103,12 +104,13 @@ extension KeyRing {
         try commitNumberStore.save(try sealed.bytes(of: number), for: storeID)
     }
 
-    /// The known commit numbers. Their mutex is held for no access to store or disk: `status` reads them.
+    /// The known commit numbers. Their mutex is not locked during accesses to store or disk, because `status` reads
+    /// them.
     struct CommitNumberState {
         var check = RollbackCheck.none
-        /// What lies with the commitNumberStore, as far as this process knows.
+        /// The stored number, as far as this process knows.
         var kept: Int64?
-        /// Whether the last attempt to keep one has failed.
+        /// Whether the last save has failed.
         var hasFailed = false
     }
 }

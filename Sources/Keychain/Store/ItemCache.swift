@@ -1,23 +1,23 @@
 import Synchronization
 
-/// The values and directories that were read last: a secret that is read again, and the directory of each attribute, cost no lookup
-/// in the store. The rows of each transaction are invalidated when it ends.
+/// A cache of the most recently read items and directories: repeated reads of a secret, and of the directory of each
+/// attribute, need no query of the store. The rows of each transaction are invalidated at its end.
 ///
-/// Bounded; secrets stay sealed. A lock removes what it makes unavailable: ``dropUnavailable(_:)`` follows the revocation of the keys,
-/// and nothing is kept whose class is not available at that time.
+/// The size is bounded, and secrets stay sealed. A lock removes the items that become unavailable:
+/// ``dropUnavailable(_:)`` follows the revocation of the keys, and no item of an unavailable class is added afterwards.
 final class ItemCache: Sendable {
-    /// An item and its secret, nil for an item without one.
+    /// An item and its secret; nil for an item without one.
     struct Value: Sendable {
         let item: Item
         let secret: SealedSecret?
 
-        /// What it takes of memory beside a fixed size: an item's attributes may be as long as a secret.
+        /// The memory in bytes in addition to a fixed size. An item's attributes may be as long as a secret.
         var bytes: Int { (secret?.count ?? 0) + item.attributeBytes }
     }
 
     private struct KeptDirectory: Sendable {
         let directory: Directory
-        /// The lookup tag that refers to it in ``State/tags``; nil if it was read by its row.
+        /// The lookup tag that refers to the entry in ``State/tags``; nil if it was read by its row.
         var tag: [UInt8]?
     }
 
@@ -25,7 +25,7 @@ final class ItemCache: Sendable {
         /// The number of transactions that have ended.
         var endings = 0
         var directories: [RowID: KeptDirectory] = [:]
-        /// Rows by lookup tag, each of a kept directory.
+        /// Row numbers by lookup tag, each of a cached directory.
         var tags: [[UInt8]: RowID] = [:]
         var values = TwoGenerationCache<RowID, Value>(limit: valueLimit, byteLimit: valueBytes)
 
@@ -38,38 +38,40 @@ final class ItemCache: Sendable {
         }
     }
 
-    /// At most so many directories, and of values twice as many as the second, with twice as many bytes.
+    /// The maximum number of directories in each generation of the cache.
     static let limit = 1024
+    /// The maximum number of values and of their bytes in each generation of the cache.
     static let valueLimit = 2048
     static let valueBytes = 2 << 20
-    /// Longer ones are not kept: a few of them would take the place of all others. In bytes, with a secret of 64 KiB.
+    /// The maximum size of a cached value in bytes: a secret of 64 KiB. A few longer ones would replace all others.
     static let longestValue = 66 << 10
     private let state = Mutex(State())
 
-    /// The number of transactions that have ended. Read it before the row that the cache will keep.
+    /// The number of transactions that have ended. Must be read before the row that is added to the cache.
     var endings: Int { state.withLock { $0.endings } }
 
     func directory(_ id: RowID) -> Directory? { state.withLock { $0.directories[id]?.directory } }
 
-    /// The directory of a lookup tag.
+    /// Returns the directory with a lookup tag.
     func directory(tag: [UInt8]) -> Directory? {
         state.withLock { state in state.tags[tag].flatMap { state.directories[$0]?.directory } }
     }
 
-    /// An item, if its class is available.
+    /// Returns an item if its class is available.
     func value(_ id: RowID, _ isAvailable: (ProtectionClass) -> Bool) -> Value? {
         state.withLock { state in
             guard let value = state.values.value(id), isAvailable(value.item.protection),
-                // A lock and an unlock may have passed since it was read: its key is not the present one.
+                // A lock and an unlock may have happened since it was read, so its key may not be the present one.
                 value.secret?.isAvailable ?? true
             else { return nil }
             return value
         }
     }
 
-    /// Keeps a directory, unless a transaction has ended since ``endings`` was `endings`: it may have changed the row.
+    /// Adds a directory, unless a transaction has ended since ``endings`` was `endings`, which may have changed the
+    /// row.
     ///
-    /// - Parameter tag: The lookup tag by which it was found, if it was.
+    /// - Parameter tag: The lookup tag by which it was found; nil otherwise.
     func keep(_ directory: Directory, tag: [UInt8]? = nil, since endings: Int, _ isAvailable: () -> Bool) {
         state.withLock { state in
             guard endings == state.endings, isAvailable() else { return }
@@ -81,7 +83,7 @@ final class ItemCache: Sendable {
         }
     }
 
-    /// Keeps an item, unless a transaction has ended since ``endings`` was `endings`.
+    /// Adds an item, unless a transaction has ended since ``endings`` was `endings`.
     func keep(_ value: Value, since endings: Int, _ isAvailable: (ProtectionClass) -> Bool) {
         let bytes = value.bytes
         guard bytes <= Self.longestValue else { return }
@@ -91,7 +93,7 @@ final class ItemCache: Sendable {
         }
     }
 
-    /// A transaction has ended that has changed these rows.
+    /// Removes the rows that a transaction has changed.
     func invalidate(_ rows: ChangedRows) {
         state.withLock { state in
             state.endings += 1

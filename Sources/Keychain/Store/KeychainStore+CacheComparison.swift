@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A comparison of the cache with the store in debug builds: a missing invalidation is found where the old row is returned.
+/// Compares the cache with the store in debug builds, so that a missing invalidation is detected when the old row is
+/// returned.
 extension KeychainStore {
     func compareWithStore(_ item: Item) {
         assert(isStored(item), "the cache has returned an item that has changed")

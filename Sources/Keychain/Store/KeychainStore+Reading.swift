@@ -1,20 +1,20 @@
 extension KeychainStore {
     // MARK: Directories
 
-    /// The container of a class; nil if nothing has been made in it yet.
+    /// Returns a container; nil if it has not been created yet.
     package func container(_ key: ContainerKey) throws(KeychainFault) -> Directory? {
         try directory { (always) throws(KeychainFault) in try keys.containerTag(key, always: always) }
     }
 
-    /// The service directory of that name in a container.
+    /// Returns the service directory with that name in a container.
     package func directory(
         named name: CanonicalName, in container: ContainerKey
     ) throws(KeychainFault) -> Directory? {
         try directory { (always) throws(KeychainFault) in try keys.directoryTag(name, in: container, always: always) }
     }
 
-    /// The directory of a tag. Before the first unlock directories are found by their Always tags; what has none may be
-    /// there all the same: `interactionNotAllowed`.
+    /// Returns the directory with a tag. Before the first unlock directories are found by their Always tags; one
+    /// without may exist nevertheless: `interactionNotAllowed`.
     func directory(
         _ tag: (_ always: Bool) throws(KeychainFault) -> [UInt8]
     ) throws(KeychainFault) -> Directory? {
@@ -34,22 +34,22 @@ extension KeychainStore {
         return found
     }
 
-    /// Called after a look-up or listing found no further row.
+    /// Called after a lookup or listing has found no further row.
     ///
     /// - Throws: `decode` if the indexes are known to miss rows.
     func checkAbsence() throws(KeychainFault) { try keys.ledger.indexes.checkAbsence() }
 
-    /// Whether look-ups and listings are known to miss rows.
+    /// Whether lookups and listings are known to miss rows.
     package var missesRows: Bool { keys.ledger.indexes.value.missesRows }
 
-    /// Waits until the indexes are known, at most a second. Called before a name is added or a directory is removed, while the caller
-    /// holds no lock that others need.
+    /// Blocks until the state of the indexes is known, for at most a second. Called before a name is added or a
+    /// directory is removed, while the caller holds no lock that others need.
     package func awaitIndexes() { keys.verification.awaitIndexes() }
 
-    /// Whether ``awaitIndexes()`` may have to wait.
+    /// Whether ``awaitIndexes()`` may block.
     package var areIndexesAwaited: Bool { keys.verification.areIndexesAwaited }
 
-    /// The directory of that row.
+    /// Returns the directory with that row number.
     package func directory(id: RowID) throws(KeychainFault) -> Directory? {
         if let directory = cache.directory(id) {
             compareWithStore(directory)
@@ -63,7 +63,7 @@ extension KeychainStore {
         return found
     }
 
-    /// The directories of a container that follow `after`, in the order of their rows.
+    /// Returns the directories of a container after `after`, in the order of their rows.
     package func directories(
         in container: RowID, after: RowID, limit: Int
     ) throws(KeychainFault) -> [ListingEntry<Directory>] {
@@ -89,12 +89,12 @@ extension KeychainStore {
 
     // MARK: Items
 
-    /// The item of that name in a service directory.
+    /// Returns the item with that name in a service directory.
     package func item(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> Item? {
         try record(named: name, in: directory).map { (record) throws(KeychainFault) in try itemEnvelope.open(record) }
     }
 
-    /// The row of a name, found as directories are.
+    /// Returns the row with a name, found in the same way as directories.
     func record(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> ItemRecord? {
         let always = !keys.state.isAfterFirstUnlock
         let tag = try keys.itemTag(directory: directory, name: name, always: always)
@@ -104,19 +104,19 @@ extension KeychainStore {
         return found
     }
 
-    /// The item of that row.
+    /// Returns the item with that row number.
     package func item(id: RowID) throws(KeychainFault) -> Item? {
         try store.read { (reader) throws(KeychainFault) in
             try reader.item(id: id).map { (record) throws(KeychainFault) in try itemEnvelope.open(record) }
         }
     }
 
-    /// The class of the item of that row, which can be told while it is locked; nil if there is none.
+    /// Returns the protection class of an item, which is readable even while it is locked; nil if it does not exist.
     package func protection(of id: RowID) throws(KeychainFault) -> ProtectionClass? {
         try store.read { (reader) throws(KeychainFault) in try reader.itemSummary(id: id)?.protection }
     }
 
-    /// The items of a directory that follow `after`, in the order of their rows.
+    /// Returns the items of a directory after `after`, in the order of their rows.
     package func items(
         in directory: RowID, after: RowID, limit: Int
     ) throws(KeychainFault) -> [ListingEntry<Item>] {
@@ -127,7 +127,7 @@ extension KeychainStore {
                     try listed(record)
                 }
             } catch .decode {
-                // One row of the page does not even decode: the others go on (S4).
+                // One row of the page cannot be decoded; the others are returned (S4).
                 let ids = try reader.itemIDs(directory: directory, after: after, limit: limit)
                 return try ids.map { (id) throws(KeychainFault) in
                     do throws(KeychainFault) {
@@ -150,26 +150,26 @@ extension KeychainStore {
         return try Self.listed(record.id) { () throws(KeychainFault) in try itemEnvelope.open(record) }
     }
 
-    /// The row of a name, if only another device can open it (contract, L6).
+    /// Returns the row with a name if only another device can open it (contract, L6).
     package func foreignRow(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> RowID? {
         guard let record = try record(named: name, in: directory) else { return nil }
         return keys.isForeign(record.protection, generation: record.generation) ? record.id : nil
     }
 
-    /// The row of a name, whether or not it can be opened.
+    /// Returns the row with a name, whether or not it can be opened.
     package func row(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> RowID? {
         try record(named: name, in: directory)?.id
     }
 
-    /// Whether an item that can be used now lies in a directory or in one below it.
+    /// Whether an item that can be used now is in a directory or below it.
     ///
-    /// Looks at each of them, and opens none.
+    /// Reads the row of each item, and opens none.
     package func holdsAvailableItem(_ directory: RowID) throws(KeychainFault) -> Bool {
         let found = try store.read { (reader) throws(KeychainFault) in try reader.itemClasses(below: directory) }
         return found.contains { keys.isAvailable($0.protection, generation: $0.generation) }
     }
 
-    /// An item with its secret, still sealed: one consistent value, whatever happens to the item later.
+    /// Returns an item with its sealed secret: one consistent value that later changes do not affect.
     ///
     /// The secret is nil for an item without one.
     package func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: Item, secret: SealedSecret?)? {
@@ -209,7 +209,7 @@ extension KeychainStore {
         }
     }
 
-    /// What a listing says of a row: its value, or why there is none.
+    /// Returns the entry of a row in a listing: its value, or the reason why the value is not available.
     private static func listed<Value>(
         _ id: RowID, _ open: () throws(KeychainFault) -> Value
     ) throws(KeychainFault) -> ListingEntry<Value> {

@@ -1,6 +1,6 @@
 package import SecretCrypto
 
-/// Key slots of a keychain that is in use; see ``KeyRing``.
+/// The key slots of a keychain in use; see ``KeyRing``.
 extension KeychainStore {
     package func addSlot(
         _ new: borrowing UnlockSecret, authorizedBy root: borrowing SlotRootKey

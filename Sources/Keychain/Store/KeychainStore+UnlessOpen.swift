@@ -1,29 +1,31 @@
 import SecretCrypto
 
-/// Items of WhenUnlockedUnlessOpen that were added while locked are sealed for the class's public key, each by a pair
-/// of its own. After the unlock they are sealed as all others are (contract, S3).
+/// Items of WhenUnlockedUnlessOpen that are added while locked are sealed for the class's public key, each with its own
+/// ephemeral key pair. After the unlock they are rewrapped under their class key (contract, S3).
 extension KeychainStore {
-    /// Checks that an item of a class can be added: while the class is unlocked, or after the first unlock with the public key of
-    /// WhenUnlockedUnlessOpen.
+    /// Checks that an item of a class can be added: while the class is unlocked, or after the first unlock with the
+    /// public key of WhenUnlockedUnlessOpen.
     ///
-    /// - Throws: `interactionNotAllowed` if the lock state forbids it, `decode` if the keys are damaged.
+    /// - Throws: `interactionNotAllowed` if the lock state forbids it; `decode` if the keys are damaged.
     package func checkCanAdd(_ protection: ProtectionClass) throws(KeychainFault) {
         let current = try keys.currentKeys(for: protection)
         if current.isAvailable { return }
         guard protection == .whenUnlockedUnlessOpen, current.publicKey != nil else { throw .interactionNotAllowed }
     }
 
-    /// Rows of one transaction: whoever waits for the store waits for no more than that.
+    /// The number of rows of a transaction, for which other users of the store wait.
     static let rewrapPageSize = 8
-    /// Milliseconds between two transactions.
+    /// The pause between two transactions in milliseconds.
     private static let rewrapPause = 2
 
-    /// The life of a worker thread: seals such rows anew after each unlock; returns when the keychain is closed.
+    /// The main function of a worker thread, which rewraps such rows after each unlock. Returns when the keychain is
+    /// closed.
     ///
-    /// - Parameter report: called once per unlock with how many it were, if any, and with what stopped it: a lock is
-    ///   ``KeychainFault/interactionNotAllowed``. What is left then is done after the next unlock.
-    /// - Parameter afterwards: called after each unlock's work: metadata and contents have been through this thread, which
-    ///   now waits.
+    /// - Parameter report: Called once per unlock with the number of rows, unless it is 0, and with the error that
+    ///   stopped the work: a lock is ``KeychainFault/interactionNotAllowed``. The remaining rows are rewrapped after
+    ///   the next unlock.
+    /// - Parameter afterwards: Called at the end of each run, for wiping this thread's stack, which has contained
+    ///   metadata and secrets.
     package func rewrapInBackground(
         _ report: (_ count: Int, KeychainFault?) -> Void, afterwards: () -> Void = {}
     ) {
@@ -48,9 +50,9 @@ extension KeychainStore {
         }
     }
 
-    /// Seals the next rows anew, in one transaction; nil if there are none behind `after`.
+    /// Rewraps the next rows in one transaction. Returns nil if no row follows `after`.
     ///
-    /// - Throws: `interactionNotAllowed` after a lock: all of them are then as they were.
+    /// - Throws: `interactionNotAllowed` after a lock, with all of them unchanged.
     func rewrapPage(after: RowID) throws(KeychainFault) -> (last: RowID, count: Int, isLast: Bool)? {
         let ids = try store.read { (reader) throws(KeychainFault) in
             try reader.ephemeralItems(after: after, limit: Self.rewrapPageSize)
@@ -66,24 +68,24 @@ extension KeychainStore {
 }
 
 extension Transaction {
-    /// The version that the store has of an item, whatever is locked; nil if there is no such row.
+    /// Returns the version of an item in the store, in any lock state; nil if the row does not exist.
     package func version(of row: RowID) throws(KeychainFault) -> Int64? { try writer.itemSummary(id: row)?.version }
 
-    /// Seals a row anew that was sealed while locked; false if it is not such a row any more.
+    /// Rewraps a row that was sealed while locked. Returns false if it is not such a row any more.
     ///
-    /// Its version moves on, and nothing that anybody sees of it.
+    /// Its version changes, but no visible property.
     func rewrap(_ id: RowID) throws(KeychainFault) -> Bool {
         do throws(KeychainFault) {
             guard let (record, ciphertext) = try writer.itemWithSecret(id: id), record.ephemeral != nil else {
                 return false
             }
             let sealed = try keychain.itemEnvelope.reseal(record, ciphertext: ciphertext)
-            // A lock that came in between has made it such a row again.
+            // After a lock in the meantime the new row is such a row again.
             guard sealed.record.ephemeral == nil else { throw .interactionNotAllowed }
             try writer.put(sealed.record, secret: sealed.secret)
             return true
         } catch .decode {
-            // Damaged: it stays what it is, and who reads it is told.
+            // Damaged: stays unchanged, so that reading it reports the damage.
             return false
         }
     }

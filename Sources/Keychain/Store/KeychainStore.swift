@@ -1,9 +1,9 @@
 package import Synchronization
 
-/// A keychain: items in service directories, sealed in a store, usable as far as the lock state allows.
+/// A keychain: items in service directories, sealed in a store, usable according to the lock state.
 ///
-/// Every method can be called by several threads. Reads throw ``KeychainFault/interactionNotAllowed`` for what the
-/// lock state forbids and ``KeychainFault/decode`` for what is damaged; a change is atomic and durable when it returns.
+/// Thread-safe. Reads throw ``KeychainFault/interactionNotAllowed`` if the lock state forbids them and
+/// ``KeychainFault/decode`` for damaged rows. A change is atomic, and durable on return.
 package final class KeychainStore: Sendable {
     package let keys: KeyRing
     let store: any RecordStore
@@ -13,13 +13,13 @@ package final class KeychainStore: Sendable {
     private let lastRowID: Atomic<Int64>
     private let commits = Atomic<Int>(0)
     let cache = ItemCache()
-    /// Whether each row that the cache returns is compared with the store, in debug builds. Set by tests that change a keychain at
-    /// random, on one thread.
+    /// Whether each row that the cache returns is compared with the store, in debug builds. Set by tests that change a
+    /// keychain at random, on one thread.
     package let comparesCache = Atomic(false)
-    /// A container's key changes only when its group is renamed, so it is read once.
+    /// The keys of containers, which change only when their group is renamed.
     private let containers = Mutex<[RowID: ContainerKey]>([:])
 
-    /// Ids below this are left to what the tree shows beside rows.
+    /// The first ID of rows. Lower IDs are for other entries of the tree.
     package static let firstRowID: Int64 = 100
 
     package init(
@@ -36,11 +36,11 @@ package final class KeychainStore: Sendable {
         store.watchExternalChanges { [weak self] in self?.forgetStore() }
     }
 
-    /// Calls `body` with the rows that each transaction has changed, before any of its callers continues. `body` must not use the
-    /// keychain.
+    /// Calls `body` with the rows that each transaction has changed, before any of its callers continues. `body` must
+    /// not use the keychain.
     package func watchChanges(_ body: @escaping @Sendable (ChangedRows) -> Void) { keys.ledger.watch(body) }
 
-    /// Another program has changed the store.
+    /// Drops all cached state, because another program has changed the store.
     private func forgetStore() {
         keys.ledger.invalidate(.all)
         containers.withLock { $0 = [:] }
@@ -50,19 +50,19 @@ package final class KeychainStore: Sendable {
     /// Whether every change throws ``KeychainFault/readOnly``.
     package var isReadOnly: Bool { store.isReadOnly }
 
-    /// Whether changes would be found again: false once the keychain's file has been moved, removed or replaced.
+    /// Whether changes would be found again; false once the keychain's file has been moved, removed or replaced.
     package var isInPlace: Bool { store.isInPlace }
 
-    /// Whether a change of that many bytes finds room on a disk with `available` bytes, now or once the store's log is
-    /// emptied.
+    /// Whether a change of `count` bytes fits on a disk with `available` bytes, now or after truncating the store's
+    /// log.
     ///
-    /// Room has to be left for emptying the log and for deleting a value of `longest` bytes, which are overwritten through
-    /// the log (secure_delete): else even a deletion would find none, for ever.
+    /// Space must remain for truncating the log and for deleting a value of `longest` bytes, which is overwritten
+    /// through the log (secure_delete); otherwise even a deletion would fail permanently.
     package func hasSpace<Failure>(
         for count: Int, longest: Int, _ available: () throws(Failure) -> UInt64
     ) throws(Failure) -> Bool {
         func suffices(_ available: UInt64, growth: Int) -> Bool {
-            // And the pages that a commit changes beside the value.
+            // Includes the pages that a commit changes besides the value.
             let needed = growth + max(count, longest) + store.logBytes + 128 * 1024
             return available >= UInt64(clamping: needed)
         }
@@ -71,26 +71,26 @@ package final class KeychainStore: Sendable {
         return suffices(try available(), growth: max(0, count - store.freeBytes))
     }
 
-    /// Makes what room the store can on a full disk; false if there is none to make.
+    /// Frees space on a full disk, if the store can. Returns whether it did.
     package func freesSpace() -> Bool {
         guard store.logBytes > 0 else { return false }
         return (try? store.truncateLog()) != nil
     }
 
-    /// Now, by the clock that dates items.
+    /// Returns the present time of the clock that dates items.
     package func now() -> KeychainDate { clock() }
 
-    /// A row number that nothing has had: what is created later under it stands there in listings from now on.
+    /// Returns an unused row number, which determines the position in listings of an item that is created with it.
     package func reserveRowID() -> RowID {
         RowID(rawValue: lastRowID.add(1, ordering: .relaxed).newValue)
     }
 
-    /// How many changes have been committed through this object.
+    /// The number of transactions that have been committed through this object.
     package var commitCount: Int { commits.load(ordering: .acquiring) }
 
-    /// The key of a container's row, for the directories in it; nil where that lies in no container.
+    /// Returns the key of a container's row, for the directories in it; nil if the row is not a container.
     ///
-    /// Remembered as it was committed, by transactions alone: a read beside one may see what is about to be another.
+    /// Cached only by transactions, because a concurrent read may see a state that is about to change.
     func containerKey(_ row: RowID, _ writer: any RecordWriter) throws(KeychainFault) -> ContainerKey? {
         guard !writer.hasChanged(row) else {
             _ = containers.withLock { $0.removeValue(forKey: row) }
@@ -102,7 +102,7 @@ package final class KeychainStore: Sendable {
         return key
     }
 
-    /// The same, read anew.
+    /// Reads the key of a container's row.
     func containerKey(_ row: RowID, readBy reader: any RecordReader) throws(KeychainFault) -> ContainerKey? {
         guard let record = try reader.directory(id: row) else { return nil }
         switch try directoryEnvelope.open(record).key {
@@ -112,12 +112,12 @@ package final class KeychainStore: Sendable {
         }
     }
 
-    /// A container is about to get another key.
+    /// Removes the cached key of a container, which is about to change.
     func forgetContainerKey(_ row: RowID) {
         _ = containers.withLock { $0.removeValue(forKey: row) }
     }
 
-    /// Takes away every key that is usable only while unlocked, and what was opened with it.
+    /// Locks: revokes every key that is usable only while unlocked, and drops data that was opened with it.
     package func lock() {
         keys.lock()
         cache.dropUnavailable(keys.isAvailable)
@@ -141,13 +141,13 @@ package final class KeychainStore: Sendable {
     }
 }
 
-/// One entry of a listing.
+/// An entry of a listing.
 package enum ListingEntry<Value: Sendable>: Sendable {
     case available(Value)
-    /// There is a row, but the lock state forbids its name.
+    /// A row whose name cannot be opened because of the lock state.
     case unavailable(RowID)
-    /// There is a row that only another device can open.
+    /// A row that only another device can open.
     case foreign(RowID)
-    /// There is a row, and it is not what was written.
+    /// A row that is not authentic.
     case damaged(RowID)
 }

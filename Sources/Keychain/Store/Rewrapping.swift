@@ -1,8 +1,8 @@
 import SecretCrypto
 
-/// When rows that were sealed while locked are sealed anew under their class keys (contract, S3): after every unlock.
+/// Schedules, after every unlock, the rewrapping of rows that were sealed while locked (contract, S3).
 ///
-/// One worker thread waits here; a lock stops it, and what it has not come to is done after the next unlock.
+/// One worker thread waits here. A lock stops it, and it continues after the next unlock.
 final class Rewrapping: Sendable {
     private struct State: Sendable {
         var isWanted = false
@@ -25,7 +25,7 @@ final class Rewrapping: Sendable {
     func locked() { state.withLockAndSignal { $0.isUnlocked = false } }
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 
-    /// Waits until an unlock wants it done; false once the store is closed.
+    /// Blocks until an unlock requests it. Returns false once the store is closed.
     func begin() -> Bool {
         let isWanted = state.wait(seconds: nil) { state -> Bool? in
             if state.isClosed { return false }
@@ -36,7 +36,7 @@ final class Rewrapping: Sendable {
         return isWanted ?? false
     }
 
-    /// Leaves the store to others for a moment; false if the work is to stop.
+    /// Pauses for other users of the store. Returns false if the worker must stop.
     func pause(milliseconds: Int) -> Bool {
         let stop = state.wait(milliseconds: milliseconds) { state -> Bool? in
             state.isUnlocked && !state.isClosed ? nil : true

@@ -1,7 +1,8 @@
-/// A directory has a tag and a name under the Always keys while it holds an Always item, and so has the container
-/// while it holds such a directory: before the first unlock they are found by them (contract, S3).
+/// Maintains the tags and names under the Always keys, by which directories are found before the first unlock: a
+/// directory has them while it contains an Always item, and a container while it contains such a directory (contract,
+/// S3).
 extension Transaction {
-    /// After an item's row was added, changed, moved or removed.
+    /// Called after an item's row was added, changed, moved or removed.
     func moveAlwaysName(from old: ItemRowSummary?, to new: ItemRowSummary?) throws(KeychainFault) {
         let left = old?.alwaysTag == nil ? nil : old?.directory
         let entered = new?.alwaysTag == nil ? nil : new?.directory
@@ -10,14 +11,14 @@ extension Transaction {
         if let left { try dropAlwaysName(left) }
     }
 
-    /// After a directory has been moved from one container to another.
+    /// Called after a directory has been moved from one container to another.
     func updateAlwaysNames(of containers: [RowID]) throws(KeychainFault) {
         for container in containers {
             if try holdsAlways(container) { try addAlwaysName(container) } else { try dropAlwaysName(container) }
         }
     }
 
-    /// Whether the row has to be found before the first unlock.
+    /// Whether the row must be found before the first unlock.
     func holdsAlways(_ directory: RowID) throws(KeychainFault) -> Bool {
         if try writer.holdsAlwaysItem(directory) { return true }
         return try writer.holdsAlwaysDirectory(directory)
@@ -37,7 +38,7 @@ extension Transaction {
             try reseal(record, alsoAlways: false)
             if record.parent != .none { try dropAlwaysName(record.parent) }
         } catch .decode {
-            // A damaged directory keeps no item from being removed.
+            // A damaged directory must not prevent that an item is removed.
         }
     }
 

@@ -1,16 +1,16 @@
-/// The class that new items get when nobody names one: a service directory's own, which begins as that of its container.
-/// What holds for the whole keychain is what all containers have: the format knows no other place for it.
+/// The default protection class of new items: inherited from the service directory, which inherits from its container.
+/// The keychain's default is the common default of all containers, because the format has no field for it.
 extension KeychainStore {
-    /// What new service directories of a container begin with.
+    /// Returns the default of new service directories in a container.
     ///
-    /// - Throws: `interactionNotAllowed` before the first unlock, unless the container holds an Always item.
+    /// - Throws: `interactionNotAllowed` before the first unlock, unless the container contains an Always item.
     package func defaultProtection(of container: ContainerKey) throws(KeychainFault) -> ProtectionClass {
         try self.container(container)?.defaultProtection ?? .whenUnlocked
     }
 
-    /// What new service directories of the default group begin with, whatever their class; nil where classes differ.
+    /// Returns the default of new service directories in the default group; nil if item classes differ.
     ///
-    /// - Throws: as ``defaultProtection(of:)``.
+    /// - Throws: The errors of ``defaultProtection(of:)``.
     package func defaultProtection() throws(KeychainFault) -> ProtectionClass? {
         var found: Set<ProtectionClass> = []
         for container in ContainerKey.standard { found.insert(try defaultProtection(of: container)) }
@@ -23,15 +23,15 @@ extension Transaction {
     private static let containerLimit = 64
     private static let pageSize = 128
 
-    /// Sets what new service directories of a container begin with; `file` is what the container gets if it is made now.
+    /// Sets the default of new service directories in a container, which is created with `file` if necessary.
     package func setDefault(
         _ protection: ProtectionClass, of container: ContainerKey, file: PosixAttributes
     ) throws(KeychainFault) {
         try setDefault(protection, of: try self.container(container, file: file))
     }
 
-    /// The same of every container of the keychain, those of all groups included; the groups that are made later follow the
-    /// default group.
+    /// Sets the default of every container of the keychain, in all groups. Groups that are created later inherit that
+    /// of the default group.
     package func setDefault(_ protection: ProtectionClass, file: PosixAttributes) throws(KeychainFault) {
         for container in ContainerKey.standard { try setDefault(protection, of: container, file: file) }
         var after = RowID.none
@@ -55,7 +55,8 @@ extension Transaction {
         _ = try save(container)
     }
 
-    /// What a new directory begins with: a service as its container, a container as that of its class in the default group.
+    /// Returns the default of a new directory: a service inherits that of its container, a container that of its item
+    /// class in the default group.
     func inheritedProtection(_ key: Directory.Key, in parent: RowID) throws(KeychainFault) -> ProtectionClass {
         switch key {
         case .service: return try directory(id: parent)?.defaultProtection ?? .whenUnlocked

@@ -11,8 +11,7 @@ extension Transaction {
         try keychain.directory(tag: try keychain.keys.directoryTag(name, in: container), writer)
     }
 
-    /// The container of a class, made now if it is not there yet, its group as well; `file` is what they get then, but for
-    /// the inode.
+    /// Returns a container. Creates it and its group if necessary, with the attributes `file` except for the inode.
     package func container(_ key: ContainerKey, file: PosixAttributes) throws(KeychainFault) -> Directory {
         let tag = try keychain.keys.containerTag(key)
         if let container = try keychain.directory(tag: tag, writer) { return container }
@@ -21,7 +20,9 @@ extension Transaction {
         return try addDirectory(.container(key), in: parent, file: file)
     }
 
-    /// Adds a directory with a row of its own. A key that another one has: ``KeychainFault/duplicateItem``.
+    /// Adds a directory with its own row.
+    ///
+    /// - Throws: ``KeychainFault/duplicateItem`` for the key of another directory.
     package func addDirectory(
         _ key: Directory.Key, in parent: RowID, file: PosixAttributes
     ) throws(KeychainFault) -> Directory {
@@ -33,14 +34,14 @@ extension Transaction {
         return try save(directory)
     }
 
-    /// Changes a directory. Returns it as it is now in the store. Costs the same however many items it holds.
+    /// Changes a directory. Returns its present state. The cost does not depend on the number of its items.
     package func save(_ directory: Directory) throws(KeychainFault) -> Directory {
         let old = try writer.directory(id: directory.id)
         var directory = directory
         directory.version = (old?.version ?? directory.version) + 1
         directory.changeDate = keychain.now().after(directory.changeDate)
         let container = try keychain.containerKey(directory.parent, writer)
-        // Every service has a container, so a missing container row is damage.
+        // Every service has a container, so a missing container row is a damage.
         if case .service = directory.key, container == nil { throw .decode }
         let alsoAlways: Bool
         if let old { alsoAlways = old.alwaysTag != nil } else { alsoAlways = try holdsAlways(directory.id) }
@@ -51,28 +52,30 @@ extension Transaction {
         return directory
     }
 
-    /// An entry was added to a directory or removed: its modification time moves on.
+    /// Updates the modification time of a directory to which an entry was added, or from which one was removed.
     package func touchDirectory(_ id: RowID) throws(KeychainFault) {
         guard !writer.hasTouched(id) else { return }
-        // The caller has just found an entry in the directory, so a missing row is damage.
+        // The caller has just found an entry in the directory, so a missing row is a damage.
         guard var directory = try directory(id: id) else { throw .decode }
         directory.file.modificationTime = keychain.now()
         _ = try save(directory)
         writer.noteTouched(id)
     }
 
-    /// Removes an empty directory; one that holds items: ``KeychainFault/directoryNotEmpty``.
+    /// Removes an empty directory.
+    ///
+    /// - Throws: ``KeychainFault/directoryNotEmpty`` if it contains items.
     package func deleteDirectory(_ id: RowID) throws(KeychainFault) {
         guard try writer.items(directory: id, after: .none, limit: 1).isEmpty else { throw .directoryNotEmpty }
         try writer.deleteDirectory(id)
     }
 
-    /// Swaps the places of two service directories. Returns them as they are now.
+    /// Exchanges the keys of two service directories. Returns their present state.
     package func exchangeDirectories(_ first: RowID, _ second: RowID) throws(KeychainFault) -> (Directory, Directory) {
         guard var a = try directory(id: first), var b = try directory(id: second) else { throw .itemNotFound }
         (a.key, b.key) = (b.key, a.key)
         (a.parent, b.parent) = (b.parent, a.parent)
-        // Tags are unique, so one of the two has to step aside.
+        // Tags are unique, so one of the two must be removed first.
         try writer.deleteDirectory(second)
         let saved = (try save(a), try save(b))
         if a.parent != b.parent { try updateAlwaysNames(of: [a.parent, b.parent]) }

@@ -1,25 +1,27 @@
 import SecretCrypto
 
 extension KeychainStore {
-    /// The access group of that name, other than the default one; nil if nobody has made it.
+    /// Returns the access group with that name, other than the default one; nil if it does not exist.
     package func group(named name: CanonicalName) throws(KeychainFault) -> Directory? {
         try directory { (always) throws(KeychainFault) in try keys.groupTag(name, always: always) }
     }
 }
 
 extension Transaction {
-    /// More containers than a group can have: one per class, and again for what is synchronizable.
+    /// More containers than a group can have: one per item class, and another for synchronizable items.
     private static let containerLimit = 64
     private static let pageSize = 128
 
-    /// The group of that name, made now if it is not there yet; `file` is what it gets then, but for the inode.
+    /// Returns the group with that name. Creates it if necessary, with the attributes `file` except for the inode.
     package func group(_ name: [UInt8], file: PosixAttributes) throws(KeychainFault) -> Directory {
         let tag = try keychain.keys.groupTag(CanonicalName(accessGroup: name))
         if let group = try keychain.directory(tag: tag, writer) { return group }
         return try addDirectory(.group(name), in: .none, file: file)
     }
 
-    /// Removes a group without service directories; any other: ``KeychainFault/directoryNotEmpty``.
+    /// Removes a group without service directories.
+    ///
+    /// - Throws: ``KeychainFault/directoryNotEmpty`` if it contains some.
     package func deleteGroup(_ id: RowID) throws(KeychainFault) {
         let containers = try writer.directoryIDs(parent: id, after: .none, limit: Self.containerLimit)
         for container in containers {
@@ -31,8 +33,10 @@ extension Transaction {
         try writer.deleteDirectory(id)
     }
 
-    /// Gives a group another name. Costs what its service directories cost (their tags are made of the name), whatever
-    /// they hold. A name that another group has: ``KeychainFault/duplicateItem``.
+    /// Renames a group. The cost depends on the number of its service directories, whose tags include the name, but not
+    /// on their items.
+    ///
+    /// - Throws: ``KeychainFault/duplicateItem`` for a name of another group.
     package func renameGroup(_ id: RowID, to name: [UInt8]) throws(KeychainFault) {
         guard var group = try directory(id: id), case .group = group.key else { throw .itemNotFound }
         group.key = .group(name)
@@ -49,12 +53,12 @@ extension Transaction {
         }
     }
 
-    /// Swaps the names of two groups.
+    /// Exchanges the names of two groups.
     package func exchangeGroups(_ first: RowID, _ second: RowID) throws(KeychainFault) {
         guard case .group(let nameA)? = try directory(id: first)?.key,
             case .group(let nameB)? = try directory(id: second)?.key
         else { throw .itemNotFound }
-        // Tags are unique, so one of the two has to step aside, to a name that nobody else has.
+        // Tags are unique, so one of the two must be renamed first, to an unused name.
         let unusedKey = BLAKE2b.hash(SecureRandom.bytes(32), count: 32).flatMap { byte in
             [NameEncoding.hex(byte >> 4), NameEncoding.hex(byte & 0xF)]
         }
@@ -63,7 +67,7 @@ extension Transaction {
         try renameGroup(first, to: nameB)
     }
 
-    /// Seals the directories of a container for the key that it has now.
+    /// Seals the directories of a container for its new key.
     private func moveDirectories(of container: RowID, to key: ContainerKey) throws(KeychainFault) {
         var after = RowID.none
         while true {

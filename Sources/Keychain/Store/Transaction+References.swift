@@ -1,13 +1,13 @@
 import SecretCrypto
 
 extension Transaction {
-    /// Gives an item a new persistent reference if it still has `reference`: its name, and with it the reference, has
-    /// gone to another one.
+    /// Gives an item a new persistent reference if it still has `reference`, because its name, and with it the
+    /// reference, now belongs to another item.
     ///
-    /// Its modification date stays: this is the rest of the rename that took it away from its name.
+    /// Its modification date stays: this completes the rename that has taken its name.
     ///
-    /// - Returns: Whether it had.
-    /// - Throws: `interactionNotAllowed` or `decode` if it cannot be looked at.
+    /// - Returns: Whether the item had the reference.
+    /// - Throws: `interactionNotAllowed` or `decode` if it cannot be opened.
     package func renewReference(of row: RowID, from reference: [UInt8]) throws(KeychainFault) -> Bool {
         guard let record = try writer.item(id: row) else { return false }
         var item = try keychain.itemEnvelope.open(record)

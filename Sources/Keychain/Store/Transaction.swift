@@ -1,4 +1,4 @@
-/// What can be done within one transaction of a keychain; reads see what it has done so far.
+/// The operations within one transaction of a keychain. Reads see its previous changes.
 package struct Transaction {
     let keychain: KeychainStore
     let writer: any RecordWriter
@@ -21,9 +21,11 @@ package struct Transaction {
         return try keychain.itemWithSecret(record, writer)
     }
 
-    /// Adds or changes an item, and its secret with it. Returns it as it is now in the store.
+    /// Adds or changes an item and its secret. Returns its present state.
     ///
-    /// Its modification date moves on. A primary key that another item has: ``KeychainFault/duplicateItem``.
+    /// Updates its modification date.
+    ///
+    /// - Throws: ``KeychainFault/duplicateItem`` for a primary key of another item.
     package func save<Source: SecretSource & ~Copyable>(
         _ item: Item, secret: borrowing Source
     ) throws(KeychainFault) -> Item {
@@ -37,10 +39,10 @@ package struct Transaction {
         return item
     }
 
-    /// Adds an item without a secret, or changes one and keeps the secret it has.
+    /// Adds an item without a secret, or changes one and keeps its secret.
     ///
-    /// The secret is sealed anew only where its directory or class has changed, or where there are newer keys: what is
-    /// written after a slot was removed must not lie under keys that whoever had it knows (contract, L5).
+    /// The secret is resealed only if its directory or class has changed, or if there are newer keys: data written
+    /// after a slot was removed must not be sealed under keys that the holder of that slot knows (contract, L5).
     package func save(_ item: Item) throws(KeychainFault) -> Item {
         guard let old = try writer.item(id: item.id) else {
             let item = try stamped(item, over: nil)
@@ -54,7 +56,7 @@ package struct Transaction {
         return saved
     }
 
-    /// Writes an item in the place of `old`, with the secret that it has there.
+    /// Writes an item in place of `old`, with the secret of `old`.
     func put(_ item: Item, keepingSecretOf old: ItemRecord) throws(KeychainFault) -> Item {
         var item = item
         let stays = old.directory == item.directory && old.protection == item.protection && isUpToDate(old)
@@ -68,13 +70,13 @@ package struct Transaction {
         return item
     }
 
-    /// Whether a row lies under the newest keys of its class; true also where those cannot be told now.
+    /// Whether a row is sealed under the newest keys of its class; also true if that cannot be determined now.
     private func isUpToDate(_ record: ItemRecord) -> Bool {
         guard let keys = try? keychain.keys.currentKeys(for: record.protection) else { return true }
         return record.generation == keys.generation
     }
 
-    /// Changes an item to the secret of another one, whose row goes.
+    /// Replaces the secret of an item by that of another one, and deletes the other row.
     package func replace(_ item: Item, secretOf source: RowID) throws(KeychainFault) -> Item {
         guard let (_, secret) = try itemWithSecret(id: source) else { throw .itemNotFound }
         try deleteItem(source)
@@ -82,7 +84,7 @@ package struct Transaction {
         return try save(item, secret: secret)
     }
 
-    /// Removes an item; one that is damaged or not available can be removed by its row as well.
+    /// Removes an item. A damaged or unavailable item can be removed by its row number as well.
     package func deleteItem(_ id: RowID) throws(KeychainFault) {
         let old = try headIfReadable(id)
         try writer.deleteItem(id)
@@ -97,12 +99,12 @@ package struct Transaction {
         }
     }
 
-    /// Swaps the places of two items and nothing else. Returns them as they are now.
+    /// Exchanges the primary keys of two items and nothing else. Returns their present state.
     package func exchange(_ first: RowID, _ second: RowID) throws(KeychainFault) -> (Item, Item) {
         guard let a = try itemWithSecret(id: first), let b = try itemWithSecret(id: second) else {
             throw .itemNotFound
         }
-        // Tags are unique, so one of the two has to step aside.
+        // Tags are unique, so one of the two must be removed first.
         try deleteItem(second)
         var itemA = a.item
         (itemA.directory, itemA.account) = (b.item.directory, b.item.account)
@@ -114,11 +116,11 @@ package struct Transaction {
         return (savedA, try save(itemB, secret: secret))
     }
 
-    /// The next version of an item, which must be the one that the store has, if it has one.
+    /// Returns the next version of an item, which must have the version in the store, if it is in the store.
     private func stamped(_ item: Item, over old: ItemRecord?) throws(KeychainFault) -> Item {
         var item = item
         if let old {
-            // A new item has an unused row number: a row under that number is damage.
+            // A new item has an unused row number: a row with that number is a damage.
             guard old.version == item.version else { throw item.version == 0 ? .decode : .staleItem }
             item.modificationDate = keychain.now().after(item.modificationDate)
         }
@@ -127,7 +129,7 @@ package struct Transaction {
     }
 }
 
-/// What an item without a secret leaves in the place of another one's.
+/// The secret of an item without one, when it replaces an item with one.
 struct EmptySecret: SecretSource {
     let secretCount = 0
 

@@ -1,6 +1,7 @@
-/// What was kept or asked for last, in two generations: when the younger one is full, it becomes the older one, whose values go.
+/// A cache of the most recently added and used values in two generations. When the younger one is full, it replaces the
+/// older one.
 ///
-/// So what is asked for again and again stays, whatever comes by meanwhile. All operations but ``filter(_:)`` are O(1).
+/// Values that are used repeatedly stay, regardless of other ones. All operations except ``filter(_:)`` are O(1).
 struct TwoGenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         let value: Value
@@ -11,7 +12,7 @@ struct TwoGenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         private(set) var entries: [Key: Entry] = [:]
         private(set) var bytes = 0
 
-        /// There is none of that key.
+        /// Adds an entry for a key that is not in this generation.
         mutating func add(_ entry: Entry, for key: Key) {
             entries[key] = entry
             bytes += entry.bytes
@@ -31,7 +32,7 @@ struct TwoGenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// The most of one generation: values, and bytes of all of them.
+    /// The maximum of one generation: the number of values, and the sum of their sizes in bytes.
     let limit: Int
     let byteLimit: Int
     private var younger = Generation()
@@ -39,7 +40,7 @@ struct TwoGenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     init(limit: Int, byteLimit: Int) { (self.limit, self.byteLimit) = (limit, byteLimit) }
 
-    /// The value that was kept for `key`, if it is still there.
+    /// Returns the value for `key`; nil if it is not cached.
     mutating func value(_ key: Key) -> Value? {
         if let entry = younger.entries[key] { return entry.value }
         guard let entry = older.remove(key) else { return nil }
@@ -47,15 +48,15 @@ struct TwoGenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return entry.value
     }
 
-    /// Keeps a value that takes so many bytes of memory, unless it alone takes more than there are.
+    /// Adds a value that uses that many bytes of memory, unless it alone exceeds the maximum.
     mutating func keep(_ value: Value, bytes: Int, for key: Key) {
-        // What was kept before is out of date.
+        // A previous value is outdated.
         _ = older.remove(key)
         _ = younger.remove(key)
         if bytes <= byteLimit { add(Entry(value: value, bytes: bytes), for: key) }
     }
 
-    /// Removes the value of `key`, if there is one.
+    /// Removes the value of `key`, if it is cached.
     mutating func remove(_ key: Key) {
         if younger.remove(key) == nil { _ = older.remove(key) }
     }
@@ -68,7 +69,7 @@ struct TwoGenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         younger.add(entry, for: key)
     }
 
-    /// Forgets the values of which `isKept` does not say true.
+    /// Removes the values for which `isKept` returns false.
     mutating func filter(_ isKept: (Value) -> Bool) {
         younger = younger.filter(isKept)
         older = older.filter(isKept)

@@ -1,10 +1,10 @@
-/// What a call has changed of one item: whoever shows items elsewhere is to be told (contract, F10).
+/// The change of one item by a call, by which other views of the item are updated (contract, F10).
 ///
-/// Directories that were made on the way are those of `new`; none is ever removed.
+/// Created directories are those of `new`. Directories are never removed.
 package struct ItemChange: Hashable, Sendable {
     package let row: RowID
-    /// Nil for an item that was added, and for one that was damaged and is gone.
+    /// The previous primary key; nil for an added item, and for a deleted item that was damaged.
     package let old: ItemPrimaryKey?
-    /// Nil for an item that was deleted.
+    /// The new primary key; nil for a deleted item.
     package let new: ItemPrimaryKey?
 }

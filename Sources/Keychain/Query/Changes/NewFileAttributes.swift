@@ -1,8 +1,8 @@
 extension QueryClient {
-    /// What the file of an item gets that the client adds: it alone may read and write.
+    /// Returns the file attributes of an item that the client adds: only the client may read and write it.
     func itemFacts(_ row: RowID, _ now: KeychainDate) -> PosixAttributes { attributes(0o600, row, now) }
 
-    /// What a directory gets that is made for it, but for the inode.
+    /// Returns the file attributes of a directory that is created for the item, except the inode.
     func directoryFacts(_ now: KeychainDate) -> PosixAttributes { attributes(0o700, .none, now) }
 
     private func attributes(_ permissions: UInt32, _ row: RowID, _ now: KeychainDate) -> PosixAttributes {

@@ -1,6 +1,6 @@
 extension Transaction {
-    /// The directory of a place, made now if it is not there yet, with its container and group; `file` is what they get
-    /// then, but for the inodes.
+    /// Returns the directory of a primary key. Creates it, its container and its group if necessary, with the
+    /// attributes `file` except for the inodes.
     func directory(of primaryKey: ItemPrimaryKey, file: PosixAttributes) throws(KeychainFault) -> Directory {
         let container = try container(primaryKey.container, file: file)
         let name = CanonicalName(service: primaryKey.service)
@@ -10,10 +10,10 @@ extension Transaction {
         return directory
     }
 
-    /// Makes sure that a name is free, or is that of `row`. A damaged item that has it goes (reference 8.1/12).
+    /// Requires that a name is free, or belongs to `row`. Deletes a damaged item with that name (reference 8.1/12).
     ///
-    /// - Returns: the row of the item that had to go.
-    /// - Throws: `duplicateItem`; `interactionNotAllowed` if who has the name is locked or another device's.
+    /// - Returns: The row of the deleted item.
+    /// - Throws: `duplicateItem`; `interactionNotAllowed` if the item with the name is locked or another device's.
     func freeName(_ name: CanonicalName, in directory: RowID, for row: RowID) throws(KeychainFault) -> RowID? {
         let tag = try keychain.keys.itemTag(directory: directory, name: name)
         guard let record = try writer.item(tag: tag, always: false), record.id != row else { return nil }
@@ -31,7 +31,7 @@ extension Transaction {
         }
     }
 
-    /// The match that a row is now; nil for one that is gone, damaged, or not what the query asks for any more.
+    /// Returns the present match of a row; nil if the row was deleted, is damaged, or no longer matches the query.
     func match(_ row: RowID, _ query: ItemQuery) throws(KeychainFault) -> ItemMatch? {
         do throws(KeychainFault) {
             guard let item = try item(id: row), let directory = try directory(id: item.directory) else { return nil }

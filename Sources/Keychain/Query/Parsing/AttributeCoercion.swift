@@ -1,5 +1,5 @@
 extension AttributeKey {
-    /// The attribute of that four-character code, if `itemClass` has it.
+    /// Returns the attribute with that four-character code; nil if `itemClass` does not have it.
     static func coded(_ code: String, in itemClass: ItemClass) -> AttributeKey? {
         byCode[code].flatMap { $0.definition.classes.contains(itemClass) ? $0 : nil }
     }
@@ -7,14 +7,14 @@ extension AttributeKey {
     private static let byCode = Dictionary(
         allCases.map { ($0.definition.code, $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// What the attribute makes of a value (reference 1.2).
+    /// Coerces a value to the type of the attribute (reference 1.2).
     ///
-    /// - Throws: `param` for a value that it cannot hold, and for attributes that are refused (contract, T3).
+    /// - Throws: `param` for a value that it cannot represent, and for attributes that are refused (contract, T3).
     func coerced(_ value: QueryValue) throws(SecurityStatus) -> AttributeValue {
         if definition.role == .refused { throw .param }
         let coerced =
             switch definition.kind {
-            // By convention data, but Apple keeps it as it is given.
+            // Data by convention, but Apple stores it unchanged.
             case .data where self == .generic: Self.blob(value)
             case .blob where definition.role == .primaryKey: Self.name(value)
             case .blob: Self.blob(value)
@@ -32,7 +32,7 @@ extension AttributeKey {
         return coerced
     }
 
-    /// Text, data or a number, as it was given.
+    /// Text, data or a number, unchanged.
     private static func blob(_ value: QueryValue) -> AttributeValue? {
         switch value {
         case .text(let bytes): AttributeValue.isValidUTF8(bytes) ? .text(bytes) : nil
@@ -41,7 +41,7 @@ extension AttributeKey {
         }
     }
 
-    /// A blob that is part of the key: names are made of bytes, so a number becomes its digits.
+    /// A blob that is part of the primary key. Names consist of bytes, so a number becomes its digits.
     private static func name(_ value: QueryValue) -> AttributeValue? {
         guard case .number(let number)? = blob(value) else { return blob(value) }
         return .string(String(number))
@@ -60,7 +60,7 @@ extension AttributeKey {
         return .data(bytes)
     }
 
-    /// Text that is no decimal integer stays text: `htps`.
+    /// Text that is not a decimal integer stays text: `htps`.
     private static func number(_ value: QueryValue) -> AttributeValue? {
         switch value {
         case .boolean(let flag): .number(flag ? 1 : 0)
@@ -97,13 +97,13 @@ extension AttributeKey {
 }
 
 extension ProtectionClass {
-    /// The class of a kSecAttrAccessible constant.
+    /// Creates the class of a kSecAttrAccessible constant.
     package init?(code: String) {
         guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = found
     }
 
-    /// The class that an attribute names.
+    /// Creates the class that an attribute names.
     init?(_ value: AttributeValue) {
         guard case .text(let bytes) = value else { return nil }
         self.init(code: String(decoding: bytes, as: UTF8.self))

@@ -1,4 +1,4 @@
-/// The attributes of a dictionary, each as its class takes it.
+/// The attributes of a dictionary, coerced for the item class.
 struct AttributeTerms: Hashable, Sendable {
     enum Synchronizable: Hashable, Sendable {
         case only(Bool)
@@ -7,14 +7,14 @@ struct AttributeTerms: Hashable, Sendable {
     }
 
     let itemClass: ItemClass
-    /// But for the two that follow.
+    /// All attributes except the following two.
     private(set) var values: [AttributeKey: AttributeValue] = [:]
     private(set) var synchronizable: Synchronizable?
     private(set) var accessControl: AccessControl?
 
     init(_ itemClass: ItemClass) { self.itemClass = itemClass }
 
-    /// Whether none is given that narrows a search.
+    /// Whether no attribute restricts the search.
     var isEmpty: Bool {
         values.isEmpty && accessControl == nil && (synchronizable == nil || synchronizable == .any)
     }
@@ -22,12 +22,13 @@ struct AttributeTerms: Hashable, Sendable {
     /// kSecAttrAccessGroup, as UTF-8.
     var accessGroup: [UInt8]? { values[.accessGroup]?.bytes }
 
-    /// The class that kSecAttrAccessible or kSecAttrAccessControl names.
+    /// The protection class in kSecAttrAccessible or kSecAttrAccessControl.
     var protection: ProtectionClass? {
         accessControl?.protection ?? values[.accessible].flatMap { ProtectionClass($0) }
     }
 
-    /// - Throws: `noSuchAttr` for what the class does not have, `param` for a value that it cannot hold.
+    /// - Throws: `noSuchAttr` for an attribute that the class does not have; `param` for a value that it cannot
+    ///   represent.
     mutating func add(_ code: String, _ value: QueryValue) throws(SecurityStatus) {
         switch code {
         case QueryKey.useDataProtectionKeychain: break
@@ -44,9 +45,10 @@ struct AttributeTerms: Hashable, Sendable {
         }
     }
 
-    /// Checks the attributes of an item that is to be stored.
+    /// Checks the attributes of an item to be stored.
     ///
-    /// - Throws: `param` for kSecAttrSynchronizableAny, for a tombstone and for an access control that cannot be enforced.
+    /// - Throws: `param` for kSecAttrSynchronizableAny, for a tombstone, and for an access control that cannot be
+    ///   enforced.
     func checkStored() throws(SecurityStatus) {
         guard synchronizable != .any, values[.tombstone] ?? .number(0) == .number(0),
             accessControl?.isSupported ?? true
@@ -59,7 +61,7 @@ struct AttributeTerms: Hashable, Sendable {
         guard ProtectionClass(named) == accessControl.protection else { throw .param }
     }
 
-    /// Whether a key of a dictionary is an attribute: only their codes have four characters.
+    /// Whether a key of a dictionary is an attribute: only attributes have codes of four characters.
     static func isAttribute(_ key: String) -> Bool { key.utf8.count == 4 }
 
     /// Whether an attribute has the same meaning in every class, including those without items.

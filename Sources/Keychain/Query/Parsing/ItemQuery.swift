@@ -1,4 +1,4 @@
-/// What a dictionary asks for: the first argument of SecItemCopyMatching, SecItemUpdate and SecItemDelete, checked.
+/// The validated first argument of SecItemCopyMatching, SecItemUpdate and SecItemDelete.
 struct ItemQuery: Hashable, Sendable {
     enum Operation: Hashable, Sendable {
         case copyMatching, update, delete
@@ -10,14 +10,14 @@ struct ItemQuery: Hashable, Sendable {
     let match: MatchFilter
     let limit: MatchLimit
     let returns: ReturnKeys
-    /// The groups that are searched; nil for all.
+    /// The groups to search; nil for all.
     let groups: [[UInt8]]?
 
     var itemClass: ItemClass { attributes.itemClass }
 
-    /// - Throws: `missingEntitlement` for a client without groups and for a group that is not the client's; else as
-    ///   ``QueryTerms`` and ``MatchFilter``, and `param` for combinations that are not valid (reference 3.14);
-    ///   `itemNotFound` for a class without items, after all other checks.
+    /// - Throws: `missingEntitlement` for a client without groups and for a group of another client; the errors of
+    ///   ``QueryTerms`` and ``MatchFilter``; `param` for invalid combinations (reference 3.14); `itemNotFound` for a
+    ///   class without items, after all other checks.
     init(_ dictionary: QueryDictionary, for operation: Operation, by client: QueryClient) throws(SecurityStatus) {
         try client.check()
         let terms = try QueryTerms(dictionary)
@@ -41,14 +41,14 @@ struct ItemQuery: Hashable, Sendable {
         case .copyMatching:
             guard terms.reference == nil || terms.attributes.isEmpty else { throw .param }
         case .update, .delete:
-            // kSecMatchLimitAll, which Apple's older keychain asks for here, says what is done anyway.
+            // kSecMatchLimitAll, which Apple's older keychain requires here, has no effect.
             guard terms.limit == nil || terms.limit == .all, terms.matchKeys.isEmpty, !terms.use.skipsAuthentication
             else { throw .param }
             if operation == .update, terms.hasReturnKeys { throw .param }
         }
     }
 
-    /// Which values of kSecAttrSynchronizable are searched.
+    /// The values of kSecAttrSynchronizable to search.
     var synchronizables: [Bool] {
         switch attributes.synchronizable {
         case .only(let flag): [flag]

@@ -1,10 +1,10 @@
-/// What SecItemUpdate is asked to change: its second argument, checked.
+/// The validated second argument of SecItemUpdate.
 struct ItemUpdate: Hashable, Sendable {
     let attributes: AttributeTerms
     let hasData: Bool
 
-    /// - Throws: `noSuchAttr` for what is no attribute of the class, `param` for a value that it cannot hold,
-    ///   `missingEntitlement` for a group that is not the client's.
+    /// - Throws: `noSuchAttr` for an unknown attribute of the class; `param` for a value that it cannot represent;
+    ///   `missingEntitlement` for a group of another client.
     init(
         _ dictionary: QueryDictionary, of itemClass: ItemClass, by client: QueryClient
     ) throws(SecurityStatus) {

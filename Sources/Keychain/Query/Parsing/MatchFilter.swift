@@ -1,7 +1,7 @@
-/// The kSecMatch… keys but for the limit.
+/// The kSecMatch… keys except the limit.
 ///
-/// Certificates apart, Apple's data-protection keychain ignores the matches of subjects. Here they look at what a
-/// password has in a subject's place, its label.
+/// Except for certificates, Apple's data-protection keychain ignores the matches of subjects. Here they apply to the
+/// label of a password.
 struct MatchFilter: Hashable, Sendable {
     enum Subject: String, Hashable, Sendable {
         case contains = "m_SubjectContains"
@@ -10,7 +10,7 @@ struct MatchFilter: Hashable, Sendable {
         case entire = "m_SubjectWholeString"
     }
 
-    /// kSecMatchCaseInsensitive: text attributes are compared without regard to case, the access group apart.
+    /// kSecMatchCaseInsensitive: text attributes are compared ignoring case, except the access group.
     private(set) var isCaseInsensitive = false
     /// kSecMatchHostOrSubdomainOfHost, as UTF-8.
     private(set) var host: [UInt8]?
@@ -42,7 +42,7 @@ struct MatchFilter: Hashable, Sendable {
         case "m_EmailAddressIfPresent": _ = try Self.string(value)
         case "m_TrustedOnly": _ = try Self.boolean(value)
         case "m_ValidOnDate": try Self.checkDate(value)
-        // Ignoring them would find more than was asked for.
+        // Ignoring them would return more items than requested.
         case "m_ItemList", "m_SearchList": throw .param
         default: break
         }
@@ -58,7 +58,7 @@ struct MatchFilter: Hashable, Sendable {
         return flag
     }
 
-    /// A date, or CFNull for now.
+    /// A date, or CFNull for the present time.
     private static func checkDate(_ value: QueryValue) throws(SecurityStatus) {
         switch value {
         case .date, .null: break

@@ -1,11 +1,11 @@
-/// kSecMatchLimit: how many matches are wanted, and whether they come in an array.
+/// kSecMatchLimit: the maximum number of results, and whether the result is an array.
 enum MatchLimit: Hashable, Sendable {
-    /// One, and not in an array: also the number 1.
+    /// A single result, not in an array; also the number 1.
     case one
     case count(Int)
     case all
 
-    /// `param` for what is no limit.
+    /// - Throws: `param` for an invalid limit.
     init(_ value: QueryValue) throws(SecurityStatus) {
         switch (value.string, value.integer) {
         case ("m_LimitOne", _), (_, 1): self = .one

@@ -1,17 +1,17 @@
-/// What SecItemAdd is asked to add, checked.
+/// The validated argument of SecItemAdd.
 struct NewItem: Hashable, Sendable {
     let attributes: AttributeTerms
     let primaryKey: ItemPrimaryKey
-    /// Nil for the default of where it will lie.
+    /// The protection class; nil for the default of the directory.
     let protection: ProtectionClass?
     let hasData: Bool
     let returns: ReturnKeys
 
-    /// - Throws: `missingEntitlement` for a client without groups and for a group that is not the client's; else as
-    ///   ``QueryTerms``, and `param` for what only a search can have.
+    /// - Throws: `missingEntitlement` for a client without groups and for a group of another client; the errors of
+    ///   ``QueryTerms``; `param` for keys that only a search may contain.
     init(_ dictionary: QueryDictionary, by client: QueryClient) throws(SecurityStatus) {
         try client.check()
-        // The class may come from nothing else: what a persistent reference names is there already.
+        // Required, because a persistent reference identifies an existing item.
         guard let itemClass = dictionary[QueryKey.itemClass] else { throw .param }
         guard !ItemClass.codesWithoutItems.contains(itemClass.string ?? "") else { throw .noSuchClass }
         let terms = try QueryTerms(dictionary)
@@ -33,6 +33,6 @@ struct NewItem: Hashable, Sendable {
         }
     }
 
-    /// What lies in it has to be usable when a push message comes.
+    /// The items of this group must be usable when a push message arrives.
     private static let pushGroup = Array("com.apple.apsd".utf8)
 }

@@ -1,10 +1,10 @@
-/// A dictionary taken apart by the families of its keys (reference 1.2), each value as its key takes it.
+/// A dictionary divided by the families of its keys (reference 1.2), with decoded values.
 ///
-/// What may stand together, and in which call, is not looked at here.
+/// Does not check which keys may be combined, or are valid in which call.
 struct QueryTerms: Hashable, Sendable {
     private(set) var attributes: AttributeTerms
-    /// False for a class that Keychain Services has and this keychain cannot store; `attributes` then contains only those
-    /// of every class.
+    /// Whether the class can have items: false for a class of Keychain Services that this keychain does not support; `attributes` then contains only
+    /// those of all classes.
     let hasItems: Bool
     private(set) var reference: PersistentReference?
     private(set) var data = ValueData.none
@@ -17,9 +17,10 @@ struct QueryTerms: Hashable, Sendable {
 
     private static let maximumKeys = 128
 
-    /// Which of several errors is told does not depend on the dictionary's order: the class comes first.
+    /// The reported error does not depend on the dictionary's order, because the class is checked first.
     ///
-    /// - Throws: `param`, `noSuchClass` for an unknown class or one that is not the persistent reference's, `noSuchAttr`.
+    /// - Throws: `param`; `noSuchClass` for an unknown class or a class that differs from the persistent reference's;
+    ///   `noSuchAttr`.
     init(_ dictionary: QueryDictionary) throws(SecurityStatus) {
         guard !dictionary.isEmpty, dictionary.count <= Self.maximumKeys else { throw .param }
         reference = try Self.reference(in: dictionary)
@@ -40,7 +41,7 @@ struct QueryTerms: Hashable, Sendable {
         return found
     }
 
-    /// - Returns: nil for a class without items.
+    /// - Returns: The item class; nil for a class without items.
     private static func itemClass(
         of dictionary: QueryDictionary, _ reference: PersistentReference?
     ) throws(SecurityStatus) -> ItemClass? {
@@ -56,7 +57,7 @@ struct QueryTerms: Hashable, Sendable {
     }
 
     private mutating func add(_ key: String, _ value: QueryValue) throws(SecurityStatus) {
-        // CFNull is a date for kSecMatchValidOnDate: now.
+        // CFNull is a date for kSecMatchValidOnDate: the present time.
         guard value != .null || key == "m_ValidOnDate" else { throw .param }
         if AttributeTerms.isAttribute(key) {
             guard hasItems || AttributeTerms.isOfEveryClass(key) else { return }
@@ -69,7 +70,7 @@ struct QueryTerms: Hashable, Sendable {
             try returns.add(key, value)
         case UInt8(ascii: "u"): try use.add(key, value)
         case UInt8(ascii: "v"): try add(value: key, value)
-        // Private: call-backs and flags.
+        // Private keys: callbacks and flags.
         case UInt8(ascii: "f") where key.utf8.count > 1: break
         default: throw .param
         }
@@ -87,7 +88,7 @@ struct QueryTerms: Hashable, Sendable {
         switch key {
         case QueryKey.data: data = ValueData(value)
         case QueryKey.persistentReference: break
-        // kSecValueRef too: a password has none, and there are only passwords.
+        // Includes kSecValueRef, because passwords have no reference, and only passwords are supported.
         default: throw .param
         }
     }
@@ -96,9 +97,9 @@ struct QueryTerms: Hashable, Sendable {
 /// kSecValueData in a dictionary. A search ignores it.
 enum ValueData: Hashable, Sendable {
     case none
-    /// A CFData, whose bytes are elsewhere.
+    /// A CFData, whose bytes are passed separately.
     case given
-    /// Text, CFNull and what else is no CFData.
+    /// Text, CFNull or another value that is not a CFData.
     case invalid
 
     init(_ value: QueryValue) { self = value == .secret ? .given : .invalid }

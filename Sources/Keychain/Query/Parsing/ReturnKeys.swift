@@ -13,7 +13,9 @@ package struct ReturnKeys: OptionSet, Hashable, Sendable {
         "r_Data": .data, "r_Attributes": .attributes, "r_Ref": .reference, "r_PersistentRef": .persistentReference,
     ]
 
-    /// `param` for a key that there is not, and for what is no CFBoolean.
+    /// Adds a key.
+    ///
+    /// - Throws: `param` for an unknown key, and for a value that is not a CFBoolean.
     mutating func add(_ key: String, _ value: QueryValue) throws(SecurityStatus) {
         guard let option = Self.byKey[key], case .boolean(let isWanted) = value else { throw .param }
         if isWanted { insert(option) }

@@ -1,6 +1,6 @@
-/// The kSecUse… keys. Nothing here asks a person, and there is one keychain: most of them mean nothing.
+/// The kSecUse… keys. No function asks the user, and there is one keychain, so most of them have no effect.
 struct UseKeys: Hashable, Sendable {
-    /// kSecUseAuthenticationUISkip, which only a search can ask for.
+    /// kSecUseAuthenticationUISkip, which only a search may contain.
     private(set) var skipsAuthentication = false
     private var hasContext = false
     private var hasCredential = false
@@ -10,7 +10,9 @@ struct UseKeys: Hashable, Sendable {
         "u_CallerName", "u_TokenRawItems", "u_CertWithIssuers", "u_UserIndependentKeychain",
     ]
 
-    /// `param` for a key that there is not, and for kSecUseItemList.
+    /// Adds a key.
+    ///
+    /// - Throws: `param` for an unknown key, and for kSecUseItemList.
     mutating func add(_ key: String, _ value: QueryValue) throws(SecurityStatus) {
         switch key {
         case "u_AuthCtx": hasContext = true

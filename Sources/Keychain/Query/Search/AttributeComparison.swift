@@ -1,12 +1,13 @@
-/// When a value that a query names is that of an item.
+/// Compares the values of a query with those of an item.
 struct AttributeComparison: Sendable {
     /// kSecMatchCaseInsensitive
     let isCaseInsensitive: Bool
 
-    /// A CFDate is a number of seconds with 53 significant bits: of a date of today that leaves a tenth of a microsecond.
+    /// The tolerance of dates in nanoseconds. A CFDate is a number of seconds with 53 significant bits, which for
+    /// present dates is a precision of a tenth of a microsecond.
     private static let dateTolerance: Int64 = 1_000
 
-    /// Text and data of equal bytes are equal. Nothing is equal to what is not set.
+    /// Whether two values are equal. Text and data with equal bytes are equal. No value equals a missing one.
     func areEqual(_ wanted: AttributeValue, _ found: AttributeValue?) -> Bool {
         switch (wanted, found) {
         case (.number(let one), .number(let other)): return one == other
@@ -17,14 +18,14 @@ struct AttributeComparison: Sendable {
         }
     }
 
-    /// The same for the bytes of texts.
+    /// Whether the bytes of two texts are equal.
     func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         if one == other { return true }
         guard isCaseInsensitive else { return false }
         return Self.folded(one) == Self.folded(other)
     }
 
-    /// Text without regard to case; bytes that are no text stand for themselves.
+    /// Returns text in a form for comparison that ignores case; other bytes unchanged.
     static func folded(_ bytes: [UInt8]) -> [UInt8] {
         guard let text = String(validating: bytes, as: UTF8.self) else { return bytes }
         return Array(text.lowercased().utf8)

@@ -1,4 +1,4 @@
-/// An item that a query has found, and where it lies.
+/// An item that a query has found, with its directory and container.
 struct ItemMatch: Hashable, Sendable {
     let item: Item
     let service: ServiceKey
@@ -6,7 +6,7 @@ struct ItemMatch: Hashable, Sendable {
 
     var primaryKey: ItemPrimaryKey { ItemPrimaryKey(account: item.account, service: service, container: container) }
 
-    /// The value of an attribute as kSecReturnAttributes gives it; nil for what is not set, or not given.
+    /// Returns the value of an attribute for kSecReturnAttributes; nil if it is not set or not returned.
     func value(of key: AttributeKey) -> QueryValue? {
         switch key {
         case .accessGroup: .text(container.accessGroup)
@@ -21,7 +21,7 @@ struct ItemMatch: Hashable, Sendable {
         }
     }
 
-    /// What kSecReturnAttributes gives: every attribute that has a value, under its constant's.
+    /// The attributes for kSecReturnAttributes: all that have a value, by the value of their constant.
     var attributes: [String: QueryValue] {
         var found: [String: QueryValue] = [:]
         for key in AttributeKey.allCases where key.definition.classes.contains(container.itemClass) {
@@ -32,20 +32,20 @@ struct ItemMatch: Hashable, Sendable {
 }
 
 extension ItemQuery {
-    /// The match that an item is; nil for one that the query does not ask for.
+    /// Returns the match of an item; nil if the query does not match it.
     func match(_ item: Item, in directory: Directory, _ container: ContainerKey?) -> ItemMatch? {
-        guard admits(item), case .service(let service) = directory.key, admits(service), let container,
+        guard matches(item), case .service(let service) = directory.key, matches(service), let container,
             matches(container)
         else { return nil }
         return ItemMatch(item: item, service: service, container: container)
     }
 }
 
-/// What a search comes upon.
+/// A row that a search has found.
 enum SearchRow: Sendable {
     case match(ItemMatch)
-    /// A row that is not what was written, and would match as far as that can be told.
+    /// A row that is not authentic, and would match as far as that can be determined.
     case damaged(RowID)
-    /// The row of the name that was asked for, of which only another device has the keys (contract, L6).
+    /// The row with the requested name, whose keys only another device has (contract, L6).
     case foreign(RowID)
 }

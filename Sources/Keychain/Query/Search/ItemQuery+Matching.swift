@@ -1,11 +1,12 @@
-/// Whether an item is what a query asks for: all of its terms hold (reference 3.4). Split by what has to be opened to tell.
+/// Matches items with a query: all of its terms must hold (reference 3.4). Divided by the parts of a row that must be
+/// opened.
 extension ItemQuery {
     private var comparison: AttributeComparison { AttributeComparison(isCaseInsensitive: match.isCaseInsensitive) }
 
-    /// Whether a term looks at what a directory stands for.
+    /// Whether a term refers to an attribute of the directory.
     var hasServiceTerm: Bool { match.host != nil || attributes.values.keys.contains { $0.isOfService } }
 
-    /// Whether a term looks at what only the item itself tells.
+    /// Whether a term refers to an attribute of the item itself.
     var hasItemTerm: Bool {
         reference != nil || attributes.accessControl != nil || !match.subjects.isEmpty
             || attributes.values.keys.contains { !$0.isOfService && $0 != .accessGroup && $0 != .accessible }
@@ -18,7 +19,7 @@ extension ItemQuery {
     }
 
     /// Whether items of a directory may match.
-    func admits(_ service: ServiceKey) -> Bool {
+    func matches(_ service: ServiceKey) -> Bool {
         guard service.itemClass == itemClass, isHostAdmitted(service) else { return false }
         return attributes.values.allSatisfy { key, wanted in
             !key.isOfService || comparison.areEqual(wanted, service.value(of: key))
@@ -26,11 +27,11 @@ extension ItemQuery {
     }
 
     /// Whether items of a protection class may match.
-    func admits(_ protection: ProtectionClass) -> Bool { attributes.protection.map { $0 == protection } ?? true }
+    func matches(_ protection: ProtectionClass) -> Bool { attributes.protection.map { $0 == protection } ?? true }
 
-    /// Whether an item matches as far as it does not depend on where it lies.
-    func admits(_ item: Item) -> Bool {
-        guard admits(item.protection), reference == nil || reference == item.persistentReference,
+    /// Whether an item matches, regardless of its directory.
+    func matches(_ item: Item) -> Bool {
+        guard matches(item.protection), reference == nil || reference == item.persistentReference,
             attributes.accessControl.map({ $0.flags == item.accessControlFlags }) ?? true, isSubjectAdmitted(item)
         else { return false }
         return attributes.values.allSatisfy { key, wanted in
@@ -39,8 +40,8 @@ extension ItemQuery {
         }
     }
 
-    /// Bytes that the metadata of every match have somewhere: most items are told from that, before anything is made of
-    /// them. Nil if there are none that could be looked for.
+    /// Bytes that the metadata of every match contain, by which most items are excluded before they are decoded; nil if
+    /// there are no such bytes.
     var trace: [UInt8]? {
         if let reference { return reference }
         guard !match.isCaseInsensitive else { return nil }
@@ -62,13 +63,13 @@ extension ItemQuery {
         let subject = match.isCaseInsensitive ? AttributeComparison.folded(label) : label
         return match.subjects.allSatisfy { kind, wanted in
             let wanted = Array(match.isCaseInsensitive ? wanted.lowercased().utf8 : wanted.utf8)
-            return kind.admits(subject, wanted)
+            return kind.matches(subject, wanted)
         }
     }
 }
 
 extension MatchFilter.Subject {
-    fileprivate func admits(_ subject: [UInt8], _ wanted: [UInt8]) -> Bool {
+    fileprivate func matches(_ subject: [UInt8], _ wanted: [UInt8]) -> Bool {
         switch self {
         case .entire: subject == wanted
         case .startsWith: subject.starts(with: wanted)
@@ -79,7 +80,7 @@ extension MatchFilter.Subject {
 }
 
 extension AttributeKey {
-    /// Whether a directory's name tells it.
+    /// Whether the attribute is part of a directory's name.
     var isOfService: Bool {
         switch self {
         case .service, .server, .securityDomain, .protocol, .authenticationType, .port, .path: true
@@ -89,26 +90,26 @@ extension AttributeKey {
 }
 
 extension ServiceKey {
-    /// The value of one of its attributes, the default for one that is not set (reference 1.5, 1.6).
+    /// Returns the value of an attribute, or the default if it is not set (reference 1.5, 1.6).
     func value(of key: AttributeKey) -> AttributeValue {
         self[key] ?? (key == .protocol || key == .port ? .number(0) : .text([]))
     }
 }
 
 extension Item {
-    /// What kSecAttrAccessControl asks for; 0 for nothing.
+    /// The flags of kSecAttrAccessControl; 0 without it.
     var accessControlFlags: Int64 {
         guard case .number(let flags)? = attributes[.accessControl] else { return 0 }
         return flags
     }
 
-    /// The value of an attribute that does not depend on where the item lies; nil if it is not set.
+    /// Returns the value of an attribute of the item itself; nil if it is not set.
     func value(of key: AttributeKey) -> AttributeValue? {
         switch key {
         case .account: account
         case .creationDate: .date(creationDate)
         case .modificationDate: .date(modificationDate)
-        // What is deleted is gone: nothing here is a tombstone.
+        // Deleted items do not exist any more, so no item is a tombstone.
         case .tombstone: .number(0)
         default: attributes[key]
         }

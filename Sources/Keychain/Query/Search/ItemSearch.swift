@@ -1,18 +1,18 @@
-/// Finds the items of a query, in the order in which they were made.
+/// Finds the items that match a query, in the order of their creation.
 ///
-/// Reads page by page and holds no transaction between pages; opens metadata only, and only of rows that may match.
-/// One that is locked and may match ends the whole search: `interactionNotAllowed`.
+/// Reads page by page without a transaction between pages. Opens only metadata, and only of rows that may match. A
+/// locked item that may match ends the search: `interactionNotAllowed`.
 struct ItemSearch: Sendable {
     let keychain: KeychainStore
     let query: ItemQuery
     private let hints: PersistentReferenceCache
     private let trace: [UInt8]?
     private var hasBegun = false
-    /// Nil before the beginning and after the end.
+    /// The rows to examine; nil before the start and after the end.
     private var rows: (any RowSource)?
-    /// Whether the rows are of names that were looked up.
+    /// Whether the rows were found by a name.
     private var areNamed = false
-    /// Whether an item was found by its complete name: then the search cannot have missed other items.
+    /// Whether an item was found by its complete name, so that the search cannot have missed other items.
     private var isAnswered = false
     private var containers: [RowID: ContainerKey] = [:]
 
@@ -23,16 +23,16 @@ struct ItemSearch: Sendable {
         self.hints = hints
     }
 
-    /// The next row that is found; nil at the end.
+    /// Returns the next row; nil at the end.
     mutating func next() throws(KeychainFault) -> SearchRow? {
         var unlimited = Int.max
         return try next(lookingAt: &unlimited)
     }
 
-    /// Whether there is nothing more to look at.
+    /// Whether all rows have been examined.
     var hasEnded: Bool { hasBegun && rows == nil }
 
-    /// The same; nil also when it has looked at so many rows.
+    /// Returns the next row; nil at the end, or when `budget` rows have been examined.
     mutating func next(lookingAt budget: inout Int) throws(KeychainFault) -> SearchRow? {
         if !hasBegun {
             hasBegun = true
@@ -76,7 +76,7 @@ struct ItemSearch: Sendable {
         case .damaged(let id): return damaged(id, isNamed)
         case .elsewhere: return nil
         }
-        guard query.admits(record.protection) else { return nil }
+        guard query.matches(record.protection) else { return nil }
         if isForeign(record) {
             return isNamed ? .foreign(row.id) : nil
         }
@@ -93,13 +93,13 @@ struct ItemSearch: Sendable {
             && keychain.keys.isForeign(record.protection, generation: record.generation)
     }
 
-    /// Nil for an item of which the metadata alone tell that it does not match.
+    /// Opens an item; nil if its metadata show that it does not match.
     private func open(_ record: ItemRecord) throws(KeychainFault) -> Item? {
         guard let trace else { return try keychain.itemEnvelope.open(record) }
         return try keychain.itemEnvelope.open(record, containing: trace)
     }
 
-    /// The item of a persistent reference, if it is where it was last seen: references are unique.
+    /// Returns the item with the persistent reference if it is at its cached position. References are unique.
     private mutating func matchOfHint() throws(KeychainFault) -> ItemMatch? {
         guard let reference = query.reference, let row = hints.row(of: reference) else { return nil }
         var rows = RowList(store: keychain.store, ids: [row])
@@ -109,14 +109,14 @@ struct ItemSearch: Sendable {
         return match
     }
 
-    /// Whether a damaged item is meant can be told only where nothing of its own was asked for.
+    /// Returns a damaged row. Whether it matches can be determined only if the query has no term about the item itself.
     private func damaged(_ row: RowID, _ isNamed: Bool) -> SearchRow? {
         isNamed || !query.hasItemTerm ? .damaged(row) : nil
     }
 
-    /// Nil for an item that the query does not ask for.
+    /// Returns the match of an item; nil if the query does not match it.
     mutating func match(_ item: Item) throws(KeychainFault) -> ItemMatch? {
-        guard query.admits(item), let directory = try keychain.directory(id: item.directory) else { return nil }
+        guard query.matches(item), let directory = try keychain.directory(id: item.directory) else { return nil }
         return query.match(item, in: directory, try container(directory.parent))
     }
 

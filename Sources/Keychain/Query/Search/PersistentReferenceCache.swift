@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Where items were whose persistent references were handed out: rows have no tag for them, so that without a hint every
-/// item has to be opened.
+/// The rows of items whose persistent references were returned. Rows have no lookup tag for references, so that every
+/// item would have to be opened otherwise.
 ///
-/// Bounded. A hint is tried, never believed. A lock forgets them all: references are attributes (contract, H2).
+/// The number of entries is bounded. An entry is verified before it is used. A lock removes all, because references are
+/// attributes (contract, H2).
 final class PersistentReferenceCache: Sendable {
     private let rows = Mutex<[[UInt8]: RowID]>([:])
     private static let limit = 4096

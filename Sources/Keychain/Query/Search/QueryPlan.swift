@@ -1,9 +1,8 @@
-/// What a query tells of where its matches lie: parts of the key that are looked up by their tags instead of being
-/// compared.
+/// The parts of the primary key that a query contains, which are looked up by tag instead of being compared.
 struct QueryPlan: Hashable, Sendable {
-    /// The one directory of each container, if the query names all that a directory stands for.
+    /// The only directory of each container, if the query contains all attributes of a directory.
     let service: ServiceKey?
-    /// The one name in each directory.
+    /// The only name in each directory.
     let account: CanonicalName?
 
     init(_ query: ItemQuery) {
@@ -11,7 +10,7 @@ struct QueryPlan: Hashable, Sendable {
         let parts = AttributeKey.allCases.filter {
             $0.isOfService && $0.definition.classes.contains(query.itemClass)
         }
-        // Tags are of names as they are written.
+        // Tags depend on the case of names.
         guard !query.match.isCaseInsensitive else {
             (service, account) = (nil, nil)
             return

@@ -1,15 +1,15 @@
-/// Rows of items in the order in which they were made, read page by page: no transaction lasts from one to the next.
+/// Rows of items in the order of their creation, read page by page without a transaction between pages.
 protocol RowSource: Sendable {
-    /// The next row; nil at the end.
+    /// Returns the next row; nil at the end.
     mutating func next() throws(KeychainFault) -> SourceRow?
 }
 
-/// One row of a source.
+/// A row of a source.
 enum SourceRow: Hashable, Sendable {
     case record(ItemRecord)
-    /// One whose columns do not even decode.
+    /// A row whose columns cannot be decoded.
     case damaged(RowID)
-    /// One that is not among those asked for: passing it over took its time.
+    /// A row outside of the search space, which took time to skip.
     case elsewhere(RowID)
 
     var id: RowID {
@@ -20,7 +20,7 @@ enum SourceRow: Hashable, Sendable {
     }
 }
 
-/// The pages that a source reads: the first one short, for whoever wants one row.
+/// The sizes of the pages that a source reads. The first page is short, for callers that need one row.
 struct PageSize {
     private(set) var count = 8
     private static let longest = 128
@@ -28,17 +28,17 @@ struct PageSize {
     mutating func grow() { count = min(2 * count, Self.longest) }
 }
 
-/// Rows that have been read.
+/// Rows that have been read already.
 struct FetchedRows: RowSource {
     var rows: ArraySlice<SourceRow>
 
     mutating func next() -> SourceRow? { rows.popFirst() }
 }
 
-/// Given rows.
+/// A given list of row numbers.
 struct RowList: RowSource {
     let store: any RecordStore
-    /// Rising.
+    /// The row numbers in ascending order.
     var ids: ArraySlice<RowID>
 
     mutating func next() throws(KeychainFault) -> SourceRow? {
@@ -57,7 +57,7 @@ struct RowList: RowSource {
 /// The rows of one directory, or of all.
 struct PagedRows: RowSource {
     let store: any RecordStore
-    /// Nil for all.
+    /// The directory; nil for all.
     let directory: RowID?
     private var page: ArraySlice<SourceRow> = []
     private var size = PageSize()
@@ -85,7 +85,7 @@ struct PagedRows: RowSource {
             do throws(KeychainFault) {
                 return try records(reader, after).map { .record($0) }
             } catch .decode {
-                // One row of the page does not decode: the others go on (S4).
+                // One row of the page cannot be decoded; the others are returned (S4).
                 var found: [SourceRow] = []
                 for id in try ids(reader, after) {
                     if let row = try Self.row(id, reader) { found.append(row) }
@@ -114,7 +114,7 @@ struct PagedRows: RowSource {
     }
 }
 
-/// The rows of several directories, in one order.
+/// The rows of several directories in one order.
 struct MergedRows: RowSource {
     private var sources: [(rows: PagedRows, head: SourceRow)] = []
 
@@ -137,12 +137,12 @@ struct MergedRows: RowSource {
     }
 }
 
-/// Of all rows those that lie in given directories, or in directories of given containers.
+/// The rows in given directories, or in directories of given containers.
 struct FilteredRows: RowSource {
     private let store: any RecordStore
     private var rows: PagedRows
     private let isWanted: @Sendable (RowID) throws(KeychainFault) -> Bool
-    /// What was told of directories.
+    /// The directories that have been checked, and whether they belong to the search space.
     private var known: [RowID: Bool] = [:]
     private static let limit = 4096
 
@@ -171,7 +171,7 @@ struct FilteredRows: RowSource {
 
     mutating func next() throws(KeychainFault) -> SourceRow? {
         guard let row = try rows.next() else { return nil }
-        // Where a damaged row lies cannot be told.
+        // The directory of a damaged row is unknown.
         guard case .record(let record) = row, try isWanted(in: record.directory) else { return .elsewhere(row.id) }
         return row
     }

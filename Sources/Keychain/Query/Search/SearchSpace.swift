@@ -1,19 +1,21 @@
-/// Where the matches of a query can lie. Ids alone: 8 bytes for each directory that a query does not rule out.
+/// The rows among which the matches of a query are. Contains only IDs: 8 bytes for each directory that a query does not
+/// exclude.
 enum SearchSpace: Hashable, Sendable {
-    /// What lies under a whole key, rising: one row for each container.
+    /// The rows with a complete primary key in ascending order, one for each container.
     case named([SourceRow])
-    /// The rows of a name in several directories, rising.
+    /// The rows with a name in several directories, in ascending order.
     case rows([RowID])
-    /// Rows that may match, rising.
+    /// The rows that may match, in ascending order.
     case listed([RowID])
     case directories([RowID])
     case containers(Set<RowID>)
 
-    /// Directories whose rows are read side by side; of more than these all rows are gone through.
+    /// The maximum number of directories whose rows are merged. For more directories, all rows are filtered.
     static let mergedLimit = 64
     private static let listedLimit = 512
 
-    /// Looks up what the query names, and goes through directories where it names a part of what they stand for.
+    /// Looks up the parts of the primary key that the query contains, and searches the directories if it contains only
+    /// some of their attributes.
     init(_ query: ItemQuery, in keychain: KeychainStore) throws(KeychainFault) {
         let plan = QueryPlan(query)
         let containers = try Self.containers(of: query, in: keychain)
@@ -25,7 +27,7 @@ enum SearchSpace: Hashable, Sendable {
         for container in containers {
             if let service = plan.service {
                 let found = try Self.directory(of: service, in: container, keychain)
-                if query.admits(service), let found { directories.append(found) }
+                if query.matches(service), let found { directories.append(found) }
             } else {
                 try Self.addDirectories(of: query, in: container, keychain, to: &directories)
             }
@@ -43,14 +45,14 @@ enum SearchSpace: Hashable, Sendable {
         self = plan.service == nil ? .rows(ids.sorted()) : .named(rows.sorted { $0.id < $1.id })
     }
 
-    /// What a small group holds is named row by row, at one moment: what other groups hold then costs nothing, and an item
-    /// that moves meanwhile is not missed.
+    /// Returns the search space of containers. The rows of a small group are listed in one snapshot, so that items of
+    /// other groups cost nothing, and an item that moves in the meantime is not missed.
     private static func all(in containers: Set<RowID>, _ keychain: KeychainStore) throws(KeychainFault) -> SearchSpace {
         let rows = try keychain.store.read { (reader) throws(KeychainFault) in try few(in: containers, reader) }
         return rows.map { .listed($0.sorted()) } ?? .containers(containers)
     }
 
-    /// Nil if there are many directories or rows.
+    /// Returns nil if there are many directories or rows.
     private static func few(
         in containers: Set<RowID>, _ reader: any RecordReader
     ) throws(KeychainFault) -> [RowID]? {
@@ -89,7 +91,7 @@ enum SearchSpace: Hashable, Sendable {
         }
     }
 
-    /// A damaged directory hides what lies in it, and nothing else (S4).
+    /// A damaged directory only hides its own items (S4).
     private static func directory(
         of service: ServiceKey, in container: ContainerKey, _ keychain: KeychainStore
     ) throws(KeychainFault) -> RowID? {
@@ -115,7 +117,7 @@ enum SearchSpace: Hashable, Sendable {
     ) throws(KeychainFault) {
         guard let container = try keychain.container(container) else { return }
         try keychain.forEachDirectory(in: container.id) { directory in
-            if case .service(let service) = directory.key, query.admits(service) { directories.append(directory.id) }
+            if case .service(let service) = directory.key, query.matches(service) { directories.append(directory.id) }
         }
     }
 }
@@ -123,7 +125,7 @@ enum SearchSpace: Hashable, Sendable {
 extension KeychainStore {
     private static let directoryPageSize = 128
 
-    /// Every access group that has been made, and the default one.
+    /// Returns all access groups, including the default one.
     func accessGroups() throws(KeychainFault) -> [[UInt8]] {
         var groups = [ContainerKey.defaultAccessGroup]
         try forEachDirectory(in: .none) { directory in
@@ -132,7 +134,7 @@ extension KeychainStore {
         return groups
     }
 
-    /// The directories of a parent but for damaged ones, in the order of their rows.
+    /// Calls `body` with the directories of a parent except damaged ones, in the order of their rows.
     func forEachDirectory(in parent: RowID, _ body: (Directory) -> Void) throws(KeychainFault) {
         var after = RowID.none
         while true {

@@ -11,15 +11,15 @@ package struct AccessControl: Hashable, Sendable {
 
     /// userPresence and devicePasscode: the unlocked keychain satisfies them.
     private static let satisfied: Int64 = 1 << 0 | 1 << 4
-    /// biometryAny, biometryCurrentSet and companion: they need hardware.
+    /// biometryAny, biometryCurrentSet and companion, which need hardware.
     private static let unsatisfied: Int64 = 1 << 1 | 1 << 3 | 1 << 5
     private static let or: Int64 = 1 << 14
     private static let and: Int64 = 1 << 15
 
-    /// Whether the unlocked keychain satisfies the constraints. Others are refused rather than ignored.
+    /// Whether the unlocked keychain satisfies the constraints. Other constraints are refused rather than ignored.
     ///
-    /// With `or`, a satisfied constraint suffices. applicationPassword and privateKeyUsage are not alternatives: they apply
-    /// in addition to the other constraints, with `or` too (SecAccessControl.m).
+    /// With `or`, one satisfied constraint suffices. applicationPassword and privateKeyUsage are not alternatives: they
+    /// apply in addition to the other constraints, even with `or` (SecAccessControl.m).
     var isSupported: Bool {
         guard flags & ~(Self.satisfied | Self.unsatisfied | Self.or | Self.and) == 0 else { return false }
         guard flags & Self.or == 0 || flags & Self.and == 0 else { return false }

@@ -1,4 +1,4 @@
-/// The whole primary key of an item: what its path in a mount is made of.
+/// The complete primary key of an item, which determines its path in a mount.
 package struct ItemPrimaryKey: Hashable, Sendable {
     package var account: AttributeValue
     package var service: ServiceKey
@@ -10,7 +10,7 @@ package struct ItemPrimaryKey: Hashable, Sendable {
         self.container = container
     }
 
-    /// The place after what `attributes` say of it; what they leave out stays.
+    /// Returns the primary key with the attributes of `attributes`; others stay.
     func changed(by attributes: AttributeTerms) -> ItemPrimaryKey {
         var primaryKey = self
         for (key, value) in attributes.values where key.definition.role == .primaryKey {
@@ -26,7 +26,7 @@ package struct ItemPrimaryKey: Hashable, Sendable {
 }
 
 extension ServiceKey {
-    /// The key of an item of which no part is given.
+    /// Returns the key of an item without any primary-key attribute.
     package static func empty(_ itemClass: ItemClass) -> ServiceKey {
         switch itemClass {
         case .genericPassword: .generic(service: .text([]))
@@ -34,7 +34,7 @@ extension ServiceKey {
         }
     }
 
-    /// The same key with one attribute changed; a default value is "not set".
+    /// Returns the key with one attribute changed. A default value is "not set".
     package func setting(_ key: AttributeKey, to value: AttributeValue) -> ServiceKey {
         guard case .internet(var service) = self else { return .generic(service: value) }
         switch key {

@@ -1,6 +1,7 @@
-/// What kSecReturnPersistentRef gives and kSecValuePersistentRef takes: the class, and the 16 bytes of an item's life.
+/// The value of kSecReturnPersistentRef and kSecValuePersistentRef: the class, and 16 bytes that identify the item
+/// during its lifetime.
 package struct PersistentReference: Hashable, Sendable {
-    /// Nil for a class without items (``ItemClass/codesWithoutItems``).
+    /// The item class; nil for a class without items (``ItemClass/codesWithoutItems``).
     package let itemClass: ItemClass?
     /// ``Item/persistentReference``.
     package let identifier: [UInt8]
@@ -12,7 +13,7 @@ package struct PersistentReference: Hashable, Sendable {
         self.identifier = identifier
     }
 
-    /// Nil unless it is 20 bytes of that form.
+    /// Parses 20 bytes; nil for another form.
     init?(bytes: [UInt8]) {
         guard bytes.count == Self.codeCount + MetadataCodec.referenceCount else { return nil }
         let code = String(decoding: bytes.prefix(Self.codeCount), as: UTF8.self)

@@ -1,6 +1,8 @@
-/// Who asks: what an application's entitlements say on other systems, and the owner of the files of what it adds.
+/// The caller of a function: its access groups, which are entitlements on other systems, and the owner of the files of
+/// added items.
 package struct QueryClient: Hashable, Sendable {
-    /// kSecAttrAccessGroup, as UTF-8, each once; the first is that of new items. `*`: all groups.
+    /// The access groups (kSecAttrAccessGroup) as UTF-8, each once. New items get the first one. `*` represents all
+    /// groups.
     package let accessGroups: [[UInt8]]
     package var userID: UInt32
     package var groupID: UInt32
@@ -13,26 +15,26 @@ package struct QueryClient: Hashable, Sendable {
     }
 
     private static let every = Array("*".utf8)
-    /// The group of what lies on smart cards: nobody adds to it.
+    /// The group of items on smart cards, to which no item can be added.
     private static let token = Array("com.apple.token".utf8)
 
-    /// The groups that it sees: nil for all.
+    /// The visible groups; nil for all.
     var visibleGroups: [[UInt8]]? { accessGroups.contains(Self.every) ? nil : accessGroups }
 
-    /// The group of what it adds without naming one.
+    /// The group of added items without kSecAttrAccessGroup.
     var defaultGroup: [UInt8] { accessGroups.first { $0 != Self.every } ?? ContainerKey.defaultAccessGroup }
 
-    /// A client without groups can do nothing.
+    /// Requires that the client has a group.
     func check() throws(SecurityStatus) {
         if accessGroups.isEmpty { throw .missingEntitlement }
     }
 
-    /// Whether a group that a query names is the client's.
+    /// Requires that a group in a query is one of the client's.
     func check(_ group: [UInt8]) throws(SecurityStatus) {
         guard visibleGroups?.contains(group) ?? true else { throw .missingEntitlement }
     }
 
-    /// Whether items can be put into a group.
+    /// Requires that items can be added to a group.
     func checkWriting(_ group: [UInt8]) throws(SecurityStatus) {
         guard group != Self.token else { throw .missingEntitlement }
         try check(group)

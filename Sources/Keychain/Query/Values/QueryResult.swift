@@ -1,25 +1,25 @@
-/// What SecItemCopyMatching or SecItemAdd gives back beside success (reference 3.3).
+/// The result of SecItemCopyMatching or SecItemAdd besides the status (reference 3.3).
 package enum QueryResult: Sendable {
-    /// Nothing was asked for, or nothing is there to be given.
+    /// No result was requested or is available.
     case none
     case one(QueryEntry)
-    /// Wherever the limit is not one, also with a single match.
+    /// An array, even of one match, unless the limit is one.
     case list([QueryEntry])
 }
 
-/// What is given of one item.
+/// The result for one item.
 package enum QueryEntry: Sendable {
-    /// kSecReturnData alone. Still sealed: whoever hands it over opens it.
+    /// kSecReturnData alone. Sealed; the recipient opens it.
     case data(SealedSecret)
     /// kSecReturnPersistentRef alone: 20 bytes.
     case persistentReference([UInt8])
-    /// Everything else: a dictionary. The secret belongs under kSecValueData; nil for an item without one, and where none
-    /// was asked for.
+    /// A dictionary in all other cases. The secret belongs under kSecValueData; nil for an item without one, and if it
+    /// was not requested.
     case dictionary([String: QueryValue], SealedSecret?)
 }
 
 extension QueryEntry {
-    /// Nil for what cannot be given: the secret of an item without one, a reference to a password.
+    /// Creates the result; nil if it cannot be returned: the secret of an item without one, a reference to a password.
     init?(_ match: ItemMatch, secret: SealedSecret?, _ returns: ReturnKeys) {
         let reference = PersistentReference(match.container.itemClass, match.item.persistentReference).bytes
         switch returns {
@@ -31,7 +31,7 @@ extension QueryEntry {
         default:
             var values = returns.contains(.attributes) ? match.attributes : [:]
             if returns.contains(.persistentReference) { values[QueryKey.persistentReference] = .data(reference) }
-            // As Apple does: the class comes with references only, though a password has none.
+            // As Apple does: the class is returned only with references, although a password has no reference.
             if returns.contains(.reference) { values[QueryKey.itemClass] = .string(match.container.itemClass.code) }
             self = .dictionary(values, returns.contains(.data) ? secret : nil)
         }

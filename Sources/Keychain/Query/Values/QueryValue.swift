@@ -1,9 +1,9 @@
-/// A dictionary as the four functions of Keychain Services take it: the constants' string values and what they stand for.
+/// A dictionary of the four functions of Keychain Services: the constants' string values and their values.
 package typealias QueryDictionary = [String: QueryValue]
 
-/// A value of such a dictionary, decoded, and of one that a query gives back.
+/// A decoded value of such a dictionary, and of a result.
 ///
-/// Never a secret: what kSecValueData holds travels beside the dictionary (`SecretSource`, ``SealedSecret``).
+/// Never contains a secret: the value of kSecValueData is passed separately (`SecretSource`, ``SealedSecret``).
 package enum QueryValue: Hashable, Sendable {
     /// A CFString, as its UTF-8.
     case text([UInt8])
@@ -23,9 +23,9 @@ package enum QueryValue: Hashable, Sendable {
     case list([QueryValue])
     /// A CFDictionary.
     case dictionary([String: QueryValue])
-    /// A CFNull, or a value that is missing.
+    /// A CFNull, or a missing value.
     case null
-    /// A CFData whose bytes are beside the dictionary.
+    /// A CFData whose bytes are passed separately.
     case secret
     /// An object of another type: an LAContext, a SecPolicy.
     case object
@@ -33,7 +33,7 @@ package enum QueryValue: Hashable, Sendable {
     /// A text value.
     package static func string(_ text: String) -> QueryValue { .text(Array(text.utf8)) }
 
-    /// The value that an attribute has.
+    /// Creates the value of an attribute.
     package init(_ value: AttributeValue) {
         self =
             switch value {
@@ -50,7 +50,7 @@ package enum QueryValue: Hashable, Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The integer of a CFNumber; nil for one that is none.
+    /// The integer of a CFNumber; nil if it is not an integer.
     var integer: Int64? {
         switch self {
         case .number(let number): number

@@ -1,4 +1,4 @@
-/// A status of Keychain Services (`OSStatus`, `SecBase.h`): what a call answers that does not succeed.
+/// The status of a call of Keychain Services that fails (`OSStatus`, `SecBase.h`).
 package struct SecurityStatus: RawRepresentable, Error, Hashable, Sendable {
     package let rawValue: Int32
 
@@ -6,17 +6,17 @@ package struct SecurityStatus: RawRepresentable, Error, Hashable, Sendable {
 
     private init(_ number: Int32) { rawValue = number }
 
-    /// errSecUnimplemented: a match key that this class has no use for, or a way of matching that there is not.
+    /// errSecUnimplemented: a match key that the class does not support.
     package static let unimplemented = SecurityStatus(-4)
     /// errSecDiskFull
     package static let diskFull = SecurityStatus(-34)
     /// errSecIO
     package static let io = SecurityStatus(-36)
-    /// errSecParam: a value, a key or a combination of keys that is not valid.
+    /// errSecParam: an invalid value, key or combination of keys.
     package static let param = SecurityStatus(-50)
     /// errSecAllocate
     package static let allocate = SecurityStatus(-108)
-    /// errSecMissingEntitlement: an access group that is not the client's.
+    /// errSecMissingEntitlement: an access group of another client.
     package static let missingEntitlement = SecurityStatus(-34018)
     /// errSecNotAvailable
     package static let notAvailable = SecurityStatus(-25291)
@@ -36,7 +36,7 @@ package struct SecurityStatus: RawRepresentable, Error, Hashable, Sendable {
     package static let noSuchAttr = SecurityStatus(-25303)
     /// errSecNoSuchClass
     package static let noSuchClass = SecurityStatus(-25306)
-    /// errSecInteractionNotAllowed: an item that may be meant is locked.
+    /// errSecInteractionNotAllowed: an item that may match is locked.
     package static let interactionNotAllowed = SecurityStatus(-25308)
     /// errSecReadOnlyAttr
     package static let readOnlyAttr = SecurityStatus(-25309)
@@ -49,7 +49,7 @@ package struct SecurityStatus: RawRepresentable, Error, Hashable, Sendable {
 }
 
 extension SecurityStatus {
-    /// The status that a failure of the keychain is told as.
+    /// Maps a fault of the keychain.
     package init(_ error: KeychainFault) {
         self =
             switch error {
@@ -73,7 +73,7 @@ extension SecurityStatus {
             }
     }
 
-    /// Runs `body`; what the keychain throws becomes a status.
+    /// Runs `body` and maps the faults of the keychain.
     static func translating<Result>(_ body: () throws(KeychainFault) -> Result) throws(SecurityStatus) -> Result {
         do throws(KeychainFault) {
             return try body()

@@ -1,11 +1,12 @@
 import SecretCrypto
 import Synchronization
 
-/// What a rekey does to keys at its begin and at its end (contract, L5).
+/// The keys at the start and the end of a rekey (contract, L5).
 extension KeyRing {
-    /// Starts new keys for a rekey, which is noted before: what ends the program from the commit on does not end the rekey.
+    /// Rotates the keys for a rekey, after recording it, so that the rekey continues even if the program ends after the
+    /// commit.
     ///
-    /// - Returns: slots that nobody vouched for, damaged or forged: they are gone.
+    /// - Returns: The slots that were removed because their records are damaged or forged.
     func startRekey(userKey: borrowing SecretBytes) throws(KeychainFault) -> [Int64] {
         let present = try store.read { (reader) throws(KeychainFault) in try reader.store() }.userKeyGeneration
         try rekeyStateStore?.keep(rekeyGeneration: present + 1, of: storeID)
@@ -17,14 +18,14 @@ extension KeyRing {
         }
     }
 
-    /// Whether the store has the keys that a rekey began with: else it ended before it began, or an older copy of the store
-    /// has been put in its place.
+    /// Whether the store has the keys of the rekey's start. Otherwise the program ended before the commit, or an older
+    /// copy of the store replaced it.
     func hasRekeyBegun() throws(KeychainFault) -> Bool {
         guard let begun = rekeyStateStore?.rekeyGeneration(of: storeID) else { return true }
         return try store.read { (reader) throws(KeychainFault) in try reader.store() }.userKeyGeneration >= begun
     }
 
-    /// The generations of this device's class keys that newer ones have replaced.
+    /// Returns the generations of this device's class keys that newer ones have replaced.
     ///
     /// - Throws: `interactionNotAllowed` unless unlocked.
     func oldGenerations() throws(KeychainFault) -> Set<KeyGeneration> {
@@ -42,10 +43,10 @@ extension KeyRing {
         return old
     }
 
-    /// Removes the keys of old generations that no item needs any more, from the store and from memory, and the user keys of
-    /// the past that no class keys need.
+    /// Removes the keys of old generations that no item uses from the store and from memory, and the past user keys
+    /// that no class keys need.
     ///
-    /// - Returns: how many items still lie under one of them: its keys stay.
+    /// - Returns: The number of items that still use one of them, whose keys stay.
     func removeKeys(of old: Set<KeyGeneration>) throws(KeychainFault) -> Int {
         let counts = try store.write(by: ledger) { (writer) throws(KeychainFault) in
             let counts = try writer.itemCounts(of: old)
@@ -62,7 +63,7 @@ extension KeyRing {
         return counts.values.reduce(0, +)
     }
 
-    /// Another device still needs one for what it has under it, until its next unlock.
+    /// Keeps the past user keys that another device needs until its next unlock.
     private func removePastUserKeys(_ writer: any RecordWriter) throws(KeychainFault) {
         let needed = Set(
             try writer.classKeys().filter { $0.isLegitimate && $0.wrapping == .userAndDeviceKey }
@@ -74,7 +75,7 @@ extension KeyRing {
 }
 
 extension ClassKeyRecord {
-    /// As rows name it; nil for the Always look-up keys, which have one generation.
+    /// The generation as rows refer to it; nil for the Always lookup keys, which have one generation.
     var keyGeneration: KeyGeneration? {
         if case .protection(let protection) = purpose { KeyGeneration(protection, generation) } else { nil }
     }
