@@ -3,7 +3,7 @@ package import Keychain
 package import SystemPackage
 
 extension KeychainFault {
-    /// The errno of a keychain status: contract, section 7, one row per case.
+    /// The errno of a fault: contract, section 7, one row per case.
     package var errno: Errno {
         switch self {
         case .itemNotFound: .noSuchFileOrDirectory
@@ -15,7 +15,7 @@ extension KeychainFault {
         case .readOnlyAttr: .notPermitted
         case .dataTooLarge: .fileTooLarge
         case .attributesTooLarge: .listTooLong
-        // The store row is missing in a file that was a keychain when it was opened: damage.
+        // The store row is missing in a file that was a keychain when it was opened, which is a damage.
         case .decode, .notAKeychain: .corrupt
         case .diskFull: .noSpace
         case .readOnly: .readOnlyFileSystem
@@ -28,7 +28,7 @@ extension KeychainFault {
         case .slotRefused(.passcodeItems): .directoryNotEmpty
         case .slotRefused(.sharedCost): .operationNotSupported
         case .slotRefused(.sameSecret): .fileExists
-        // ESTALE: what answers is older than what was seen before.
+        // ESTALE: the store is older than a state seen before.
         case .rolledBack, .untrustedCommitNumber: .staleNFSFileHandle
         case .unknownFormat, .unacceptableCost, .io: .ioError
         }
@@ -36,7 +36,7 @@ extension KeychainFault {
 }
 
 extension NameError {
-    /// The errno of a name that is refused.
+    /// The errno of an invalid name.
     var errno: Errno {
         switch self {
         case .notCanonical: .invalidArgument
@@ -45,7 +45,7 @@ extension NameError {
     }
 }
 
-/// Runs `body` and gives its error as an errno.
+/// Runs `body` and maps its error to an errno.
 func mapped<Result: ~Copyable>(_ body: () throws(KeychainFault) -> Result) throws(Errno) -> Result {
     do {
         return try body()

@@ -4,36 +4,36 @@ import SecretCrypto
 import Synchronization
 import SystemPackage
 
-/// A keychain as a file system: classes and services are directories, an item is a file.
+/// A keychain as a file system: item classes and services are directories, items are files.
 ///
-/// Works without a kernel. The operations are in `Operations/`, one file per group of system calls; the rules of when a
-/// written value counts are in ``CommitState``, the order of locks at ``ItemFile``.
+/// Independent of a kernel. The operations are in `Operations/`, one file per group of system calls. ``CommitState``
+/// contains the rules for committing a written value, ``ItemFile`` the order of locks.
 package final class KeychainFileSystem: FileSystem {
     package let keychain: KeychainStore
     let options: TreeOptions
     let host: any TreeHost
     let commands: any ControlCommandHandler
-    /// Who carries out what is asked through `rpc`; nil: there is no such file.
+    /// The backend of the control file `rpc`; nil if the file does not exist.
     let requests: (any RPCBackend)?
     let stagingKeys = StagedValueKeys()
-    /// The limit on staged values, long values of open descriptors, requests and answers together.
+    /// The limit on the memory of staged values, long values of open descriptors, requests and responses together.
     let memory: MemoryBudget
-    /// The limit on data of WRITEs that wait. Not part of ``memory``: such data is about to be charged there.
+    /// The limit on the data of WRITEs that wait. Not part of ``memory``, to which such data are charged afterwards.
     let waiting: MemoryBudget
     let listings = ListingCache()
     let stalePages = PageCacheUse()
     let released = ReleasedMemory()
     let lastUseTime = LastUse()
     let freeSpace = FreeSpaceEstimate()
-    /// Held by whoever changes a name: create, unlink, rename, mkdir, rmdir.
+    /// Locked during every change of a name: create, unlink, rename, mkdir, rmdir.
     let names = Mutex<Void>(())
     let table: Mutex<InodeTable>
-    /// Names that may be taken again by the process that freed them; no lock is taken under its own.
+    /// The names that the process that freed them may reuse. No other lock is acquired while it is locked.
     let freedNames = Mutex(FreedNames<PredecessorItem>())
     let fixed: FixedNodes
     let started: KeychainDate
 
-    /// In bytes: 16 of the longest messages.
+    /// The limit in bytes: 16 messages of maximum length.
     private static let waitingLimit = 16 << 20
 
     package init(
@@ -54,19 +54,23 @@ package final class KeychainFileSystem: FileSystem {
         keychain.watchChanges { [listings] in listings.invalidate($0) }
     }
 
-    /// Bytes that are charged now, and their limit.
+    /// The number of bytes that are charged at present, and their limit.
     package var stagedMemory: (used: Int, limit: Int) { (memory.used, memory.limit) }
 
-    /// Whether the mount or its store takes no changes.
+    /// Whether the mount or its store is read-only.
     package var isReadOnly: Bool { options.isReadOnly || keychain.isReadOnly }
 
-    /// The node of that number; ENOENT if the kernel should not know it.
+    /// Returns the node with that ID.
+    ///
+    /// - Throws: ENOENT if the kernel should not know it.
     func node(_ id: NodeID) throws(Errno) -> Node {
         guard let node = table.withLock({ $0.node(id) }) else { throw .noSuchFileOrDirectory }
         return node
     }
 
-    /// The file of that node; `error` if it is no item.
+    /// Returns the file of a node.
+    ///
+    /// - Throws: `error` if it is not an item.
     func itemFile(_ id: NodeID, else error: Errno = .notPermitted) throws(Errno) -> ItemFile {
         guard case .item(let file) = try node(id).content else { throw error }
         return file
@@ -77,7 +81,9 @@ package final class KeychainFileSystem: FileSystem {
         return handle
     }
 
-    /// EROFS on a mount or store that takes no changes; ENOKEY before the first unlock, when no store does.
+    /// Requires that changes are possible.
+    ///
+    /// - Throws: EROFS on a read-only mount or store; ENOKEY before the first unlock, when no store accepts changes.
     func checkWritable() throws(Errno) {
         if isReadOnly { throw .readOnlyFileSystem }
         if keychain.keys.state == .beforeFirstUnlock { throw .noKey }
@@ -96,7 +102,7 @@ package final class KeychainFileSystem: FileSystem {
     }
 }
 
-/// The nodes that are there whatever the keychain holds, and their inode numbers, all below ``Keychain/firstRowID``.
+/// The nodes that exist in every mount, and their inode numbers, all below ``KeychainStore/firstRowID``.
 struct FixedNodes: Sendable {
     let controlDirectory: Node
     let controlFiles: [(name: EntryName, file: ControlFileKind, node: Node)]

@@ -2,24 +2,26 @@ import FileSystemCore
 import Keychain
 import SystemPackage
 
-/// Who asks, and of which process he is as long as that can be said.
+/// The caller of a request, and its process if that is known.
 struct Requester: Sendable {
     let caller: Caller
     let identity: ProcessIdentity?
 }
 
 extension TreeOptions {
-    /// Whom a file is shown to belong to.
+    /// Returns the owner that a file is shown with.
     ///
-    /// To an ordinary user who has the mount for himself everything in it belongs, whoever wrote it: on the machine where
-    /// it was written he may have had another number.
+    /// On a mount of an ordinary user without other users, all files belong to that user, because the user may have had
+    /// another ID on the machine where they were written.
     func owner(of file: PosixAttributes) -> (userID: UInt32, groupID: UInt32) {
         guard !isShared, userID != 0, file.userID != userID else { return (file.userID, file.groupID) }
         return (userID, groupID)
     }
 
-    /// EPERM for who changes the class of what is another user's: the kernel asks for the right to write it only, and a class
-    /// lets go of what others will write there.
+    /// Requires that the caller may change the protection class of another user's item.
+    ///
+    /// - Throws: EPERM. The kernel only checks the permission to write the item, but a weaker class would expose later
+    ///   writes of the owner.
     func checkProtection(
         _ old: ProtectionClass, _ new: ProtectionClass, _ file: PosixAttributes, _ caller: Caller
     ) throws(Errno) {
@@ -27,9 +29,9 @@ extension TreeOptions {
         throw .notPermitted
     }
 
-    /// Whether the kernel would let somebody read a file's attributes, as far as that is known without his further groups.
+    /// Whether the caller may read a file, as far as that is known without supplementary groups.
     ///
-    /// For what the kernel is not asked about: whose item goes on under a name (F5).
+    /// For cases that the kernel does not check: the item that continues under a name (F5).
     func mayRead(_ file: PosixAttributes, _ caller: Caller) -> Bool {
         guard isShared, caller.userID != 0 else { return true }
         if caller.userID == file.userID { return file.permissions & 0o400 != 0 }

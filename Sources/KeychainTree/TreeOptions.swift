@@ -2,23 +2,23 @@ package import FileSystemCore
 package import Keychain
 package import SystemPackage
 
-/// What a tree is told when it is made.
+/// The options of a tree.
 package struct TreeOptions: Sendable {
-    /// Who owns the directories that nobody has made: the mounting user.
+    /// The owner of the directories that exist in every mount: the mounting user.
     package var userID: UInt32
     package var groupID: UInt32
     package var isReadOnly = false
-    /// Other users come in (`allow_other`): they may pass the directories that nobody has made.
+    /// Whether other users have access (`allow_other`): they may search the directories that exist in every mount.
     package var isShared = false
-    /// F9: the longest value, in bytes.
+    /// The maximum size of a value in bytes (F9).
     package var valueLimit = Self.defaultValueLimit
     package static let defaultValueLimit = 1 << 20
-    /// The most memory that staged values, long values of open descriptors, requests and answers take together, in bytes.
+    /// The maximum memory of staged values, long values of open descriptors, requests and responses together, in bytes.
     package var stagedLimit = Self.defaultStagedLimit
     package static let defaultStagedLimit = 64 << 20
-    /// The limit on the time of a write to a control file; nil: it returns when its command has ended.
+    /// The limit on the duration of a write to a control file; nil if it returns when its command has ended.
     package var commandLimit: CommandLimit?
-    /// For how many seconds the kernel may answer by itself.
+    /// The time for which the kernel may cache names and attributes, in seconds.
     package var cacheTimeout: Double = 86_400
 
     package init(userID: UInt32, groupID: UInt32) {
@@ -27,25 +27,26 @@ package struct TreeOptions: Sendable {
     }
 }
 
-/// What a tree asks of the system it runs on.
+/// The system functions that a tree needs.
 package protocol TreeHost: Sendable {
-    /// Whether that thread is being ended by a signal (F1).
+    /// Whether a signal is terminating that thread (F1).
     func isDyingOfSignal(_ processID: Int32) -> Bool
-    /// The process of that thread (F5); nil if it is not known.
+    /// Returns the process of a thread (F5); nil if it is unknown.
     func process(ofThread threadID: Int32) -> ProcessIdentity?
-    /// The time since some fixed moment, suspend included: never goes back.
+    /// The time since a fixed point in time, including suspends. Never decreases.
     var uptime: Duration { get }
-    /// The store's file system: room for commits, and what statfs(2) shows.
+    /// Returns the statistics of the store's file system: the space for commits, and the result of statfs(2).
     func statistics() throws(Errno) -> FileSystemStatistics
-    /// Returns freed memory to the system, soon and on another thread: it takes milliseconds. Called after much has been freed.
+    /// Returns freed memory to the system, soon and on another thread, because it takes milliseconds. Called after much
+    /// memory has been freed.
     func trimMemory()
 }
 
-/// A process, told from others that get its number later.
+/// A process, distinguished from later ones with the same ID.
 package struct ProcessIdentity: Hashable, Sendable {
-    /// The number of its thread group.
+    /// The ID of its thread group.
     package var group: Int32
-    /// When it was started, in any unit.
+    /// Its start time, in any unit.
     package var startTime: UInt64
 
     package init(group: Int32, startTime: UInt64) {
@@ -54,15 +55,15 @@ package struct ProcessIdentity: Hashable, Sendable {
     }
 }
 
-/// What the control files do (contract, section 9).
+/// The implementation of the control files (contract, section 9).
 package protocol ControlCommandHandler: Sendable {
     /// The contents of `.keychainfs/status`.
     func status(of tree: KeychainFileSystem) -> [UInt8]
-    /// Runs one command line; what it answers is read from the same descriptor.
+    /// Runs a command. Its result is read from the same descriptor.
     ///
-    /// `command` may end in a newline; what follows the first one is the command's secret input.
+    /// `command` may end in a newline; the bytes after the first newline are the command's secret input.
     func run(_ command: RawSpan, on tree: KeychainFileSystem, request: inout Request) throws(KeychainFault) -> [UInt8]
 }
 
-/// SystemPackage has a `FileType` too.
+/// SystemPackage has a `FileType`, too.
 package typealias FileType = FileSystemCore.FileType

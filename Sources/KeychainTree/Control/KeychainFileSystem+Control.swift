@@ -5,7 +5,7 @@ import Synchronization
 import SystemPackage
 
 extension KeychainFileSystem {
-    /// Opens a control file. Reads return its contents at the open; its size is 0, and offsets mean nothing.
+    /// Opens a control file. Reads return its contents at the time of the open; its size is 0, and offsets are ignored.
     func open(_ file: ControlFileKind, _ request: borrowing Request) -> OpenFileInfo {
         let handle = Handle.control(ControlHandle(file, response: file == .status ? status(request) : []))
         var opened = OpenFileInfo(handle: table.withLock { $0.open(handle) })
@@ -13,20 +13,22 @@ extension KeychainFileSystem {
         return opened
     }
 
-    /// The status counts the items in the store.
+    /// Returns the status. It contains the number of items in the store.
     private func status(_ request: borrowing Request) -> [UInt8] {
         request.willBlock()
         request.releaseMessage()
         return commands.status(of: self)
     }
 
-    /// EACCES for everybody but the mounting user and root, whatever the mode says and whoever opened the file.
+    /// Requires that the caller is the mounting user or root.
+    ///
+    /// - Throws: EACCES, regardless of the mode and of the process that opened the file.
     func checkOwner(_ caller: Caller) throws(Errno) {
         guard caller.userID == options.userID || caller.userID == 0 else { throw .permissionDenied }
     }
 
-    /// Runs a command, which is one write; its result replaces what the descriptor reads. The command may take minutes: it is copied, and
-    /// the message released.
+    /// Runs a command, which is one write. Its result replaces the contents that the descriptor reads. The command may
+    /// take minutes, so it is copied and the message released.
     func write(_ data: RawSpan, to handle: ControlHandle, request: inout Request) throws(Errno) -> Int {
         try checkOwner(request.caller)
         let count = data.byteCount
@@ -43,7 +45,8 @@ extension KeychainFileSystem {
         return count
     }
 
-    /// Runs a command on another thread, and returns after its end or after the limit. False if there is no thread.
+    /// Runs a command on another thread, and returns after its end or after the limit. Returns false if no thread can
+    /// be created.
     private func start(
         _ command: ControlCommand, for handle: ControlHandle, _ limit: CommandLimit, _ caller: Caller
     ) throws(Errno) -> Bool {

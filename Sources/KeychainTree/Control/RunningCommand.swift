@@ -3,10 +3,11 @@ import Keychain
 import SecretCrypto
 package import SystemPackage
 
-/// The time that a command of a control file may take until its write returns, and the threads on which commands then continue: the
-/// kernel can be set to abort the connection if a request is not answered in time, and a command may take minutes.
+/// The time after which the write of a command to a control file returns, and the threads on which the command then
+/// continues. The kernel can be configured to abort the connection if a request has no reply in time, and a command may
+/// take minutes.
 package struct CommandLimit: Sendable {
-    /// In milliseconds.
+    /// The time in milliseconds.
     let longestWait: Int
     let threads: any CommandThreads
 
@@ -18,20 +19,24 @@ package struct CommandLimit: Sendable {
 
 /// The threads of commands.
 package protocol CommandThreads: Sendable {
-    /// Runs `body` on another thread. Throws EAGAIN if the system provides none.
+    /// Runs `body` on another thread.
+    ///
+    /// - Throws: EAGAIN if the system cannot create one.
     func start(_ body: @escaping @Sendable () -> Void) throws(Errno)
-    /// Called on that thread between the end of a command and its result: wipes its stack, sends the notifications to the kernel, and
-    /// returns when they have been sent.
+    /// Called on that thread between the end of a command and its result: wipes its stack, sends the notifications to
+    /// the kernel, and returns when they have been sent.
     func finish(_ notifications: [Notification])
 }
 
-/// A command on its own thread.
+/// A command that runs on a separate thread.
 final class RunningCommand: Sendable {
     typealias Result = Swift.Result<[UInt8], KeychainFault>
 
     private let result = Monitor<Result?>(nil)
 
-    /// Starts a command, whose notifications are sent before it has a result. Throws EAGAIN without a thread.
+    /// Starts a command, whose notifications are sent before its result is available.
+    ///
+    /// - Throws: EAGAIN without a thread.
     init(
         _ limit: CommandLimit, _ body: @escaping @Sendable () -> (Result, [Notification])
     ) throws(Errno) {
@@ -42,17 +47,19 @@ final class RunningCommand: Sendable {
         }
     }
 
-    /// The result, if the command ends within `milliseconds`.
+    /// Returns the result, or nil if the command has not ended within `milliseconds`.
     func wait(milliseconds: Int) -> Result? { result.wait(milliseconds: milliseconds) { $0 } }
 }
 
-/// A command of a control file, for any thread.
+/// A command of a control file that can pass between threads.
 enum ControlCommand: Sendable {
-    /// Needs no locked memory: it has to work when all of it is in use.
+    /// Needs no locked memory, because it must work when all of it is in use.
     case lock
     case other(CommandText)
 
-    /// ENOMEM without locked memory.
+    /// Copies the text of a command.
+    ///
+    /// - Throws: ENOMEM without locked memory.
     init(_ data: RawSpan) throws(Errno) {
         do throws(CryptoError) {
             self = .other(CommandText(try SecretBytes(copying: data)))

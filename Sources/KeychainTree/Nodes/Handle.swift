@@ -4,11 +4,11 @@ import SecretCrypto
 import Synchronization
 import SystemPackage
 
-/// What an open descriptor refers to.
+/// The object of an open descriptor.
 enum Handle: Sendable {
-    /// Read-only: one value, that of its open, still sealed (F3). Nil for an item without a secret.
+    /// A read-only descriptor with the sealed value of the time of its open (F3); nil for an item without a secret.
     case reader(ItemFile, SealedSecret?, FilePast)
-    /// Read-only, of a name that was not committed yet at its open.
+    /// A read-only descriptor of a name that was not committed at the time of its open.
     case snapshotReader(ItemFile, StagedSnapshot, FilePast)
     case writer(FileWriter)
     case control(ControlHandle)
@@ -16,7 +16,7 @@ enum Handle: Sendable {
     case exchange(RPCHandle)
     case directory(DirectoryHandle)
 
-    /// The file of an item, if it is one.
+    /// The file of an item; nil for other handles.
     var itemFile: ItemFile? {
         switch self {
         case .reader(let file, _, _), .snapshotReader(let file, _, _): file
@@ -25,16 +25,16 @@ enum Handle: Sendable {
         }
     }
 
-    /// Whether a lock has closed it since its open: reads fail with ENOKEY from then on (L2).
+    /// Whether a lock has closed the file since the open: later reads fail with ENOKEY (L2).
     var isClosedByLock: Bool {
         switch self {
         case .reader(let file, _, let past), .snapshotReader(let file, _, let past):
-            file.closings.load(ordering: .acquiring) != past.lockClosures
+            file.lockClosures.load(ordering: .acquiring) != past.lockClosures
         case .writer, .control, .exchange, .directory: false
         }
     }
 
-    /// The same without its value.
+    /// Returns the handle without its value.
     var emptied: Handle {
         switch self {
         case .reader(let file, _, let past), .snapshotReader(let file, _, let past): .reader(file, nil, past)
@@ -42,7 +42,7 @@ enum Handle: Sendable {
         }
     }
 
-    /// What the value that it has open takes, in bytes, others who have it too left out of account.
+    /// The memory of its value in bytes, not counting that it may be shared.
     var weight: Int {
         switch self {
         case .reader(_, let secret, _): secret?.count ?? 0
@@ -54,7 +54,7 @@ enum Handle: Sendable {
     }
 }
 
-/// What a file had been through when a descriptor was opened.
+/// The state of a file when a descriptor was opened.
 struct FilePast: Sendable {
     /// ``ItemFile/State/cuts``
     let truncations: Int
@@ -62,36 +62,39 @@ struct FilePast: Sendable {
     let lockClosures: Int
 }
 
-/// An open descriptor that can write.
+/// An open descriptor for writing.
 struct FileWriter: Sendable {
     let file: ItemFile
     let flags: OpenFlags
-    /// The user who opened it. Written data is charged to this user: not to root, if a set-user-ID program writes to it.
+    /// The user who opened it, to whom written data is charged, even if a set-user-ID program writes to it.
     let user: UInt32
-    /// How often the file had lost what was staged when it was opened: since then it has none if that is no longer so.
+    /// The number of times that the file's staged value had been discarded when it was opened. If it has changed, this
+    /// descriptor has none.
     let discards: Int
     /// The availability of the item when it was opened.
     let availability: ProtectionClass.Availability
 }
 
-/// An open directory: what its listing had to leave out so far.
+/// An open directory, and the entries that its listing had to omit.
 ///
-/// A listing from which anything is left out ends with an error, never cleanly (L1); it is made in many calls, and the
-/// one that ends it is seldom the one that left something out.
+/// A listing that omits an entry ends with an error (L1). It consists of several calls, and the last one usually is not
+/// the one that omitted the entry.
 final class DirectoryHandle: Sendable {
     private let error = Mutex<Errno?>(nil)
 
-    /// A listing begins, or begins again.
+    /// Starts or restarts a listing.
     func restart() {
         error.withLock { $0 = nil }
     }
 
-    /// A locked item counts for more than a damaged one: unlocking may be all it takes.
+    /// Records an omitted entry. Locked items take precedence over damaged ones, because unlocking may be sufficient.
     func recordOmission(_ isDamaged: Bool) {
         error.withLock { $0 = isDamaged ? $0 ?? .corrupt : .noKey }
     }
 
-    /// The end of the directory.
+    /// Ends the listing.
+    ///
+    /// - Throws: ENOKEY or EBADMSG if an entry was omitted.
     func end() throws(Errno) {
         if let error = error.withLock({ $0 }) { throw error }
     }
@@ -100,7 +103,7 @@ final class DirectoryHandle: Sendable {
 /// An open control file.
 final class ControlHandle: Sendable {
     let file: ControlFileKind
-    /// What reads have not given yet: of the status at the open, or of the answer of the last command.
+    /// The bytes that have not been read: of the status at the open, or of the result of the last command.
     private let rest: Mutex<ArraySlice<UInt8>>
     /// A command whose write has returned before its end.
     private let running = Mutex<RunningCommand?>(nil)
@@ -110,15 +113,16 @@ final class ControlHandle: Sendable {
         rest = Mutex(response[...])
     }
 
-    /// A new answer takes the place of the last one.
+    /// Replaces the bytes to be read by a new result.
     func set(_ response: [UInt8]) {
         rest.withLock { $0 = response[...] }
     }
 
-    /// Runs a command on another thread, unless one runs already: EBUSY. Returns after its end, or after the limit; then
-    /// ``next(_:limit:)`` gets its result.
+    /// Runs a command on another thread. Returns after its end, or after the limit; ``next(_:limit:)`` then returns its
+    /// result.
     ///
-    /// - Returns: False if there is no thread: nothing has been done.
+    /// - Returns: False if no thread can be created. The command has not been run then.
+    /// - Throws: EBUSY if a command is running.
     func run(
         _ limit: CommandLimit, _ body: @escaping @Sendable () -> (RunningCommand.Result, [Notification])
     ) throws(Errno) -> Bool {
@@ -132,19 +136,21 @@ final class ControlHandle: Sendable {
         return true
     }
 
-    /// Takes over the result of a command if it ends within the limit. Throws its error.
+    /// Takes the result of a command if it ends within the limit. Throws its error.
     private func finish(_ command: RunningCommand, _ limit: CommandLimit) throws(Errno) {
         guard let result = command.wait(milliseconds: limit.longestWait) else { return }
         let isFirst = running.withLock { running in
             defer { if running === command { running = nil } }
             return running === command
         }
-        // Another thread that waited for it has taken it over.
+        // Another waiting thread has taken it.
         guard isFirst else { return }
         do throws(KeychainFault) { set(try result.get()) } catch { throw error.errno }
     }
 
-    /// The next bytes; offsets mean nothing, as on a terminal. EAGAIN if a command still runs after the limit.
+    /// Returns the next bytes; offsets are ignored, as on a terminal.
+    ///
+    /// - Throws: EAGAIN if a command still runs after the limit.
     func next(_ size: Int, limit: CommandLimit?) throws(Errno) -> [UInt8] {
         if let limit, let command = running.withLock({ $0 }) {
             try finish(command, limit)

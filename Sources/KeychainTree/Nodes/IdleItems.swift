@@ -1,34 +1,36 @@
 import FileSystemCore
 import Keychain
 
-/// The items that the kernel knows and nobody uses: a listing makes very many of them, so one takes 16 bytes.
+/// The items that the kernel knows and that are not in use. A listing creates very many, so each takes only 16 bytes.
 ///
-/// Guarded by the lock of the table that it is part of.
+/// Protected by the lock of the table that contains it.
 struct IdleItems: ~Copyable {
     private struct Entry: BitwiseCopyable, Sendable {
-        /// ``RowID``, or none for one whose row is gone.
+        /// The ``RowID``; ``RowID/none`` after its row has been deleted.
         var row: Int64
-        /// Its place in ``IdleItems/directories``.
+        /// The index in ``IdleItems/directories``.
         var directory: UInt32
         var lookups: UInt32
     }
 
-    /// By node number.
+    /// The entries by node ID.
     private var entries = SparseArray<Entry>()
     private var directories = DirectoryIndex()
 
     var count: Int { entries.count }
 
-    /// One that was not here before, and how often the kernel has been given it. False if it can't be kept here.
+    /// Adds an item with its lookup count. Returns false if it cannot be stored here.
     mutating func add(_ id: NodeID, row: RowID, in directory: ServiceDirectory, lookups: UInt64 = 1) -> Bool {
         guard let lookups = UInt32(exactly: lookups), let number = directories.add(directory) else { return false }
         entries[id.rawValue] = Entry(row: row.rawValue, directory: number, lookups: lookups)
         return true
     }
 
-    /// Counts a lookup in `directory`; false if it is not here, or there is no more room to count.
+    /// Increments the lookup count of an item in `directory`. Returns false if it is not here, or the count would
+    /// overflow.
     ///
-    /// Of the objects for one directory the last is the one that is told of a new name: the kernel has forgotten the others.
+    /// If there are several objects for one directory, the last one receives new names: the kernel has forgotten the
+    /// others.
     mutating func remember(_ id: NodeID, in directory: ServiceDirectory) -> Bool {
         guard var entry = entries[id.rawValue], entry.lookups < .max else { return false }
         entry.lookups += 1
@@ -42,7 +44,7 @@ struct IdleItems: ~Copyable {
         return true
     }
 
-    /// Takes lookups off. Returns its row when none is left; nil if it stays, or is not here.
+    /// Decrements the lookup count. Returns the row if it becomes zero; nil otherwise, or if the item is not here.
     mutating func forget(_ id: NodeID, count: UInt64) -> RowID? {
         guard let entry = entries[id.rawValue] else { return nil }
         guard entry.lookups <= count else {
@@ -52,12 +54,12 @@ struct IdleItems: ~Copyable {
         return take(id)?.row
     }
 
-    /// Its row is gone.
+    /// Records that the item's row has been deleted.
     mutating func detach(_ id: NodeID) {
         _ = entries.update(id.rawValue) { $0.row = RowID.none.rawValue }
     }
 
-    /// Takes it out; nil if it is not here.
+    /// Removes and returns an item; nil if it is not here.
     mutating func take(_ id: NodeID) -> (row: RowID, directory: ServiceDirectory, lookups: UInt64)? {
         guard let entry = entries.remove(at: id.rawValue), let directory = directories.remove(entry.directory) else {
             return nil
@@ -70,7 +72,7 @@ struct IdleItems: ~Copyable {
     }
 }
 
-/// Short numbers for directories that are referred to very often.
+/// Short indices of directories that are referred to very often.
 private struct DirectoryIndex {
     private struct Slot {
         var directory: ServiceDirectory?
@@ -81,7 +83,7 @@ private struct DirectoryIndex {
     private var numbers: [ObjectIdentifier: UInt32] = [:]
     private var free: [UInt32] = []
 
-    /// Counts a reference. Nil if there are too many directories.
+    /// Adds a reference. Returns the index; nil if there are too many directories.
     mutating func add(_ directory: ServiceDirectory) -> UInt32? {
         if let number = numbers[ObjectIdentifier(directory)] {
             slots[Int(number)].count += 1
@@ -98,7 +100,7 @@ private struct DirectoryIndex {
         slots.indices.contains(Int(number)) ? slots[Int(number)].directory : nil
     }
 
-    /// Takes a reference back; the number is free after the last one.
+    /// Removes a reference. The index is free after the last one.
     mutating func remove(_ number: UInt32) -> ServiceDirectory? {
         guard slots.indices.contains(Int(number)), let directory = slots[Int(number)].directory else { return nil }
         slots[Int(number)].count -= 1

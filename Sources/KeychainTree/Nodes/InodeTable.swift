@@ -1,18 +1,18 @@
 import FileSystemCore
 import Keychain
 
-/// Which nodes, rows and descriptors are in use. Guarded by `KeychainTree.table`.
+/// The nodes, rows and descriptors in use. Protected by `KeychainFileSystem.table`.
 struct InodeTable: ~Copyable {
     private var nodes: NodeTable<Node>
     private var idle = IdleItems()
-    /// The node numbers of items, used or not, by their rows.
+    /// The node IDs of items, in use or not, by their rows.
     private var items = SparseArray<UInt64>()
-    /// How many items the kernel knew when most of them were last forgotten, or at most since.
+    /// The maximum number of items that the kernel knew since most of them were last forgotten.
     private var peakItemCount = 0
-    /// So many nodes are kept before those that are not used any more are looked for.
+    /// The number of nodes above which unused nodes are released.
     private var nodeLimit = Self.leastNodes
     static let leastNodes = 4096
-    /// Services and groups by their rows, other folders by their inode numbers, which no row has.
+    /// Service directories and groups by their rows, other scope directories by their inode numbers, which no row has.
     private var directories: [RowID: Node] = [:]
     private var handles: [HandleID: Handle] = [:]
     private var nextHandle: UInt64 = 1
@@ -26,19 +26,19 @@ struct InodeTable: ~Copyable {
 
     // MARK: Nodes
 
-    /// A number that no node of this mount has had.
+    /// Returns a node ID that has not been used in this mount.
     mutating func makeID() -> NodeID { nodes.makeID() }
 
-    /// The node of that number, or nil if the kernel should not know it. An item gets its file now, if it has none.
+    /// Returns the node with an ID; nil if the kernel should not know it. Creates the file of an item if necessary.
     mutating func node(_ id: NodeID) -> Node? {
         if let node = nodes[id] { return node }
         guard let (row, directory, lookups) = idle.take(id) else { return nil }
-        // The object that the kernel has now for the directory, if it has forgotten it in between.
+        // The kernel's present object for the directory, if it has forgotten the previous one.
         let file = ItemFile(node: id, row: row, directory: service(directory.row) ?? directory, item: nil)
         return addLookup(file, as: row, count: lookups)
     }
 
-    /// Adds the node of an item that is used, and its lookups.
+    /// Adds the node of an item that is in use, with its lookup count.
     @discardableResult
     private mutating func addLookup(_ file: ItemFile, as row: RowID, count: UInt64 = 1) -> Node {
         let node = Node(id: file.node, row: row, content: .item(file))
@@ -47,7 +47,7 @@ struct InodeTable: ~Copyable {
         return node
     }
 
-    /// Items that were used once take little room again. Amortized O(1).
+    /// Returns items that were used once to their compact form. Amortized O(1).
     private mutating func releaseUnusedFiles() {
         nodes.removeUnreferenced { id, node, lookups in
             guard let directory = node.idleDirectory else { return false }
@@ -56,21 +56,21 @@ struct InodeTable: ~Copyable {
         nodeLimit = max(Self.leastNodes, nodes.count * 2)
     }
 
-    /// How many nodes the kernel knows, and how many of them take more than the few bytes of an idle item.
+    /// The number of nodes that the kernel knows.
     var count: Int { nodes.count + idle.count }
     var usedCount: Int { nodes.count }
 
-    /// Counts a lookup of a node.
+    /// Increments the lookup count of a node.
     mutating func remember(_ node: Node) { nodes.addLookups(node, as: node.id) }
 
-    /// A node that stays as long as the mount.
+    /// Adds a node that exists as long as the mount.
     mutating func addFixed(_ content: Node.Content) -> Node {
         let node = Node(id: nodes.makeID(), content: content)
         nodes.addLookups(node, as: node.id)
         return node
     }
 
-    /// The directory of a row, made if the kernel does not know it; counts a lookup.
+    /// Returns the directory of a row; creates it if the kernel does not know it. Increments its lookup count.
     mutating func rememberService(_ row: RowID, in classDirectory: ClassDirectory) -> ServiceDirectory {
         if let node = directories[row], case .service(let directory) = node.content {
             nodes.addLookups(node, as: node.id)
@@ -82,7 +82,7 @@ struct InodeTable: ~Copyable {
         return directory
     }
 
-    /// The node of a folder, made if the kernel does not know it; counts a lookup.
+    /// Returns the node of a scope directory; creates it if the kernel does not know it. Increments its lookup count.
     mutating func rememberFolder(_ folder: ScopeDirectory) -> Node {
         guard !folder.isRoot, let row = Int64(exactly: folder.inode.rawValue).map(RowID.init(rawValue:)) else {
             return root
@@ -101,7 +101,7 @@ struct InodeTable: ~Copyable {
         nodes.addLookups(node, as: node.id)
     }
 
-    /// The number of an item, and its file if it has one; counts a lookup.
+    /// Returns the node ID of an item, and its file if it has one. Increments its lookup count.
     mutating func rememberItem(_ row: RowID, in directory: ServiceDirectory) -> KnownItem {
         if let id = itemID(row) {
             if idle.remember(id, in: directory) { return KnownItem(id: id, file: nil) }
@@ -118,7 +118,7 @@ struct InodeTable: ~Copyable {
         return KnownItem(id: id, file: file)
     }
 
-    /// A new file and its first lookup.
+    /// Adds a new file with one lookup.
     mutating func add(_ file: ItemFile, as row: RowID) {
         note(file.node, as: row)
         addLookup(file, as: row)
@@ -131,14 +131,14 @@ struct InodeTable: ~Copyable {
 
     private static func itemIndex(_ row: RowID) -> UInt64 { UInt64(bitPattern: row.rawValue) }
 
-    /// Counts a lookup of a file that has a node already.
+    /// Increments the lookup count of a file with a node.
     mutating func remember(_ file: ItemFile) {
         if let node = nodes[file.node] { nodes.addLookups(node, as: file.node) }
     }
 
-    /// The kernel gives back `count` lookups. A directory with a name that is not committed is kept for the next one.
+    /// Decrements a lookup count. A directory with a pending name is kept for the next lookup.
     ///
-    /// Returns whether most of what the kernel once knew is forgotten.
+    /// - Returns: Whether the kernel has forgotten most of the nodes that it once knew.
     mutating func forget(_ id: NodeID, count: UInt64) -> Bool {
         if let row = idle.forget(id, count: count) { return forgotten(id, row) }
         guard let node = nodes.forget(id, count: count) else { return false }
@@ -155,25 +155,25 @@ struct InodeTable: ~Copyable {
         return true
     }
 
-    /// The number of an item that the kernel knows, used or not.
+    /// Returns the node ID of an item that the kernel knows, in use or not.
     private func itemID(_ row: RowID) -> NodeID? {
         items[Self.itemIndex(row)].map(NodeID.init(rawValue:))
     }
 
-    /// The file of an item that the kernel knows; it gets one now, if it has none.
+    /// Returns the file of an item that the kernel knows; creates it if necessary.
     mutating func item(_ row: RowID) -> ItemFile? { itemID(row).flatMap { node($0)?.file } }
 
-    /// The item that the kernel knows for a row, used or not.
+    /// Returns the item of a row if the kernel knows it, in use or not.
     func knownItem(_ row: RowID) -> KnownItem? {
         itemID(row).map { KnownItem(id: $0, file: nodes[$0]?.file) }
     }
 
-    /// The directory of a class, if the kernel knows it.
+    /// Returns the directory of a class if the kernel knows it.
     func classDirectory(_ key: ContainerKey) -> NodeID? {
         node { if case .classDirectory(let classDirectory) = $0 { classDirectory.key == key } else { false } }
     }
 
-    /// The directory of all groups, if the kernel knows it.
+    /// Returns the directory of all groups if the kernel knows it.
     func groups() -> NodeID? {
         node { if case .groups = $0 { true } else { false } }
     }
@@ -182,17 +182,17 @@ struct InodeTable: ~Copyable {
         directories.values.first { if case .folder(let folder) = $0.content { isIt(folder) } else { false } }?.id
     }
 
-    /// The service directory that the kernel knows for a row.
+    /// Returns the service directory of a row if the kernel knows it.
     func service(_ row: RowID) -> ServiceDirectory? {
         if let node = directories[row], case .service(let directory) = node.content { directory } else { nil }
     }
 
-    /// The group of that row, as the nodes that the kernel knows have it.
+    /// Returns the group of a row, as known to the kernel's nodes.
     func group(_ row: RowID) -> AccessGroup? {
         if let node = directories[row], case .folder(let folder) = node.content { folder.group } else { nil }
     }
 
-    /// The rows of the groups in whose directories the kernel knows a node, without the default group.
+    /// Returns the rows of the groups in whose directories the kernel knows a node, without the default group.
     func groupRows() -> Set<RowID> {
         let groups = directories.values.compactMap { node -> AccessGroup? in
             switch node.content {
@@ -204,7 +204,7 @@ struct InodeTable: ~Copyable {
         return Set(groups.map(\.row)).subtracting([.none])
     }
 
-    /// A group has got another name.
+    /// Updates the name of a group.
     func renameGroup(_ row: RowID, to name: [UInt8]) {
         for node in directories.values {
             switch node.content {
@@ -216,7 +216,7 @@ struct InodeTable: ~Copyable {
         }
     }
 
-    /// A file has got another row; the file that had it is detached and has none any more.
+    /// Gives a file another row. The file that had it is detached.
     mutating func rebind(_ file: ItemFile, from old: RowID, to new: RowID) {
         guard let node = nodes[file.node] else { return }
         detachItem(new)
@@ -225,26 +225,26 @@ struct InodeTable: ~Copyable {
         node.row = new
     }
 
-    /// A row is gone; its file lives on without one.
+    /// Detaches the file of a deleted row.
     mutating func detachItem(_ row: RowID) {
         guard let id = items.remove(at: Self.itemIndex(row)).map(NodeID.init(rawValue:)) else { return }
         nodes[id]?.row = .none
         idle.detach(id)
     }
 
-    /// A directory's row is gone.
+    /// Removes a directory whose row has been deleted.
     mutating func detachDirectory(_ row: RowID) {
         directories.removeValue(forKey: row)?.row = .none
     }
 
-    /// All files of items that somebody has used since the kernel knows them.
+    /// Returns all files of items that have been used since the kernel knows them.
     func allItems() -> [ItemFile] {
         var files: [ItemFile] = []
         nodes.forEach { _, node in if let file = node.file { files.append(file) } }
         return files
     }
 
-    /// The nodes of all items that the kernel knows.
+    /// Returns the nodes of all items that the kernel knows.
     func allItemNodes() -> NodeSet {
         var ids = NodeSet()
         idle.forEach { ids.insert($0) }
@@ -262,18 +262,18 @@ struct InodeTable: ~Copyable {
 
     func handle(_ id: HandleID) -> Handle? { handles[id] }
 
-    /// Each file that has a descriptor, once.
+    /// Returns each file with a descriptor once.
     func openItems() -> [ItemFile] {
         var seen: Set<ObjectIdentifier> = []
         return handles.values.compactMap(\.itemFile).filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
-    /// Drops the values of descriptors that a lock has closed: their programs may never close them.
+    /// Drops the values of descriptors that a lock has closed, because their programs may never close them.
     mutating func emptyClosedHandles() {
         for (id, handle) in handles where handle.isClosedByLock { handles[id] = handle.emptied }
     }
 
-    /// All open `rpc` files.
+    /// Returns all open `rpc` files.
     func allExchanges() -> [RPCHandle] {
         handles.values.compactMap { handle in
             if case .exchange(let exchange) = handle { exchange } else { nil }
@@ -283,7 +283,7 @@ struct InodeTable: ~Copyable {
     mutating func close(_ id: HandleID) -> Handle? { handles.removeValue(forKey: id) }
 }
 
-/// An item that the kernel knows; one that nobody uses has no file.
+/// An item that the kernel knows. It has no file unless it is in use.
 struct KnownItem {
     let id: NodeID
     let file: ItemFile?

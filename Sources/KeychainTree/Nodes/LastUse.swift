@@ -1,8 +1,8 @@
 import Synchronization
 
-/// When a secret was last read or written: a number that every such request stores and nobody waits for.
+/// The time at which a secret was last read or written. Stored by every such request without waiting.
 final class LastUse: Sendable {
-    /// ``TreeHost/uptime`` in nanoseconds, which fit for 292 years.
+    /// ``TreeHost/uptime`` in nanoseconds, which suffices for 292 years.
     private let last = Atomic<Int64>(0)
 
     var time: Duration { .nanoseconds(last.load(ordering: .relaxed)) }
@@ -14,10 +14,10 @@ final class LastUse: Sendable {
 }
 
 extension KeychainFileSystem {
-    /// When a secret was last read or written through the tree, as ``TreeHost/uptime``; zero if never. To list or to
-    /// look at attributes is no use.
+    /// The time at which a secret was last read or written through the tree, as ``TreeHost/uptime``; zero if never.
+    /// Listings and attributes do not count.
     package var lastUse: Duration { lastUseTime.time }
 
-    /// A secret is being read or written.
+    /// Records that a secret is read or written.
     func recordUse() { lastUseTime.note(at: host.uptime) }
 }

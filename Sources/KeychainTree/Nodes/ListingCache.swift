@@ -2,13 +2,13 @@ import FileSystemCore
 import Keychain
 import Synchronization
 
-/// The entries of directories as listings show them: `ls -l` of a directory that was listed before decrypts nothing. A listing is
-/// invalidated when a transaction ends that has changed an item of its directory.
+/// A cache of the entries of directories as listings show them: `ls -l` of a directory that was listed before decrypts
+/// nothing. A listing is invalidated at the end of a transaction that has changed an item of its directory.
 ///
-/// Entries are gathered while a listing goes through a directory, in several calls. Only listings that show everything are kept, and only
-/// while the keychain is unlocked.
+/// Entries are gathered during a listing, in several calls. Only complete listings are cached, and only while the
+/// keychain is unlocked.
 final class ListingCache: Sendable {
-    /// One item, as READDIRPLUS tells it.
+    /// An item, as READDIRPLUS returns it.
     struct Entry: Sendable {
         let row: RowID
         let name: EntryName
@@ -18,7 +18,7 @@ final class ListingCache: Sendable {
     /// A listing in progress.
     private struct Gathering {
         let directory: RowID
-        /// Distinguishes the listings of one handle: a listing can begin again.
+        /// Distinguishes the listings of one handle, because a listing can be restarted.
         let serial: Int
         var entries: [Entry] = []
 
@@ -29,10 +29,10 @@ final class ListingCache: Sendable {
         var lastSerial = 0
         var listings: [RowID: [Entry]] = [:]
         var listedCount = 0
-        /// Listings in progress whose directory has not changed since their beginning.
+        /// The listings in progress whose directory has not changed since their start.
         var gathered: [HandleID: Gathering] = [:]
         var gatheredCount = 0
-        /// Directories that had more entries than ``limit``.
+        /// The directories with more entries than ``limit``.
         var large: Set<RowID> = []
 
         @discardableResult
@@ -52,7 +52,7 @@ final class ListingCache: Sendable {
             listedCount -= listings.removeValue(forKey: directory)?.count ?? 0
         }
 
-        /// An item of the directory has changed.
+        /// Invalidates the listings of a directory in which an item has changed.
         mutating func invalidate(_ directory: RowID) {
             removeListing(directory)
             for (handle, gathering) in gathered where gathering.directory == directory { removeGathering(handle) }
@@ -73,18 +73,19 @@ final class ListingCache: Sendable {
         }
     }
 
-    /// The maximum length of a kept listing and of all together, in entries of about 150 bytes; also of listings in progress.
+    /// The maximum number of entries of a cached listing and of all together, each of about 150 bytes; also of listings
+    /// in progress.
     static let limit = 131_072
     private let state = Mutex(State())
 
-    /// The listing of a directory, if nothing in it has changed since it was read.
+    /// Returns the listing of a directory if it is unchanged.
     func listing(of directory: RowID) -> [Entry]? { state.withLock { $0.listings[directory] } }
 
     func noteLarge(_ directory: RowID) {
         state.withLock { _ = $0.large.insert(directory) }
     }
 
-    /// A part of a listing in progress: the entries that follow row `after` in a directory.
+    /// A part of a listing in progress: the entries after row `after` in a directory.
     struct Part {
         let handle: HandleID
         let directory: RowID
@@ -93,8 +94,8 @@ final class ListingCache: Sendable {
         var entries: [Entry] = []
     }
 
-    /// Begins a part, before its first row is read. Nil if the listing is not to be kept: the directory is large, or has changed since
-    /// the listing began, or the part does not continue the one before it.
+    /// Begins a part, before its first row is read. Returns nil if the listing cannot be cached: the directory is
+    /// large, or has changed since the start of the listing, or the part does not continue the previous one.
     func begin(_ handle: HandleID, _ directory: RowID, after: RowID) -> Part? {
         state.withLock { state in
             guard !state.large.contains(directory) else { return nil }
@@ -104,9 +105,10 @@ final class ListingCache: Sendable {
         }
     }
 
-    /// Adds a part to the earlier ones, and keeps the listing after its last part, unless the directory has changed in between.
+    /// Adds a part to the previous ones, and caches the listing after its last part, unless the directory has changed
+    /// in the meantime.
     ///
-    /// `isUnlocked` is called while no other thread can drop the listing.
+    /// - Parameter isUnlocked: Called while no other thread can drop the listing.
     func gather(_ part: consuming Part, isLast: Bool, isUnlocked: () -> Bool) {
         state.withLock { state in
             guard var gathering = state.removeGathering(part.handle),
@@ -123,15 +125,15 @@ final class ListingCache: Sendable {
         }
     }
 
-    /// The entries of listings in progress.
+    /// The number of entries of listings in progress.
     var gatheredCount: Int { state.withLock { $0.gatheredCount } }
 
-    /// Does not keep a listing in progress.
+    /// Drops a listing in progress.
     func abandon(_ handle: HandleID) {
         state.withLock { _ = $0.removeGathering(handle) }
     }
 
-    /// A transaction has ended that has changed these rows.
+    /// Invalidates the rows that a transaction has changed.
     func invalidate(_ rows: ChangedRows) {
         guard !rows.areIncomplete else { return drop() }
         state.withLock { state in
@@ -140,14 +142,14 @@ final class ListingCache: Sendable {
         }
     }
 
-    /// Removes all listings: after a lock, names must not outlive it (H2).
+    /// Removes all listings: names must not remain in memory after a lock (H2).
     func drop() {
         state.withLock { $0 = State(lastSerial: $0.lastSerial) }
     }
 }
 
 extension [ListingCache.Entry] {
-    /// What follows `row`; entries are in the order of rows.
+    /// Returns the entries after `row`; entries are in the order of rows.
     func following(_ row: RowID) -> ArraySlice<ListingCache.Entry> {
         var low = startIndex
         var high = endIndex

@@ -2,10 +2,10 @@ import FileSystemCore
 import Keychain
 import Synchronization
 
-/// One node of the tree that the kernel knows; items that nobody uses have none (``IdleItems``).
+/// A node of the tree that the kernel knows. Items that are not in use have no node object (``IdleItems``).
 final class Node: Sendable {
     enum Content: Sendable {
-        /// A directory above the services, the root among them.
+        /// A directory above the service directories, including the root.
         case folder(ScopeDirectory)
         case service(ServiceDirectory)
         case item(ItemFile)
@@ -23,27 +23,28 @@ final class Node: Sendable {
         rowNumber = Atomic(row.rawValue)
     }
 
-    /// What the table finds it by: the row, or the inode number of a folder; none for a file that has lost its row.
+    /// The key in the table: the row, or the inode number of a scope directory; none for a file that has lost its row.
     var row: RowID {
         get { RowID(rawValue: rowNumber.load(ordering: .relaxed)) }
         set { rowNumber.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// What it stands for.
+    /// The object that the node represents.
     var content: Content { held.withLock { $0 } }
 
-    /// The file of an item.
+    /// The file of an item; nil for other nodes.
     var file: ItemFile? {
         if case .item(let file) = content { file } else { nil }
     }
 
-    /// The directory of an item that nobody uses, if all that is known of it is in the store; nil of all other nodes.
+    /// The directory of an item that is not in use, if the store contains everything that is known of it; nil for all
+    /// other nodes.
     ///
-    /// To be asked where nobody can get at the node meanwhile.
+    /// Must be called while no other thread can get a reference to the node.
     var idleDirectory: ServiceDirectory? {
         held.withLock { content in
             guard case .item(var file) = content else { return nil }
-            // There is to be one reference, this one.
+            // Only this reference may remain.
             content = .controlDirectory
             defer { content = .item(file) }
             guard isKnownUniquelyReferenced(&file) else { return nil }
@@ -54,34 +55,34 @@ final class Node: Sendable {
 
 /// The control files of a mount (contract, section 9).
 enum ControlFileKind: String, CaseIterable, Sendable {
-    /// Read: what `keychainfs status` shows, as JSON.
+    /// Read: the status as JSON, which `keychainfs status` shows.
     case status
-    /// Write: a command; then read: its answer.
+    /// Write: a command; then read: its result.
     case control
-    /// Write: locks, whatever is written. Commands queue on ``control`` in the kernel, which lets one writer of a file in at
-    /// a time; a lock waits for none of them (contract, L2).
+    /// Write: locks, regardless of the contents. Commands queue on ``control`` in the kernel, which permits one writer
+    /// of a file at a time; a lock does not wait for them (contract, L2).
     case lock
-    /// Write: a request of Keychain Services; then read: its answer.
+    /// Write: a request of Keychain Services; then read: its response.
     case rpc
 }
 
 /// A service directory that the kernel knows.
 final class ServiceDirectory: Sendable {
-    /// Names that exist for everyone, though nothing of them is in the store yet (F2).
+    /// The pending names, which exist for all processes but are not in the store yet (F2).
     struct Pending {
         var rows: [CanonicalName: RowID] = [:]
         var files: [RowID: ItemFile] = [:]
-        /// Nothing can be made in a removed directory.
+        /// Whether the directory was removed, so that no name can be created in it.
         var isRemoved = false
     }
 
     let node: NodeID
     let row: RowID
-    /// The directory that it lies in; another one once it has been moved there.
+    /// The parent directory, which a rename may change.
     private let parent: Mutex<ClassDirectory>
     let pending = Mutex(Pending())
     let removedAttributes = Remains()
-    /// How many names are pending; to be asked where ``pending`` may not be locked.
+    /// The number of pending names, for callers that must not lock ``pending``.
     private let pendingCount = Atomic<Int>(0)
 
     init(node: NodeID, row: RowID, classDirectory: ClassDirectory) {
@@ -98,15 +99,15 @@ final class ServiceDirectory: Sendable {
         parent.withLock { $0 = classDirectory }
     }
 
-    /// Whether it holds a name that is nowhere else.
+    /// Whether it contains a pending name.
     var hasPending: Bool { pendingCount.load(ordering: .acquiring) > 0 }
 
-    /// The file of a name that is not committed yet.
+    /// Returns the file of a pending name.
     func pendingFile(_ name: CanonicalName) -> ItemFile? {
         pending.withLock { pending in pending.rows[name].flatMap { pending.files[$0] } }
     }
 
-    /// Adds a name that is not committed yet; false if there is one already or the directory is gone.
+    /// Adds a pending name. Returns false if the name is pending already or the directory was removed.
     func addPending(_ file: ItemFile, _ name: CanonicalName, _ row: RowID) -> Bool {
         pending.withLock { pending in
             guard !pending.isRemoved, pending.rows[name] == nil else { return false }
@@ -117,7 +118,7 @@ final class ServiceDirectory: Sendable {
         }
     }
 
-    /// The name has been committed, or dropped.
+    /// Removes a pending name that was committed or dropped.
     func removePending(_ name: CanonicalName, _ row: RowID) {
         pending.withLock { pending in
             guard pending.rows[name] == row else { return }
@@ -127,7 +128,7 @@ final class ServiceDirectory: Sendable {
         }
     }
 
-    /// Uncommitted files whose rows follow `after`, in the order of rows.
+    /// Returns the files of pending names after row `after`, in the order of rows.
     func pendingFiles(after: RowID) -> [(row: RowID, file: ItemFile)] {
         pending.withLock { pending in
             pending.files.filter { $0.key > after }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

@@ -1,18 +1,18 @@
 import FileSystemCore
 import Synchronization
 
-/// Files of which the kernel may hold pages that nobody should see any more (contract, H1).
+/// The files of which the kernel may cache outdated pages (contract, H1).
 ///
-/// read(2) passes the page cache by; sendfile, splice and private mappings do not, and their pages outlive a lock and a
-/// commit unless they are dropped. An operation adds its file here and tells the kernel before its answer.
+/// read(2) bypasses the page cache; sendfile, splice and private mappings do not, and their pages outlive a lock and a
+/// commit unless they are dropped. An operation adds its file here and notifies the kernel before its reply.
 final class PageCacheUse: Sendable {
     private let count = Atomic<Int>(0)
     private let nodes = Mutex<Set<NodeID>>([])
 
-    /// If pages of the file may be cached: they are to go.
+    /// Requests that the pages of a file are dropped, if it may have any.
     func add(_ state: inout ItemFile.State) {
         guard state.mayHavePages else { return }
-        // Whoever reads through the page cache after this sets it again, and the drop waits for pages under way.
+        // A later read through the page cache sets it again, and the drop waits for pages that are being read.
         state.mayHavePages = false
         let node = state.node
         nodes.withLock { nodes in
@@ -21,7 +21,7 @@ final class PageCacheUse: Sendable {
         }
     }
 
-    /// Moves what is to be told into a request.
+    /// Moves the notifications into a request.
     func drain(_ request: inout Request) {
         guard count.load(ordering: .acquiring) > 0 else { return }
         let stale = nodes.withLock { nodes in

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// How much values that nobody has open any more have taken, since memory was last given back to the system.
+/// Counts the bytes of released values since memory was last returned to the system.
 ///
-/// Long values leave holes in the heap, which it keeps for itself: after a thousand open files a daemon would stay as
-/// large as it was then.
+/// Long values leave holes in the heap, which glibc retains: after a thousand open files a daemon would keep its peak
+/// size.
 final class ReleasedMemory: Sendable {
-    /// In bytes. Giving back costs about a millisecond.
+    /// The number of bytes after which memory is returned, which takes about a millisecond.
     private static let threshold = 32 << 20
     private let bytes = Atomic(0)
 
-    /// Whether it is time to give memory back.
+    /// Adds released bytes. Returns whether memory should be returned to the system now.
     func add(_ count: Int) -> Bool {
         guard count > 0, bytes.wrappingAdd(count, ordering: .relaxed).newValue >= Self.threshold else { return false }
-        // Of those who find it so, one does it.
+        // Only one of several threads that reach the threshold returns true.
         return bytes.exchange(0, ordering: .relaxed) >= Self.threshold
     }
 }

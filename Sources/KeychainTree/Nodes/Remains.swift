@@ -1,14 +1,14 @@
 import FileSystemCore
 import Synchronization
 
-/// What fstat(2) and fchmod(2) of a directory that was removed while it was open go on with.
+/// The attributes of a directory that was removed while it was open, for fstat(2) and fchmod(2).
 final class Remains: Sendable {
     private let kept = Mutex<Attributes?>(nil)
 
-    /// Nil while the directory is there.
+    /// The attributes; nil while the directory exists.
     var attributes: Attributes? { kept.withLock { $0 } }
 
-    /// The directory, which had these, is gone.
+    /// Stores the last attributes of a removed directory.
     func keep(_ last: Attributes, at time: Timestamp) {
         var last = last
         last.linkCount = 0
@@ -16,7 +16,7 @@ final class Remains: Sendable {
         kept.withLock { $0 = last }
     }
 
-    /// Nobody but its descriptors sees the change.
+    /// Changes the attributes, visible only through the directory's descriptors.
     func apply(_ changes: AttributeChanges, at time: Timestamp) -> Attributes? {
         kept.withLock { kept in
             guard var attributes = kept else { return nil }

@@ -2,9 +2,9 @@ import FileSystemCore
 import Keychain
 import Synchronization
 
-/// An access group as the nodes below it know it. One of a name is as good as another: all are told of a new name.
+/// An access group as the nodes below it refer to it. Several objects may represent one group; all receive a new name.
 final class AccessGroup: Sendable {
-    /// ``RowID/none`` for the default group, which the root of the mount shows.
+    /// The row; ``RowID/none`` for the default group, which the root of the mount shows.
     let row: RowID
     private let current: Mutex<[UInt8]>
     let removedAttributes = Remains()
@@ -24,23 +24,24 @@ final class AccessGroup: Sendable {
     }
 }
 
-/// The directory of one class: what the path says of an item before its service.
+/// The directory of one item class: the part of an item's path before the service.
 struct ClassDirectory: Sendable {
     let group: AccessGroup
     let itemClass: ItemClass
     let isSynchronizable: Bool
 
-    /// As it is now: the group may be renamed.
+    /// The present key: the group may be renamed.
     var key: ContainerKey {
         ContainerKey(itemClass: itemClass, accessGroup: group.name, isSynchronizable: isSynchronizable)
     }
 }
 
-/// A directory above the services: the part of a path that stands for access group, synchronizable and class.
+/// A directory above the service directories: the part of a path that represents access group, synchronizable and item
+/// class.
 enum ScopeDirectory: Sendable {
     /// The root of the mount or of a group, or the directory `synchronizable` in one of them.
     case scope(AccessGroup, isSynchronizable: Bool)
-    /// The groups but for the default one.
+    /// The directory of all groups except the default one.
     case groups
     case classDirectory(ClassDirectory)
 
@@ -48,7 +49,7 @@ enum ScopeDirectory: Sendable {
     private static let synchronizableName = "synchronizable"
     private static let groupsName = "access-groups"
 
-    /// What stands in it under a name that nobody has given, in the order of a listing.
+    /// The entries with fixed names, in the order of a listing.
     var children: [(name: EntryName, folder: ScopeDirectory)] {
         guard case .scope(let group, let isSynchronizable) = self else { return [] }
         var children = ItemClass.allCases.map { itemClass in
@@ -60,7 +61,7 @@ enum ScopeDirectory: Sendable {
         return children.compactMap { name, folder in EntryName(name).map { ($0, folder) } }
     }
 
-    /// Where `..` leads; the root's own is the root.
+    /// The directory of `..`; the root's own is the root.
     var parent: ScopeDirectory {
         switch self {
         case .groups: .root
@@ -75,12 +76,12 @@ enum ScopeDirectory: Sendable {
         if case .scope(let group, false) = self { group.row == .none } else { false }
     }
 
-    /// The row of the group that it is; nil for all other folders, which have none.
+    /// The row of the group that the directory represents; nil for all others, which have no row.
     var groupRow: RowID? {
         if case .scope(let group, false) = self, group.row != .none { group.row } else { nil }
     }
 
-    /// The group that a rename of it reaches; nil where there is none.
+    /// The group whose rename affects the directory; nil if there is no such group.
     var group: AccessGroup? {
         switch self {
         case .scope(let group, _): group
@@ -89,15 +90,15 @@ enum ScopeDirectory: Sendable {
         }
     }
 
-    /// How many names stand in it, for those where that never changes.
+    /// The number of entries, for directories in which it never changes.
     var fixedCount: Int? {
         if case .scope = self { children.count } else { nil }
     }
 
-    /// `st_ino`: the same in every mount, and of no row.
+    /// `st_ino`, constant across mounts and different from all row numbers.
     ///
-    /// Those of the default group lie below ``Keychain/firstRowID``. Those in another group are made of its row, beyond
-    /// all rows, 16 for each: room for three more classes.
+    /// Numbers in the default group are below ``KeychainStore/firstRowID``. Numbers in another group are computed from its
+    /// row, above all rows, 16 for each group, which leaves space for three more classes.
     var inode: InodeNumber {
         switch self {
         case .groups: InodeNumber(rawValue: 48)

@@ -32,7 +32,7 @@ extension KeychainFileSystem {
         let node = try node(id)
         switch node.content {
         case .controlFile:
-            // A shell's `> control` truncates what has no contents.
+            // A shell's `> control` truncates a file without contents.
             guard changes.onlyTruncates else { throw .notPermitted }
             return TimedAttributes(attributes(ofFixed: node), timeout: 0)
         case .controlDirectory: throw .notPermitted
@@ -56,15 +56,16 @@ extension KeychainFileSystem {
             return try file.state.withLock { (state) throws(Errno) in
                 defer { state.forgetLongAttributes() }
                 if let size = changes.size { try truncate(&state, to: size, changes, by: caller) }
-                // Of nothing, too: `chown(file, -1, -1)` marks the file as changed.
+                // Without changes, too: `chown(file, -1, -1)` marks the file as changed.
                 if changes.changesFacts || changes.size == nil { try change(&state, changes, by: caller) }
                 return timedAttributes(state, item: try item(of: &state))
             }
         }
     }
 
-    /// Of a folder that nobody has made: it stays as it is, and what asks for no more than that is content (`rsync -a`,
-    /// `tar` and `cp -a` set times, mode and owner of directories that they find). Its times are the mount's.
+    /// Returns the attributes of a directory that exists in every mount, unchanged. Changes to the same values succeed
+    /// (`rsync -a`, `tar` and `cp -a` set times, mode and owner of existing directories). Its times are those of the
+    /// mount.
     private func keep(_ attributes: Attributes, _ changes: AttributeChanges) throws(Errno) -> TimedAttributes {
         guard changes.size == nil, changes.permissions ?? attributes.permissions == attributes.permissions,
             changes.userID ?? attributes.userID == attributes.userID,
@@ -75,11 +76,13 @@ extension KeychainFileSystem {
 
     // MARK: Items
 
-    /// The item of a file as it is now; read if need be. ENOKEY if the lock state forbids it.
+    /// Returns the present item of a file; reads it if necessary.
+    ///
+    /// - Throws: ENOKEY if the lock state forbids it.
     func item(of state: inout ItemFile.State) throws(Errno) -> Item {
         if state.staleness.take(), !state.isPending, !state.isDetached { forgetStale(&state) }
         if let item = state.item {
-            guard keychain.keys.isAvailable(item.protection) || goesOn(state, item) else { throw .noKey }
+            guard keychain.keys.isAvailable(item.protection) || staysUsable(state, item) else { throw .noKey }
             return item
         }
         guard !state.isDetached else { throw .noSuchFileOrDirectory }
@@ -91,15 +94,15 @@ extension KeychainFileSystem {
         return shown
     }
 
-    /// An item whose reference has gone to another one is to be read again. While locked that cannot be: then it gets a new
-    /// one here, for no two may have the same.
+    /// Drops a cached item whose reference now belongs to another one. While locked it cannot be read again; it then
+    /// gets a new reference here, because references are unique.
     private func forgetStale(_ state: inout ItemFile.State) {
         guard var item = state.item, isUsedWhileLocked(state, item) else { return state.item = nil }
         item.persistentReference = SecureRandom.bytes(MetadataCodec.referenceCount)
         state.item = item
     }
 
-    /// What everyone sees of a file: what is staged, or else what is committed (F2).
+    /// Returns the attributes that all processes see: with a staged value its size and times (F2).
     func timedAttributes(_ state: borrowing ItemFile.State, item: Item) -> TimedAttributes {
         var attributes = attributes(of: item)
         if state.isDetached { attributes.linkCount = 0 }
@@ -115,7 +118,7 @@ extension KeychainFileSystem {
         return TimedAttributes(attributes, timeout: 0)
     }
 
-    /// Mode, owner and times: at once, or with the first commit of a name that has none yet (F1).
+    /// Changes mode, owner and times: immediately, or with the first commit of a pending name (F1).
     private func change(
         _ state: inout ItemFile.State, _ changes: AttributeChanges, by user: UInt32
     ) throws(Errno) {
@@ -129,8 +132,8 @@ extension KeychainFileSystem {
         }
     }
 
-    /// What others than root write to is no set-user-ID program any more. The kernel sees to that for truncate(2) and
-    /// ftruncate(2), not for what bypasses its page cache, nor for O_TRUNC.
+    /// Clears set-user-ID and set-group-ID when a user other than root writes. The kernel does that for truncate(2) and
+    /// ftruncate(2), but neither for writes that bypass its page cache nor for O_TRUNC.
     func dropPrivileges(_ state: inout ItemFile.State, writtenBy caller: Caller) throws(Errno) {
         guard caller.userID != 0 else { return }
         let known = if let item = state.item { item } else { try item(of: &state) }
@@ -141,19 +144,20 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Edits an item, and commits the edit unless there is no committed item (yet, or any more).
+    /// Edits an item, and commits the edit if there is a committed item.
     ///
-    /// `edit` returns whether it did anything: what is set to the value that it has is marked as changed, as POSIX has it.
+    /// - Parameter edit: Returns whether it has changed anything. Setting an attribute to its present value marks the
+    ///   item as changed, as POSIX requires.
     func update(
         _ state: inout ItemFile.State, by user: UInt32, _ edit: (inout Item) throws(Errno) -> Bool
     ) throws(Errno) {
-        // Somebody else (the API) may change it in between: then edit what it is now.
+        // The API may change the item in the meantime; the edit is then repeated.
         for _ in 0..<8 {
             var item = try item(of: &state)
             let before = item.protection
             guard try edit(&item) else { return }
             guard !state.isPending && !state.isDetached else {
-                // Its commit would fail, or take an item where none can be made (L1).
+                // Its commit would fail, or would turn into an addition that is not possible (L1).
                 if item.protection != before {
                     let protection = item.protection
                     try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(protection) }
@@ -175,7 +179,8 @@ extension KeychainFileSystem {
         throw .resourceBusy
     }
 
-    /// The value of an open item that is about to get a class which cannot be opened now, if it can be read still.
+    /// Returns the value of an open item that is about to get a class that cannot be opened now, if it can still be
+    /// read.
     private func valueBeyondReach(of item: Item, _ state: inout ItemFile.State) -> SealedSecret? {
         guard state.openCount > 0, let old = state.item?.protection, old != item.protection,
             !keychain.keys.isAvailable(item.protection)
@@ -183,13 +188,13 @@ extension KeychainFileSystem {
         return try? committedSecret(&state)
     }
 
-    /// Commits an item; nil if it has been changed since it was read.
+    /// Commits an item. Returns nil if it has changed since it was read.
     private func save(_ item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Item? {
         do throws(KeychainFault) {
             return try keychain.change { (transaction) throws(KeychainFault) in try transaction.save(item) }
         } catch .staleItem {
             return isUsedWhileLocked(state, item) ? try saveLocked(item, state) : nil
-        } catch .interactionNotAllowed where goesOn(state, item) {
+        } catch .interactionNotAllowed where staysUsable(state, item) {
             return try saveLocked(item, state)
         } catch {
             throw error.errno
@@ -198,7 +203,9 @@ extension KeychainFileSystem {
 
     // MARK: Directories
 
-    /// The directory of a node as the store has it: ENOENT if it was removed, EBADMSG if its row is gone otherwise.
+    /// Returns the record of a directory in the store.
+    ///
+    /// - Throws: ENOENT if it was removed; EBADMSG if its row is missing for another reason.
     func record(of directory: ServiceDirectory) throws(Errno) -> Directory {
         do {
             return try record(directory.row)
@@ -207,7 +214,9 @@ extension KeychainFileSystem {
         }
     }
 
-    /// The directory of a row; ENOENT if there is none.
+    /// Returns the record of a row.
+    ///
+    /// - Throws: ENOENT if it does not exist.
     func record(_ row: RowID) throws(Errno) -> Directory {
         let record = try mapped { () throws(KeychainFault) in try keychain.directory(id: row) }
         guard let record else { throw .noSuchFileOrDirectory }
@@ -223,7 +232,7 @@ extension KeychainFileSystem {
             modificationTime: Timestamp(directory.file.modificationTime), changeTime: Timestamp(directory.changeDate))
     }
 
-    /// Commits of pending names change the directory's times behind the kernel's back.
+    /// Commits of pending names change the directory's times without a request of the kernel.
     func timeout(of directory: ServiceDirectory) -> Double {
         directory.pending.withLock { $0.rows.isEmpty } ? options.cacheTimeout : 0
     }
@@ -246,7 +255,7 @@ extension KeychainFileSystem {
         return attributes(of: try record(row), folder)
     }
 
-    /// Of a folder that nobody has made.
+    /// Returns the attributes of a directory that exists in every mount.
     func attributes(of folder: ScopeDirectory) -> Attributes {
         let (modified, changed) = times(of: folder)
         let time = Timestamp(started)
@@ -257,7 +266,8 @@ extension KeychainFileSystem {
             modificationTime: modified, changeTime: changed)
     }
 
-    /// The start of the mount, or when a service in it was last made, renamed or removed, if that was later.
+    /// Returns the start of the mount, or the time at which a service in it was last created, renamed or removed, if
+    /// that was later.
     private func times(of folder: ScopeDirectory) -> (modification: Timestamp, change: Timestamp) {
         let time = Timestamp(started)
         guard case .classDirectory(let classDirectory) = folder,
@@ -268,26 +278,26 @@ extension KeychainFileSystem {
         return (max(time, Timestamp(container.file.modificationTime)), max(time, Timestamp(container.changeDate)))
     }
 
-    /// With allow_other, others pass all of them and list those that hold fixed names alone: the names that people gave
-    /// are nobody else's business.
+    /// Returns the permissions. With allow_other, other users may search all of these directories, and list those with
+    /// fixed names only, because names of groups and services are private.
     private func permissions(of folder: ScopeDirectory) -> UInt32 {
         guard options.isShared else { return 0o700 }
         return folder.fixedCount == nil ? 0o711 : 0o755
     }
 
-    /// Of a group.
+    /// Returns the attributes of a group.
     func attributes(of directory: Directory, _ folder: ScopeDirectory) -> Attributes {
         var attributes = attributes(of: directory)
         attributes.linkCount = linkCount(of: folder)
         return attributes
     }
 
-    /// 2 and one for each directory in it; 1, "not counted", where people make them.
+    /// Returns 2 plus the number of directories in it; 1, "not counted", where users create directories.
     private func linkCount(of folder: ScopeDirectory) -> UInt32 {
         folder.fixedCount.map { 2 + UInt32($0) } ?? 1
     }
 
-    /// Those of a committed item.
+    /// Returns the attributes of a committed item.
     func attributes(of item: Item) -> Attributes {
         let owner = options.owner(of: item.file)
         return Attributes(
@@ -313,7 +323,7 @@ extension KeychainFileSystem {
 }
 
 extension AttributeChanges {
-    /// Whether mode, owner or times are to change.
+    /// Whether mode, owner or times change.
     var changesFacts: Bool {
         permissions != nil || userID != nil || groupID != nil || accessTime != nil || modificationTime != nil
     }
@@ -332,10 +342,10 @@ extension PosixAttributes {
 }
 
 extension PosixAttributes {
-    /// Linux takes set-group-ID of a file that its group cannot run for something else (mandatory locks), and keeps it.
+    /// Linux takes set-group-ID of a file that its group cannot execute for mandatory locking, and keeps it.
     private var privileges: UInt32 { permissions & 0o010 != 0 ? 0o6000 : 0o4000 }
 
-    /// Whether it has a bit that goes when the file is written to.
+    /// Whether the mode has a bit that a write clears.
     fileprivate var hasPrivileges: Bool { permissions & privileges != 0 }
 
     fileprivate mutating func dropPrivileges() { permissions &= ~privileges }

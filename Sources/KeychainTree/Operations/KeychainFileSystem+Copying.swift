@@ -5,13 +5,14 @@ import Synchronization
 package import SystemPackage
 
 extension KeychainFileSystem {
-    /// A slab's worth of plaintext at a time passes from one value to another.
+    /// The number of bytes of plaintext that are copied at a time, which fit into a slab.
     private static let copySize = 16_384
 
-    /// copy_file_range(2) within the mount: the bytes pass through locked memory alone, never through the page cache (H1).
+    /// copy_file_range(2) within the mount: the bytes pass only through locked memory, never through the page cache
+    /// (H1).
     ///
-    /// The source is the value of its descriptor (F3), the target is staged as by a write. Nobody's lock owner comes with
-    /// the request, so that the next close of the target commits, whoever closes (F1).
+    /// The source is the value of its descriptor (F3); the target is staged as by a write. The request contains no lock
+    /// owner, so the next close of the target by any process commits (F1).
     package func copyFileRange(
         _ request: inout Request, from: NodeID, fromHandle: HandleID, fromOffset: UInt64, to: NodeID,
         toHandle: HandleID, toOffset: UInt64, size: Int, owner: LockOwner
@@ -38,7 +39,7 @@ extension KeychainFileSystem {
                 done += slab.count
             }
         } catch {
-            // As write(2) does: what was copied counts, and the next call gets the error.
+            // As for write(2): the copied bytes are reported, and the next call gets the error.
             if done == 0 { throw error }
         }
         if done > 0, target.flags.isSynchronous {
@@ -48,7 +49,9 @@ extension KeychainFileSystem {
         return done
     }
 
-    /// EBADF for what cannot be read, EINVAL for what holds no value.
+    /// Returns the handle of the source.
+    ///
+    /// - Throws: EBADF if it cannot be read; EINVAL if it has no value.
     private func copySource(_ id: HandleID) throws(Errno) -> Handle {
         let handle = try handle(id)
         try checkNotClosed(handle)
@@ -63,18 +66,19 @@ extension KeychainFileSystem {
         return handle
     }
 
-    /// EINVAL if the kernel may have capped the request to a size that is smaller than the value of the descriptor: it
-    /// knows one size of a file only. Whoever copies goes on with read(2), which it does not cap.
-    private func checkUncut(_ file: ItemFile, _ count: Int, _ cuts: Int) throws(Errno) {
+    /// Requires that the kernel cannot have limited the request to a smaller size than that of the descriptor's value,
+    /// because it knows only one size per file. After EINVAL programs continue with read(2), which the kernel does not
+    /// limit.
+    private func checkUncut(_ file: ItemFile, _ count: Int, _ truncations: Int) throws(Errno) {
         try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
-            guard state.cuts == cuts, state.stagedValue?.count ?? item.secretCount ?? 0 >= count else {
+            guard state.truncations == truncations, state.stagedValue?.count ?? item.secretCount ?? 0 >= count else {
                 throw .invalidArgument
             }
         }
     }
 
-    /// Far beyond every limit, and yet no number that overflows when a length is added.
+    /// Clamps an offset to a value beyond every limit that does not overflow when a length is added.
     private static func clamped(_ offset: UInt64) -> Int { min(Int(clamping: offset), Int.max / 2) }
 
     private func read(_ source: Handle, at offset: Int, size: Int) throws(Errno) -> SecretBytes {

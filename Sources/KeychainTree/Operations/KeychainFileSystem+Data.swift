@@ -25,7 +25,7 @@ extension KeychainFileSystem {
             body(&request, slab.bytes)
         case .exchange(let exchange): try read(exchange, size: size, owner: owner, &request, body)
         case .reader(let file, nil, _):
-            // No secret to be locked: but after a lock no read answers (L2).
+            // The file has no secret, but reads must fail after a lock (L2).
             try file.state.withLock { (state) throws(Errno) in _ = try item(of: &state) }
             let slab = try Self.slab([])
             body(&request, slab.bytes)
@@ -44,12 +44,14 @@ extension KeychainFileSystem {
         }
     }
 
-    /// ENOKEY for a descriptor for reading from before a lock that has closed its file (L2).
+    /// Requires that no lock has closed the file since the descriptor was opened (L2).
+    ///
+    /// - Throws: ENOKEY.
     func checkNotClosed(_ handle: Handle) throws(Errno) {
         if handle.isClosedByLock { throw .noKey }
     }
 
-    /// What the writers of an item share, or the committed value if nothing is staged (F3).
+    /// Reads the value that the writers of an item share, or the committed value if nothing is staged (F3).
     func readShared(_ writer: FileWriter, offset: Int, size: Int) throws(Errno) -> SecretBytes {
         try writer.file.state.withLock { (state) throws(Errno) in
             try checkNotLost(writer, state)
@@ -73,19 +75,19 @@ extension KeychainFileSystem {
 
     // MARK: Changing the length
 
-    /// truncate(2) commits at once: no close follows it. ftruncate(2) is like a write.
+    /// Truncates. truncate(2) commits immediately, because no close follows; ftruncate(2) is like a write.
     func truncate(
         _ state: inout ItemFile.State, to size: UInt64, _ changes: AttributeChanges, by user: UInt32
     ) throws(Errno) {
         let size = Int(clamping: size)
         recordUse()
-        state.cuts += 1
+        state.truncations += 1
         guard let handle = changes.handle else {
             return try truncateImmediately(&state, to: size, charging: memory.share(of: user))
         }
         let writer = try writer(handle)
         try checkNotLost(writer, state)
-        // A refused truncation leaves the whole value.
+        // A refused truncation leaves the complete value.
         let refusal = refusal(to: size)
         let stagedValue = try loadStagedValue(
             &state, upTo: refusal == nil ? size : .max, charging: memory.share(of: writer.user))
@@ -96,7 +98,7 @@ extension KeychainFileSystem {
         changed(stagedValue, by: changes.lockOwner)
     }
 
-    /// truncate(2): nobody has a descriptor that could drop what is staged or hear of an error later.
+    /// truncate(2): no descriptor exists that could discard the staged value or get an error later.
     private func truncateImmediately(
         _ state: inout ItemFile.State, to size: Int, charging share: MemoryBudget.Share
     ) throws(Errno) {
@@ -108,7 +110,7 @@ extension KeychainFileSystem {
             changed(stagedValue, by: LockOwner(rawValue: 0))
             try commit(&state)
         } catch {
-            // What has failed is not to be committed by a writer's close.
+            // A failed change must not be committed by a writer's close.
             if !isShared {
                 state.stagedValue = nil
                 keepOpenValue(&state)
@@ -117,7 +119,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Why a value cannot get that length; nil if it can.
+    /// Returns the reason why a value cannot get that size; nil if it can.
     private func refusal(to size: Int) -> Errno? {
         do throws(Errno) {
             try checkLimit(size, 0)
@@ -133,9 +135,11 @@ extension KeychainFileSystem {
         try mapped { () throws(KeychainFault) in try stagedValue.truncate(to: size) }
     }
 
-    /// ENOKEY for a descriptor from before a lock that took away what was staged (L2).
+    /// Requires that no lock has discarded the staged value since the descriptor was opened (L2).
+    ///
+    /// - Throws: ENOKEY.
     func checkNotLost(_ writer: FileWriter, _ state: borrowing ItemFile.State) throws(Errno) {
-        if writer.discards != state.losses { throw .noKey }
+        if writer.discards != state.discards { throw .noKey }
     }
 
     private func writer(_ id: HandleID) throws(Errno) -> FileWriter {
@@ -143,7 +147,8 @@ extension KeychainFileSystem {
         return writer
     }
 
-    /// The value that writers share, made from the first `count` bytes of the committed one if nothing is staged.
+    /// Returns the value that writers share. If nothing is staged, creates it from the first `count` bytes of the
+    /// committed value.
     func loadStagedValue(
         _ state: inout ItemFile.State, upTo count: Int = .max, charging share: MemoryBudget.Share
     ) throws(Errno) -> StagedValue {
@@ -165,8 +170,8 @@ extension KeychainFileSystem {
         stagedValue.note { $0.changed(by: owner) }
     }
 
-    /// A refused write abandons the value, whatever the reason, and close repeats its error (F1): what is staged lacks those
-    /// bytes, or is what O_TRUNC has left.
+    /// Abandons the staged value if `body` fails, for any reason: the value lacks those bytes, or is the result of
+    /// O_TRUNC. Close repeats the error (F1).
     func abandoningOnFailure<Result: ~Copyable>(
         _ stagedValue: StagedValue?, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -182,13 +187,14 @@ extension KeychainFileSystem {
         guard offset <= options.valueLimit - count else { throw .fileTooLarge }
     }
 
-    /// Whether a commit of that many bytes would find room: shells lose the error of close, so it has to be told here.
+    /// Requires that the disk has space for a commit of that many bytes. Checked here, because shells ignore the error
+    /// of close.
     func checkFreeSpace(for count: Int) throws(Errno) {
-        // Shells lose the error of a close: a keychain that takes no commit any more says so at the open.
+        // Shells ignore the error of close, so a keychain that accepts no commit reports it at the open.
         guard keychain.isInPlace else { throw KeychainFault.notAvailable.errno }
         guard !freeSpace.isAmple(at: host.uptime) else { return }
         let hasSpace = try keychain.hasSpace(for: count, longest: options.valueLimit) { () throws(Errno) in
-            // A file system that cannot say how much room it has may have enough: the commit finds out.
+            // A file system that cannot report its free space may have enough; the commit detects a full disk.
             guard let available = try? host.statistics().availableBytes else { return .max }
             freeSpace.note(available, longest: options.valueLimit, at: host.uptime)
             return available
@@ -242,9 +248,11 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Commits what is staged: item, attributes and directory together (F4). A detached file has nothing to commit.
+    /// Commits the staged value: item, attributes and directory in one transaction (F4). A detached file has nothing to
+    /// commit.
     ///
-    /// A new name that an item of the API has come to meanwhile is that item's, if `adopting`; else EEXIST.
+    /// If an item of the API has got the name in the meantime, a pending file becomes that item's if `adopting`;
+    /// otherwise EEXIST.
     func commit(_ state: inout ItemFile.State, adopting: Bool = true) throws(Errno) {
         guard let stagedValue = state.stagedValue, stagedValue.state.isUncommitted else { return }
         guard !state.isDetached else { return keepStagedInDetachedFile(stagedValue, &state) }
@@ -256,7 +264,8 @@ extension KeychainFileSystem {
                 try save(stagedValue, of: &state)
             }
         } catch .itemNotFound where !state.isPending {
-            // The API has deleted it, and the file is about to hear of it: as what is written to an unlinked one (F6).
+            // The API has deleted it, and the file is about to be notified: treated like a write to an unlinked file
+            // (F6).
             keepStagedInDetachedFile(stagedValue, &state)
         } catch {
             stagedValue.note { $0.commitFailed(with: error.errno) }
@@ -264,7 +273,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// What is written to a file without a name stays with it, and so do the times that everyone has seen (F6, F8).
+    /// Keeps data written to a file without a name in the file, and the times that processes have seen (F6, F8).
     private func keepStagedInDetachedFile(_ stagedValue: StagedValue, _ state: inout ItemFile.State) {
         if var item = state.item {
             item.file.modificationTime = stagedValue.times.modification
@@ -278,7 +287,7 @@ extension KeychainFileSystem {
     private func save(_ stagedValue: StagedValue, of state: inout ItemFile.State) throws(KeychainFault) {
         let row = state.row
         let (newItem, adopted) = (state.isPending ? state.item : nil, state.adopted)
-        let open = state.item.flatMap { goesOn(state, $0) ? $0 : nil }
+        let open = state.item.flatMap { staysUsable(state, $0) ? $0 : nil }
         let inheritance = inheritance(of: state.freed)
         let saved = try keychain.change { (transaction) throws(KeychainFault) in
             var item = try transaction.succeed(inheritance, with: try stored(newItem, row, open, transaction))
@@ -291,8 +300,8 @@ extension KeychainFileSystem {
         didInherit(inheritance, by: saved.id)
     }
 
-    /// What the value is committed with: the draft of a new item, or the stored one. One of UnlessOpen cannot be opened
-    /// while locked: then the one that the open file knows.
+    /// Returns the item with which the value is committed: the pending item of a new name, or the stored one. A
+    /// WhenUnlockedUnlessOpen item cannot be opened while locked; the cached item of the open file is used then.
     private func stored(
         _ newItem: Item?, _ row: RowID, _ open: Item?, _ transaction: Transaction
     ) throws(KeychainFault) -> Item {
@@ -308,7 +317,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// The item is in the store as it is now, with what is `staged` or without.
+    /// Records that the item in the store has its present state, with or without the `staged` value.
     func committed(_ state: inout ItemFile.State, _ item: Item, staged: Bool = true) {
         if state.isPending {
             state.isPending = false
@@ -327,8 +336,8 @@ extension KeychainFileSystem {
         stalePages.add(&state)
     }
 
-    /// What is staged goes under the key of the class that its item has now: a lock takes it away with the item, or leaves
-    /// both (L2). What is committed already is staged anew with the next write.
+    /// Moves the staged value under the key of the item's present class, so that a lock wipes both or none (L2). A
+    /// committed value is staged again with the next write.
     func moveStaging(_ state: inout ItemFile.State) {
         guard let stagedValue = state.stagedValue, let item = state.item else { return }
         let availability = ProtectionClass.Availability.strictest(of: state.protections(item))
@@ -337,7 +346,7 @@ extension KeychainFileSystem {
         do throws(KeychainFault) {
             try stagedValue.move(to: try stagingKeys.key(for: availability), of: availability)
         } catch {
-            // The class is changed all the same; a lock may take away what it would leave.
+            // The class is changed nevertheless; a lock may wipe a value that it should leave.
             log.error("a staged value stays under the key of a former class", metadata: ["errno": "\(error.errno)"])
         }
     }

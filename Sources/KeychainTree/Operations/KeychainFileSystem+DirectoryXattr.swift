@@ -12,8 +12,10 @@ extension KeychainFileSystem {
             inheritedProtection: try record(found.parent).defaultProtection)
     }
 
-    /// ENOKEY for another default while locked: who comes upon a locked keychain must not settle what becomes of the items
-    /// that are added to it later.
+    /// Sets an attribute of a directory.
+    ///
+    /// - Throws: ENOKEY for another default class while locked: a user of a locked keychain must not determine the
+    ///   class of items that are added later.
     func setxattr(
         of directory: ServiceDirectory, _ name: [UInt8], to bytes: [UInt8], _ flags: XattrFlags, by caller: Caller
     ) throws(Errno) {
@@ -50,7 +52,7 @@ extension KeychainFileSystem {
 }
 
 extension Directory.Key {
-    /// What a service directory stands for; an empty service for any other.
+    /// The attributes that a service directory represents; an empty service for any other directory.
     var service: ServiceKey {
         if case .service(let service) = self { service } else { .generic(service: .text([])) }
     }

@@ -5,12 +5,12 @@ import Synchronization
 import SystemPackage
 
 extension KeychainFileSystem {
-    /// A name has been freed by a process: remembers the item that it stood for (F5).
+    /// Records the item of a name that a process has freed (F5).
     ///
-    /// Nothing depends on it: where it cannot be remembered, what takes the name is a new item.
+    /// Best effort: if it cannot be recorded, an item that gets the name is a new one.
     func freed(_ name: CanonicalName, of item: Item, livingOnAs row: RowID? = nil, by process: Requester) {
         guard let tag = tag(name, item.directory) else { return }
-        // Who may not read an item does not come by its attributes in this way.
+        // A process without permission to read the item must not get its attributes in this way.
         guard let identity = process.identity, options.mayRead(item.file, process.caller) else {
             return freedNames.withLock { $0.forget(tag) }
         }
@@ -19,7 +19,7 @@ extension KeychainFileSystem {
             freedNames.withLock {
                 $0.free(tag, by: identity, leaving: former, weight: former.weight, at: host.uptime)
             }
-            // A lock that came meanwhile has not seen it.
+            // A lock in the meantime has not seen the entry.
             if !keychain.keys.isAvailable(item.protection) { freedNames.withLock { $0.forget(tag) } }
         } catch {
             freedNames.withLock { $0.forget(tag) }
@@ -27,12 +27,13 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Not to be asked while a lock is held that somebody may need whom `/proc` waits for.
+    /// Returns the requester of a caller. Must not be called while holding a lock that a process may need for which
+    /// `/proc` waits.
     func process(of caller: Caller) -> Requester {
         Requester(caller: caller, identity: host.process(ofThread: caller.processID))
     }
 
-    /// A name is being taken: what it stood for, if this is the same process and soon enough.
+    /// Returns the predecessor of a name that is being created, if the same process has freed it recently.
     func reclaimFreedName(
         _ name: CanonicalName, in directory: RowID, by process: @autoclosure () -> ProcessIdentity?
     ) -> FreedName? {
@@ -43,19 +44,19 @@ extension KeychainFileSystem {
         return freedNames.withLock { $0.take(tag, by: process, at: host.uptime) }
     }
 
-    /// A name has been taken in another way, and stands for something else now.
+    /// Forgets a freed name that has been used in another way.
     func take(_ name: CanonicalName, in directory: RowID) {
         guard freedNames.withLock({ $0.count }) > 0, let tag = tag(name, directory) else { return }
         freedNames.withLock { $0.forget(tag) }
     }
 
-    /// Taking a name has come to nothing.
+    /// Returns a freed name after a failed creation.
     func returnFreedName(_ freed: FreedName?) {
         guard let freed else { return }
         freedNames.withLock { $0.putBack(freed, at: host.uptime) }
     }
 
-    /// What a commit is to take over; nil after a lock, which takes it away.
+    /// Returns the attributes that a commit inherits; nil after a lock, which wipes them.
     func inheritance(of freed: FreedName?) -> Inheritance? {
         guard let freed else { return nil }
         do throws(KeychainFault) {
@@ -65,8 +66,8 @@ extension KeychainFileSystem {
         }
     }
 
-    /// The item of `row` goes on with a former one, which has another reference now than its file remembers; unless it is
-    /// the former item itself that has come back.
+    /// Records that the item of `row` continues a predecessor, which has another reference now than its file has
+    /// cached, unless the predecessor itself was restored.
     func didInherit(_ inheritance: Inheritance?, by successor: RowID) {
         guard let row = inheritance?.row, row != successor else { return }
         table.withLock { $0.knownItem(row)?.file }?.staleness.note()

@@ -3,7 +3,7 @@ import Keychain
 import Synchronization
 import SystemPackage
 
-/// Directories of `access-groups/`: made, removed and renamed as service directories are.
+/// Directories of `access-groups/`, which are created, removed and renamed like service directories.
 extension KeychainFileSystem {
     func makeGroup(_ name: CanonicalName, _ posixAttributes: PosixAttributes) throws(Errno) -> Entry {
         try checkWritable()
@@ -31,7 +31,8 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Atomic, at the cost of the group's service directories, whatever they hold: tags are made of the name.
+    /// Renames a group atomically. The cost depends on the number of its service directories, whose tags include the
+    /// name.
     func renameGroup(_ from: CanonicalName, to: CanonicalName, _ flags: RenameFlags) throws(Errno) {
         let name = try group(to)
         try checkWritable()
@@ -90,7 +91,9 @@ extension KeychainFileSystem {
         return found
     }
 
-    /// ENOKEY for a group that holds an item which is not available (L1).
+    /// Requires that the items of a group are available (L1).
+    ///
+    /// - Throws: ENOKEY.
     private func checkGroupAvailable(_ group: RowID) throws(Errno) {
         guard keychain.keys.mayLackKeys else { return }
         try forEachDirectory(in: group) { container throws(Errno) in

@@ -4,9 +4,9 @@ import Synchronization
 package import SystemPackage
 
 extension KeychainFileSystem {
-    /// Offsets 1 and 2 are `.` and `..`; what follows stands at its row number (or place) plus this.
+    /// Offsets 1 and 2 are `.` and `..`; offsets of other entries are the row number (or index) plus this.
     private static let offsetBase: UInt64 = 2
-    /// Rows are read so many at a time.
+    /// The number of rows that are read at a time.
     static let pageSize = 128
 
     package func opendir(_ request: inout Request, node id: NodeID) throws(Errno) -> HandleID {
@@ -62,9 +62,9 @@ extension KeychainFileSystem {
         }
     }
 
-    // MARK: What a listing is made of
+    // MARK: Rows of listings
 
-    /// False if the sink is full.
+    /// Adds `.` and `..`. Returns false if the sink is full.
     private func addDots(_ node: Node, _ offset: UInt64, _ sink: inout some DirectorySink) throws(Errno) -> Bool {
         guard offset < Self.offsetBase, let dot = EntryName("."), let dots = EntryName("..") else { return true }
         let (inode, parent) = inodes(of: node)
@@ -72,7 +72,7 @@ extension KeychainFileSystem {
         return sink.add(dots, inode: parent, type: .directory, offset: 2)
     }
 
-    /// Of a directory and of the one it lies in.
+    /// Returns the inode numbers of a directory and its parent.
     private func inodes(of node: Node) -> (own: InodeNumber, parent: InodeNumber) {
         switch node.content {
         case .folder(let folder): (folder.inode, folder.parent.inode)
@@ -118,14 +118,14 @@ extension KeychainFileSystem {
         try list(rowsOf: container.id, after, listing) { directory in add(directory, in: classDirectory, &sink) }
     }
 
-    /// Groups stand beside the containers of the default group, which are few.
+    /// Lists the groups and the containers of the default group, which are few, in one order.
     private func listGroups(
         after: RowID, _ listing: DirectoryHandle, _ sink: inout some DirectorySink
     ) throws(Errno) {
         try list(rowsOf: .none, after, listing) { group in add(group, &sink) }
     }
 
-    /// Calls `add` with the directories of a row that follow `after`, until it says that there is no room.
+    /// Calls `add` with the directories of a row after `after`, until it returns false.
     private func list(
         rowsOf parent: RowID, _ after: RowID, _ listing: DirectoryHandle, _ add: (Directory) -> Bool
     ) throws(Errno) {
@@ -147,7 +147,8 @@ extension KeychainFileSystem {
         try end(listing)
     }
 
-    /// Rows and uncommitted names in one order, that of rows: a name keeps its place when it is committed (T6).
+    /// Lists rows and pending names in one order, that of rows, so that a name keeps its position when it is committed
+    /// (T6).
     private func listItems(
         of directory: ServiceDirectory, after: RowID, _ handle: HandleID, _ listing: DirectoryHandle,
         _ sink: inout some DirectorySink
@@ -156,7 +157,7 @@ extension KeychainFileSystem {
         var after = after
         var isLast = false
         while !isLast {
-            // First what is uncommitted: a name that is committed in between is then in both, never in neither.
+            // Pending names first: a name that is committed in the meantime is then in both lists, never in neither.
             let pending = directory.pendingFiles(after: after)
             let page = try mapped { () throws(KeychainFault) in
                 try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
@@ -177,7 +178,7 @@ extension KeychainFileSystem {
         try listing.end()
     }
 
-    /// False if the sink is full.
+    /// Adds a page. Returns false if the sink is full.
     private func add(
         _ entries: [ListedItem], of directory: ServiceDirectory, _ listing: DirectoryHandle,
         _ part: inout ListingCache.Part?, _ sink: inout some DirectorySink
@@ -187,11 +188,11 @@ extension KeychainFileSystem {
                 guard add(item, in: directory, &part, &sink) else { return false }
                 continue
             }
-            // It does not show all that is committed, or shows more.
+            // The listing does not show all committed items, or shows more.
             if let given = part { listings.abandon(given.handle) }
             part = nil
             switch entry {
-            // L6: another device's is left out of a listing that ends cleanly.
+            // L6: another device's item is omitted from a listing without an error.
             case .committed(.available), .committed(.foreign): continue
             case .committed(let listed): listing.recordOmission(listed.isDamaged)
             case .pending(let row, let file):
@@ -213,7 +214,7 @@ extension KeychainFileSystem {
         return listings.listing(of: directory.row)
     }
 
-    /// Nil where nothing is to be remembered.
+    /// Begins a part for the cache; nil if the listing is not cached.
     private func beginPart(of directory: ServiceDirectory, after: RowID, _ handle: HandleID) -> ListingCache.Part? {
         guard keychain.keys.state == .unlocked, !keychain.missesRows, !directory.hasPending else { return nil }
         return listings.begin(handle, directory.row, after: after)
@@ -238,7 +239,7 @@ extension KeychainFileSystem {
             let entry = try entry(of: known, in: directory)
             guard addEntry(&sink, known.name, offset, entry.node, { entry }) else { return }
         }
-        // What was left out before it was known.
+        // Reports entries that were omitted before the end was known.
         try listing.end()
     }
 
@@ -263,7 +264,7 @@ extension KeychainFileSystem {
 
     // MARK: Adding entries
 
-    /// False if the sink is full; what is no group is none of the listing.
+    /// Adds a group. Returns false if the sink is full; ignores rows of other types.
     private func add(_ group: Directory, _ sink: inout some DirectorySink) -> Bool {
         guard case .group(let groupName) = group.key,
             let name = EntryName(CanonicalName(accessGroup: groupName).bytes)
@@ -310,7 +311,7 @@ extension KeychainFileSystem {
         return addEntry(&sink, name, offset, entry.node) { entry }
     }
 
-    /// The item of a name that was uncommitted a moment ago; nil if it has been dropped or moved since.
+    /// Returns the item of a name that was pending before; nil if it has been dropped or moved since.
     private func item(of file: ItemFile, stillIn row: RowID) -> Item? {
         file.state.withLock { state in state.isDetached || state.row != row ? nil : state.item }
     }
@@ -327,7 +328,7 @@ extension KeychainFileSystem {
         return addEntry(&sink, name, offset, entry.node) { entry }
     }
 
-    /// Takes the lookup back if the sink had no room for the entry.
+    /// Adds an entry. Reverts the lookup if the sink has no space for it.
     private func addEntry(
         _ sink: inout some DirectorySink, _ name: EntryName, _ offset: UInt64, _ node: NodeID, _ entry: () -> Entry
     ) -> Bool {

@@ -3,10 +3,10 @@ import Keychain
 import Synchronization
 import SystemPackage
 
-/// What a listing shows while the keychain is not unlocked: what can be used, and then ENOKEY for the rest (L1).
+/// Listings while the keychain is not unlocked: the available entries, and then ENOKEY for the others (L1).
 extension KeychainFileSystem {
-    /// Whether a directory stands in the listing of the one that it lies in: while unlocked, or while something in it can
-    /// be used. A container is no entry of any listing.
+    /// Whether the listing of the parent shows a directory: while unlocked, or while an item in it is available.
+    /// Containers are not shown.
     func isShown(_ directory: Directory) throws(Errno) -> Bool {
         guard keychain.keys.state != .unlocked else { return true }
         if case .container = directory.key { return true }
@@ -17,10 +17,10 @@ extension KeychainFileSystem {
         }
     }
 
-    /// The container of a class; nil if nothing has been made in it.
+    /// Returns a container; nil if it does not exist.
     ///
-    /// Before the first unlock one without an Always item is not found. Then it may be any of the rows that lie where it
-    /// would: ENOKEY, unless all of them can be read.
+    /// Before the first unlock a container without an Always item cannot be found. It may be any unreadable row of that
+    /// parent: ENOKEY, unless all of them can be read.
     func container(of classDirectory: ClassDirectory) throws(Errno) -> Directory? {
         do {
             return try stable(classDirectory) { key throws(Errno) in
@@ -35,7 +35,9 @@ extension KeychainFileSystem {
         }
     }
 
-    /// ENOKEY for a directory of directories of which none can be shown (L1).
+    /// Requires that at least one directory of a parent can be shown (L1).
+    ///
+    /// - Throws: ENOKEY.
     func checkListable(rowsOf parent: RowID) throws(Errno) {
         guard keychain.keys.state != .unlocked else { return }
         var isAnythingLeftOut = false
@@ -54,7 +56,9 @@ extension KeychainFileSystem {
         if isAnythingLeftOut, !isAnythingShown { throw .noKey }
     }
 
-    /// ENOKEY for a service directory with nothing in it but what is not available (L1).
+    /// Requires that a service directory does not contain only unavailable items (L1).
+    ///
+    /// - Throws: ENOKEY.
     func checkListable(_ directory: ServiceDirectory) throws(Errno) {
         guard keychain.keys.state != .unlocked else { return }
         guard directory.pending.withLock({ $0.rows.isEmpty }) else { return }
@@ -77,7 +81,7 @@ extension KeychainFileSystem {
         if isAnythingLeftOut { throw .noKey }
     }
 
-    /// Calls `body` with each directory of a row until it says false; returns whether it never did.
+    /// Calls `body` with each directory of a row until it returns false. Returns whether it never did.
     @discardableResult
     func forEachDirectory(
         in parent: RowID, _ body: (ListingEntry<Directory>) throws(Errno) -> Bool

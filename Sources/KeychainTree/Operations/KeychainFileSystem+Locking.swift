@@ -5,10 +5,10 @@ import Synchronization
 import SystemPackage
 
 extension KeychainFileSystem {
-    /// Locks: wipes keys and staged values, descriptors fail with ENOKEY, the kernel's caches become invalid (L2).
+    /// Locks: wipes keys and staged values; descriptors fail with ENOKEY; the kernel's caches become invalid (L2).
     ///
-    /// Everything that can be read in memory is wiped first. Only then files are visited, some of which may be waiting for a
-    /// disk. The lock is complete when the returned notifications have been sent.
+    /// All data that is readable in memory is wiped first. Files are visited afterwards, because some of them may be
+    /// waiting for a disk. The lock is complete when the returned notifications have been sent.
     package func lock() -> [Notification] {
         keychain.lock()
         stagingKeys.revoke(.unlocked)
@@ -18,9 +18,8 @@ extension KeychainFileSystem {
         return forgetUnavailable()
     }
 
-    /// What cannot be opened any more leaves the tree, and the kernel is to forget what it knows of it.
-    ///
-    /// Done when the returned notifications have been sent.
+    /// Removes unavailable data from the tree, and from the kernel's caches when the returned notifications have been
+    /// sent.
     package func forgetUnavailable() -> [Notification] {
         listings.drop()
         let files = table.withLock { $0.allItems() }
@@ -31,7 +30,7 @@ extension KeychainFileSystem {
                 return (forgetUnavailable(&state), name)
             }
             guard isLost else { continue }
-            file.closings.add(1, ordering: .releasing)
+            file.lockClosures.add(1, ordering: .releasing)
             if let name { names.append(name) }
         }
         let nodes = table.withLock { table in
@@ -42,8 +41,9 @@ extension KeychainFileSystem {
         return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .wipeStacks]
     }
 
-    /// Called after a rebuild of the indexes: names may now be found that were not found before, and one of two items or groups that
-    /// shared a name has another one. The kernel forgets what it knows when the returned notifications have been sent.
+    /// Called after a rebuild of the indexes: names may be found that were not found before, and one of two items or
+    /// groups that shared a name has another one. The kernel's caches are invalid when the returned notifications have
+    /// been sent.
     package func forgetNames() -> [Notification] {
         listings.drop()
         for file in table.withLock({ $0.allItems() }) { file.staleness.note() }
@@ -56,8 +56,10 @@ extension KeychainFileSystem {
         return [.allEntries(fallback: { Self.topNames })]
     }
 
-    /// Unlocks with a passphrase; ``KeychainFault/authFailed`` if it opens no slot, and at the first unlock
-    /// ``KeychainFault/rolledBack(kept:found:)`` unless that is accepted.
+    /// Unlocks with a passphrase.
+    ///
+    /// - Throws: ``KeychainFault/authFailed`` if it opens no slot; at the first unlock
+    ///   ``KeychainFault/rolledBack(kept:found:)`` unless that is accepted.
     package func unlock(
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainFault) {
@@ -65,7 +67,7 @@ extension KeychainFileSystem {
         readOpenFiles()
     }
 
-    /// The same with a secret of any kind.
+    /// Unlocks with a secret of any type.
     package func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false
     ) throws(KeychainFault) {
@@ -73,9 +75,9 @@ extension KeychainFileSystem {
         readOpenFiles()
     }
 
-    /// After an unlock open files know their items again: Keychain Services may delete them at any time, and tell when that is
-    /// done (F6). Names in the making become the files of items that came while locked, and could not be read then. Only of
-    /// what is open: an unlock does not take longer with more items (S5).
+    /// Reads the items of open files again after an unlock, because Keychain Services may delete them at any time, and
+    /// notify afterwards (F6). Pending names become the files of items that were added while locked. Only for open
+    /// files, so that the duration does not depend on the number of items (S5).
     private func readOpenFiles() {
         names.withLock { _ in
             for file in table.withLock({ $0.openItems() }) { file.state.withLock { readIfOpen(&$0) } }
@@ -88,7 +90,7 @@ extension KeychainFileSystem {
         keepOpenValue(&state)
     }
 
-    /// Whether the file is closed to those who have it open.
+    /// Returns whether the file is closed for its descriptors.
     private func forgetUnavailable(_ state: inout ItemFile.State) -> Bool {
         guard let item = state.item else {
             state.keptValue = nil
@@ -97,11 +99,11 @@ extension KeychainFileSystem {
             return isLost
         }
         let isLocked = discardsAdopted(state, item)
-        let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || goesOn(state, item)
+        let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || staysUsable(state, item)
         guard isLocked || !isAvailable else { return false }
         (state.keptValue, state.openValue, state.attributeCharge) = (nil, nil, nil)
-        // A detached file has its value nowhere else: what was written to it is gone, committed or not.
-        if state.hasUncommitted || state.isDetached { state.losses += 1 }
+        // The value of a detached file exists only there, so data written to it is lost, committed or not.
+        if state.hasUncommitted || state.isDetached { state.discards += 1 }
         (state.stagedValue, state.adopted) = (nil, nil)
         if state.isPending { _ = detachPending(&state) }
         state.item = nil
@@ -109,26 +111,27 @@ extension KeychainFileSystem {
         return true
     }
 
-    /// Of an item that has come to a name in the making what is stored counts, too.
+    /// For an item that has got a pending name, the stored class counts, too.
     private func discardsAdopted(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
         guard state.adopted != nil, !state.isDetached else { return false }
         guard let stored = try? keychain.protection(of: state.row) else { return true }
         if keychain.keys.isAvailable(stored) { return false }
-        return stored == .whenUnlockedUnlessOpen ? !goesOn(state, item) : true
+        return stored == .whenUnlockedUnlessOpen ? !staysUsable(state, item) : true
     }
 
-    /// Of an item that a detached file alone has there stays what fstat(2) shows after the next unlock: no name, no value.
+    /// Reduces the item of a detached file to the attributes that fstat(2) shows after the next unlock: no name, no
+    /// value.
     private func discardValue(of item: Item, _ state: inout ItemFile.State) {
         state.detachedValue = .lost
         state.item = item.withoutAttributes
     }
 
-    // MARK: Kernels that cannot be told to ask again for all names
+    // MARK: Kernels without a notification that invalidates all names
 
-    /// With a directory's name the kernel forgets all below it that nobody has open (`d_invalidate`).
+    /// The top names: with a directory's name, the kernel invalidates all names below it that are not in use (`d_invalidate`).
     private static let topNames = ScopeDirectory.root.children.map { EntryReference(parent: .root, name: $0.name) }
 
-    /// The name of a file that somebody has open, which has to be told by itself.
+    /// Returns the name of an open file, which needs its own notification.
     private func openName(_ state: borrowing ItemFile.State) -> EntryReference? {
         guard state.openCount > 0, !state.isDetached, let item = state.item else { return nil }
         guard let name = EntryName(CanonicalName(account: item.account).bytes) else { return nil }

@@ -21,7 +21,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// A name that is not there, which the kernel may remember: whatever makes one tells it.
+    /// The result for a missing name, which the kernel may cache: creating the name notifies it.
     var absent: LookupResult { .absent(timeout: options.cacheTimeout) }
 
     private func lookup(_ name: EntryName, in folder: ScopeDirectory) throws(Errno) -> LookupResult {
@@ -54,10 +54,10 @@ extension KeychainFileSystem {
         return .found(entry(of: folder, found))
     }
 
-    /// What is found under the key of a class directory.
+    /// Runs `find` with the key of a class directory.
     ///
-    /// The kernel keeps a name from being asked for while its directory is changed, but not while a group above that is
-    /// renamed: what is not found meanwhile is looked for again, after the rename.
+    /// The kernel does not look up a name while its directory is changed, but it does while a group above it is
+    /// renamed. A name that was not found is therefore looked up again after the rename.
     func stable<Found>(
         _ classDirectory: ClassDirectory, _ find: (ContainerKey) throws(Errno) -> Found?
     ) throws(Errno) -> Found? {
@@ -90,7 +90,9 @@ extension KeychainFileSystem {
         return .found(entry(of: item, in: directory))
     }
 
-    /// The file of a name that is not committed yet; ENOKEY for one whose descriptors alone go on while locked (L1).
+    /// Returns the file of a pending name.
+    ///
+    /// - Throws: ENOKEY for a file that only its descriptors can use while locked (L1).
     func uncommitted(_ name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> ItemFile? {
         guard let file = directory.pendingFile(name) else { return nil }
         let item = try file.state.withLock { (state) throws(Errno) -> Item in try self.item(of: &state) }
@@ -98,8 +100,10 @@ extension KeychainFileSystem {
         return file
     }
 
-    /// Another device's item, so that it can be unlinked: the kernel asks for the name first (L6). Nothing of it is
-    /// remembered, and whatever else asks for its node gets ENOKEY. ENOKEY if it is merely locked.
+    /// Returns an entry for another device's item, so that it can be unlinked: the kernel looks the name up first (L6).
+    /// It is not cached, and other operations on its node fail with ENOKEY.
+    ///
+    /// - Throws: ENOKEY if the item is only locked.
     private func entry(ofForeign name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> Entry {
         let row = try mapped { () throws(KeychainFault) in
             try keychain.foreignRow(named: name, in: directory.row)
@@ -108,8 +112,8 @@ extension KeychainFileSystem {
         return entry(ofClosed: row, in: directory)
     }
 
-    /// An item of which nothing can be said but that it is there: another device's, or a damaged one. `rm` can remove it;
-    /// whatever else asks for its node gets ENOKEY or EBADMSG.
+    /// Returns an entry for an item that cannot be opened: another device's, or a damaged one. `rm` can remove it;
+    /// other operations on its node fail with ENOKEY or EBADMSG.
     private func entry(ofClosed row: RowID, in directory: ServiceDirectory) -> Entry {
         let known = table.withLock { $0.rememberItem(row, in: directory) }
         let started = Timestamp(started)
@@ -122,22 +126,30 @@ extension KeychainFileSystem {
 
     // MARK: Names
 
-    /// What a typed account name stands for: EINVAL or EILSEQ if nothing.
+    /// Returns the account of a typed name.
+    ///
+    /// - Throws: EINVAL or EILSEQ if it is not valid.
     func account(_ name: CanonicalName) throws(Errno) -> ParsedName<AttributeValue> {
         do { return try name.account() } catch { throw error.errno }
     }
 
-    /// What a typed service name stands for: EINVAL or EILSEQ if nothing.
+    /// Returns the service of a typed name.
+    ///
+    /// - Throws: EINVAL or EILSEQ if it is not valid.
     func service(_ name: CanonicalName, _ itemClass: ItemClass) throws(Errno) -> ParsedName<ServiceKey> {
         do { return try name.service(in: itemClass) } catch { throw error.errno }
     }
 
-    /// The access group that a typed name stands for: EINVAL or EILSEQ if none.
+    /// Returns the access group of a typed name.
+    ///
+    /// - Throws: EINVAL or EILSEQ if it is not valid.
     func group(_ name: CanonicalName) throws(Errno) -> ParsedName<[UInt8]> {
         do { return try name.accessGroup() } catch { throw error.errno }
     }
 
-    /// The key of a name that is to be made: ENAMETOOLONG for a cut one, whose key nobody knows.
+    /// Returns the key of a name to be created.
+    ///
+    /// - Throws: ENAMETOOLONG for a cut name, whose key is unknown.
     func uncutKey<Key>(_ name: ParsedName<Key>) throws(Errno) -> Key {
         guard case .key(let key) = name else { throw .fileNameTooLong }
         return key
@@ -145,13 +157,15 @@ extension KeychainFileSystem {
 
     // MARK: Entries
 
-    /// Counts a lookup of a fixed node.
+    /// Returns the entry of a fixed node and increments its lookup count.
     func entry(ofFixed node: Node) -> Entry {
         table.withLock { $0.remember(node) }
         return entry(node.id, attributes(ofFixed: node), attributeTimeout: options.cacheTimeout)
     }
 
-    /// Counts a lookup of a folder; ENOENT for a group that is gone.
+    /// Returns the entry of a scope directory and increments its lookup count.
+    ///
+    /// - Throws: ENOENT for a group that was removed.
     func entry(of folder: ScopeDirectory) throws(Errno) -> Entry {
         guard let row = folder.groupRow else {
             let attributes = attributes(of: folder)
@@ -161,40 +175,40 @@ extension KeychainFileSystem {
         return entry(of: folder, try record(row))
     }
 
-    /// Counts a lookup of a group.
+    /// Returns the entry of a group and increments its lookup count.
     func entry(of folder: ScopeDirectory, _ group: Directory) -> Entry {
         let node = table.withLock { $0.rememberFolder(folder) }
         return entry(node.id, attributes(of: group, folder), attributeTimeout: options.cacheTimeout)
     }
 
-    /// The folder of a group's row.
+    /// Returns the scope directory of a group's row.
     func folder(of directory: Directory) -> ScopeDirectory? {
         guard case .group(let name) = directory.key else { return nil }
         let known = table.withLock { $0.group(directory.id) }
         return .scope(known ?? AccessGroup(row: directory.id, name: name), isSynchronizable: false)
     }
 
-    /// Counts a lookup of a service directory.
+    /// Returns the entry of a service directory and increments its lookup count.
     func entry(of directory: Directory, in classDirectory: ClassDirectory) -> Entry {
         let service = table.withLock { $0.rememberService(directory.id, in: classDirectory) }
         return entry(service.node, attributes(of: directory), attributeTimeout: timeout(of: service))
     }
 
-    /// Counts a lookup of an item that the store has.
+    /// Returns the entry of a stored item and increments its lookup count.
     func entry(of item: Item, in directory: ServiceDirectory) -> Entry {
         let known = table.withLock { $0.rememberItem(item.id, in: directory) }
         guard let file = known.file else {
             return entry(known.id, attributes(of: item), attributeTimeout: options.cacheTimeout)
         }
         let timed = file.state.withLock { state in
-            // The kernel did not know the directory when the file was moved there by an attribute.
+            // The kernel did not know the directory when the file was moved there by setting an attribute.
             if state.directory.row == directory.row { state.directory = directory }
             return timedAttributes(state, item: state.item ?? item)
         }
         return entry(known.id, timed.attributes, attributeTimeout: timed.timeout)
     }
 
-    /// Counts a lookup of an item that a listing has shown before.
+    /// Returns the entry of an item in a cached listing and increments its lookup count.
     func entry(of listed: ListingCache.Entry, in directory: ServiceDirectory) throws(Errno) -> Entry {
         let known = table.withLock { $0.rememberItem(listed.row, in: directory) }
         guard let file = known.file else {
@@ -210,17 +224,17 @@ extension KeychainFileSystem {
         return entry(known.id, timed.attributes, attributeTimeout: timed.timeout)
     }
 
-    /// Counts a lookup of a name that is not committed yet.
+    /// Returns the entry of a pending name and increments its lookup count.
     func entry(ofPending file: ItemFile) throws(Errno) -> Entry {
         let entry = try entry(of: file)
         table.withLock { $0.remember(file) }
         return entry
     }
 
-    /// A file's entry without a lookup of it.
+    /// Returns a file's entry without changing its lookup count.
     ///
-    /// A name that is not committed may be gone with its last descriptor, which nobody waits for: the kernel is to ask
-    /// for it each time.
+    /// A pending name may be removed with its last descriptor, for which no request waits, so the kernel must look it
+    /// up each time.
     func entry(of file: ItemFile) throws(Errno) -> Entry {
         try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
@@ -228,13 +242,13 @@ extension KeychainFileSystem {
         }
     }
 
-    /// The same, of an item that is known.
+    /// Returns the entry of a file with a known item.
     func entry(of file: ItemFile, _ state: borrowing ItemFile.State, item: Item) -> Entry {
         let timed = timedAttributes(state, item: item)
         let (isPending, isDetached) = (state.isPending, state.isDetached)
         return Entry(
             node: file.node, attributes: timed.attributes,
-            // The name of an item that was added while locked does not answer.
+            // The name of an item that was added while locked cannot be used.
             entryTimeout: isPending || isDetached || !keychain.keys.isAvailable(item.protection)
                 ? 0 : options.cacheTimeout,
             attributeTimeout: timed.timeout)

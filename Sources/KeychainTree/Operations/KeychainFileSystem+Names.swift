@@ -18,15 +18,15 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Called before a name is added or a directory is removed: neither can be undone if an index has missed a row. The caller holds
-    /// no lock, and other requests are served in the meantime.
+    /// Called before a name is added or a directory is removed, which cannot be undone if an index has missed a row.
+    /// The caller holds no lock, and other requests are served in the meantime.
     func awaitIndexes(_ request: borrowing Request) {
         guard keychain.areIndexesAwaited else { return }
         request.willBlock()
         keychain.awaitIndexes()
     }
 
-    /// Called before a file is committed; waits only if the commit adds its name.
+    /// Called before a file is committed. Waits only if the commit adds its name.
     func awaitIndexes(before file: ItemFile, _ request: borrowing Request) {
         guard keychain.areIndexesAwaited, file.state.withLock({ $0.isPending }) else { return }
         awaitIndexes(request)
@@ -37,9 +37,10 @@ extension KeychainFileSystem {
         if keychain.missesRows { awaitIndexes(request) }
     }
 
-    /// Looks up a name. If a rebuild of the indexes begins in the meantime, waits for its end and looks it up once more.
+    /// Looks up a name. If a rebuild of the indexes begins in the meantime, waits for its end and repeats the lookup
+    /// once.
     ///
-    /// - Parameter body: The look-up. It changes nothing if it throws EBADMSG.
+    /// - Parameter body: The lookup. It changes nothing if it throws EBADMSG.
     func lookingUp<Result>(
         _ request: borrowing Request, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -49,7 +50,7 @@ extension KeychainFileSystem {
             return try body()
         } catch {
             guard error == .corrupt, mayBeRebuilt else { throw error }
-            // Does not wait for a comparison that is under way: then the item itself is damaged.
+            // Does not wait for a comparison in progress: then the item itself is damaged.
             awaitRebuild(request)
             return try body()
         }
@@ -75,7 +76,9 @@ extension KeychainFileSystem {
         return entry(of: directory, in: classDirectory)
     }
 
-    /// The row of a class directory, made now if need be; `itemNotFound` if its group has been removed.
+    /// Returns the container of a class directory; creates it if necessary.
+    ///
+    /// - Throws: `itemNotFound` if its group has been removed.
     func container(of classDirectory: ClassDirectory, _ transaction: Transaction) throws(KeychainFault) -> Directory {
         if classDirectory.group.row != .none, try transaction.directory(id: classDirectory.group.row) == nil {
             throw .itemNotFound
@@ -134,7 +137,7 @@ extension KeychainFileSystem {
 
     // MARK: Items
 
-    /// Returns the item that is gone; nil if it was damaged.
+    /// Deletes an item. Returns it; nil if it was damaged.
     private func unlinkCommitted(
         _ name: CanonicalName, in directory: ServiceDirectory, by user: UInt32
     ) throws(Errno) -> Item? {
@@ -151,7 +154,9 @@ extension KeychainFileSystem {
         return item
     }
 
-    /// The row of a name, and its item unless it is damaged, if it may be removed: ENOKEY while it is not available; damage is no obstacle.
+    /// Returns the row of a name to be removed, and its item unless it is damaged.
+    ///
+    /// - Throws: ENOKEY while it is not available. Damage is not an obstacle.
     private func found(
         _ name: CanonicalName, in directory: ServiceDirectory
     ) throws(Errno) -> (row: RowID, item: Item?) {
@@ -161,7 +166,7 @@ extension KeychainFileSystem {
             }
             return (item.id, item)
         } catch KeychainFault.interactionNotAllowed {
-            // L6: nobody here can ever open another device's item; to delete it is all that can be done.
+            // L6: another device's item can never be opened here; it can only be deleted.
             let foreign = try mapped { () throws(KeychainFault) in
                 try keychain.foreignRow(named: name, in: directory.row)
             }
@@ -180,7 +185,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// On a full disk it is tried again once the log has given back its room: whoever deletes makes room.
+    /// Deletes an item. On a full disk retries after the log has been truncated, because a deletion frees space.
     private func deleteItem(_ row: RowID, in directory: ServiceDirectory) throws(KeychainFault) {
         do {
             try deleteItemOnce(row, in: directory)
@@ -196,11 +201,11 @@ extension KeychainFileSystem {
         }
     }
 
-    /// What a file that is about to be detached needs to live on: its item, and its committed value (F6). Also if nobody has
-    /// it open: somebody may have looked its name up and be about to.
+    /// Returns the committed value for a file that is about to be detached (F6), even if it is not open: another
+    /// process may have looked its name up and be about to open it.
     ///
-    /// The value is lost if the budget of `user`, who removes the name, does not suffice for it: descriptors for reading have their
-    /// own reference.
+    /// The value is lost if the budget of `user`, who removes the name, is exhausted; descriptors for reading have
+    /// their own reference.
     func detachable(_ state: inout ItemFile.State, by user: UInt32) throws(Errno) -> DetachedValue {
         _ = try? item(of: &state)
         try chargeDetached(to: user, &state)
@@ -214,10 +219,10 @@ extension KeychainFileSystem {
         }
     }
 
-    /// The item's row is gone from the store: the file lives on through its descriptors only.
+    /// Detaches a file whose row has been deleted: only its descriptors refer to it.
     func detach(_ state: inout ItemFile.State, keeping value: DetachedValue) {
         state.detachedValue = value
-        // The change of its link count, which its descriptors can see.
+        // The change time of the link count, which its descriptors can see.
         if state.openCount > 0, var item = state.item {
             item.modificationDate = keychain.now().after(item.modificationDate)
             state.item = item
@@ -226,13 +231,14 @@ extension KeychainFileSystem {
         table.withLock { $0.detachItem(row) }
     }
 
-    /// A name that was never committed is gone; what is still written to it is dropped. Returns what it stood for before.
+    /// Detaches a pending file. Data that is still written to it is dropped. Returns the freed name that it would have
+    /// continued.
     func detachPending(_ state: inout ItemFile.State) -> FreedName? {
         guard let item = state.item else { return nil }
         state.directory.removePending(CanonicalName(account: item.account), state.row)
         (state.isPending, state.isNeverCommitted) = (false, true)
         detach(&state, keeping: .kept(nil))
-        // Nothing of what its name stood for goes on with it: its own class alone counts.
+        // It no longer continues the item of a freed name, so only its own class counts.
         moveStaging(&state)
         defer { state.freed = nil }
         return state.freed
@@ -248,7 +254,9 @@ extension KeychainFileSystem {
         return found
     }
 
-    /// ENOTEMPTY for a directory with an entry, ENOKEY if it holds one that is not available (L1).
+    /// Requires that a directory is empty.
+    ///
+    /// - Throws: ENOTEMPTY if it has an entry; ENOKEY if it contains an unavailable item (L1).
     func checkEmpty(_ directory: RowID) throws(Errno) {
         let first = try mapped { () throws(KeychainFault) in
             try keychain.items(in: directory, after: .none, limit: 1).first
@@ -265,7 +273,9 @@ extension KeychainFileSystem {
         }
     }
 
-    /// ENOKEY for a directory that holds an item which is not available, committed or not (L1).
+    /// Requires that a directory contains no unavailable item, committed or not (L1).
+    ///
+    /// - Throws: ENOKEY.
     func checkAvailable(_ directory: RowID) throws(Errno) {
         guard keychain.keys.mayLackKeys else { return }
         for (_, file) in table.withLock({ $0.service(directory) })?.pendingFiles(after: .none) ?? [] {
@@ -288,7 +298,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Keeps names from being made in a directory while its row is removed.
+    /// Prevents that names are created in a directory while its row is removed.
     func removing(_ directory: ServiceDirectory?, _ body: () throws(Errno) -> Void) throws(Errno) {
         guard let directory else { return try body() }
         let isEmpty = directory.pending.withLock { pending in
@@ -315,7 +325,7 @@ extension KeychainFileSystem {
             accessTime: now)
     }
 
-    /// What a class's container gets when its first directory is made.
+    /// The attributes of a class's container, which is created with its first directory.
     var containerAttributes: PosixAttributes {
         newAttributes(0o700, Caller(userID: options.userID, groupID: options.groupID, processID: 0))
     }

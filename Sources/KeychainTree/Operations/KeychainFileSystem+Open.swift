@@ -1,6 +1,5 @@
 package import FileSystemCore
 import Keychain
-import Logging
 import SecretCrypto
 import Synchronization
 package import SystemPackage
@@ -8,9 +7,8 @@ package import SystemPackage
 extension KeychainFileSystem {
     // MARK: Making names
 
-    /// How long the attributes of a file hold that is just being made, in seconds: open(2) itself looks at them once more
-    /// (`may_open` of `fs/namei.c`), and so does who opens a file, often. Nothing of it is staged yet (F10). The kernel makes
-    /// two ticks of its clock of it, which is 20 ms at most.
+    /// The timeout of the attributes of a file that is just being created, in seconds. open(2) itself uses them again
+    /// (`may_open` of `fs/namei.c`), and often the program. The kernel rounds it up to two ticks, at most 20 ms (F10).
     static let creationValidity = 1e-6
 
     package func create(
@@ -19,7 +17,7 @@ extension KeychainFileSystem {
         let directory = try serviceDirectory(parent)
         do {
             let made = try makePending(request, name, in: directory, permissions: permissions)
-            // The file exists: a lock that comes now must not cause an error, with a descriptor that is never closed.
+            // The file exists: a lock in the meantime must not cause an error, with a descriptor that is never closed.
             var (entry, availability) = made.file.state.withLock { state in
                 state.user = request.caller.userID
                 return (
@@ -37,7 +35,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Somebody else (the API) has made the name since the kernel asked for it.
+    /// Opens a name that the API has created since the kernel looked it up.
     private func openExisting(
         _ request: inout Request, _ parent: NodeID, _ name: EntryName, _ flags: OpenFlags
     ) throws(Errno) -> (Entry, OpenFileInfo) {
@@ -50,7 +48,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// `tar --xattrs` makes files so: a create and a commit of an empty item (T5).
+    /// Creates a file. `tar --xattrs` does that: a creation and a commit of an empty item (T5).
     package func mknod(
         _ request: inout Request, parent: NodeID, name: EntryName, type: FileType, permissions: UInt32
     ) throws(Errno) -> Entry {
@@ -64,7 +62,7 @@ extension KeychainFileSystem {
                 state.openCount = 0
                 try commit(&state, adopting: false)
                 state.stagedValue = nil
-                // It is committed: a lock that comes now must not make an error of it.
+                // It is committed: a lock in the meantime must not cause an error.
                 return entry(of: made.file, state, item: state.item ?? made.pendingItem)
             }
         } catch {
@@ -75,15 +73,17 @@ extension KeychainFileSystem {
         }
     }
 
-    /// The directory in which items can be made; EPERM elsewhere (T5).
+    /// Returns the directory of a node in which items can be created.
+    ///
+    /// - Throws: EPERM elsewhere (T5).
     func serviceDirectory(_ parent: NodeID) throws(Errno) -> ServiceDirectory {
         guard case .service(let directory) = try node(parent).content else { throw .notPermitted }
         return directory
     }
 
-    /// A name that exists for everyone from now on, with nothing of it in the store (F2).
+    /// Creates a pending name, which exists for all processes but not in the store (F2).
     ///
-    /// Opened for writing once, and looked up once.
+    /// The file is opened for writing once, and looked up once.
     private func makePending(
         _ request: borrowing Request, _ name: EntryName, in directory: ServiceDirectory, permissions: UInt32
     ) throws(Errno) -> (file: ItemFile, pendingItem: Item) {
@@ -101,7 +101,7 @@ extension KeychainFileSystem {
             guard existing == nil else { throw .fileExists }
             let freed = reclaimFreedName(name, in: directory.row, by: host.process(ofThread: request.caller.processID))
             do throws(Errno) {
-                return (try addPending(pendingItem, named: name, in: directory, goingOnWith: freed), pendingItem)
+                return (try addPending(pendingItem, named: name, in: directory, continuing: freed), pendingItem)
             } catch {
                 returnFreedName(freed)
                 throw error
@@ -116,7 +116,7 @@ extension KeychainFileSystem {
     }
 
     private func addPending(
-        _ pendingItem: Item, named name: CanonicalName, in directory: ServiceDirectory, goingOnWith freed: FreedName?
+        _ pendingItem: Item, named name: CanonicalName, in directory: ServiceDirectory, continuing freed: FreedName?
     ) throws(Errno) -> ItemFile {
         let node = table.withLock { $0.makeID() }
         let file = ItemFile(node: node, row: pendingItem.id, directory: directory, item: pendingItem, isPending: true)
@@ -133,7 +133,7 @@ extension KeychainFileSystem {
             forget(node, count: 1)
             throw .fileExists
         }
-        // A lock that came since this was asked before did not see the file, and has taken nothing away from it.
+        // A lock since the first check did not see the file, and has not affected it.
         do {
             try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(pendingItem.protection) }
         } catch {
@@ -149,7 +149,7 @@ extension KeychainFileSystem {
     ) -> Item {
         let row = keychain.reserveRowID()
         let now = keychain.now()
-        // A set-group-ID directory gives its group to what is made in it.
+        // A set-group-ID directory passes its group on to entries created in it.
         let group = directory.file.permissions & 0o2000 != 0 ? directory.file.groupID : caller.groupID
         let file = PosixAttributes(
             inode: UInt64(row.rawValue), permissions: permissions, userID: caller.userID, groupID: group,
@@ -161,7 +161,7 @@ extension KeychainFileSystem {
 
     // MARK: Opening
 
-    /// In bytes.
+    /// The maximum size of a short secret in bytes.
     private static let shortSecret = 1024
 
     package func open(_ request: inout Request, node id: NodeID, flags: OpenFlags) throws(Errno) -> OpenFileInfo {
@@ -174,7 +174,10 @@ extension KeychainFileSystem {
         }
     }
 
-    /// ESTALE where its name stands for it no more and it cannot be opened: the kernel looks its path up again, once.
+    /// Opens a file.
+    ///
+    /// - Throws: ESTALE if the name no longer refers to it and it cannot be opened: the kernel then looks the path up
+    ///   again, once.
     private func open(_ file: ItemFile, _ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenFileInfo {
         let changes = flags.isWritable || flags.contains(.truncate)
         do {
@@ -188,8 +191,9 @@ extension KeychainFileSystem {
         let handle = try file.state.withLock { (state) throws(Errno) in
             noteUser(caller.userID, &state)
             let handle: Handle
-            // Before anything is looked at: a lock that comes meanwhile closes this one too.
-            let past = FilePast(truncations: state.cuts, lockClosures: file.closings.load(ordering: .acquiring))
+            // Read first: a lock in the meantime closes this descriptor, too.
+            let past = FilePast(
+                truncations: state.truncations, lockClosures: file.lockClosures.load(ordering: .acquiring))
             if state.readsStaged, let stagedValue = state.stagedValue {
                 _ = try item(of: &state)
                 handle = .snapshotReader(file, stagedValue.snapshot(), past)
@@ -214,7 +218,8 @@ extension KeychainFileSystem {
         let writer = try file.state.withLock { (state) throws(Errno) in
             let item = try item(of: &state)
             noteUser(caller.userID, &state)
-            // Whoever has looked the name up before it was taken away writes to what has none, as on any file system.
+            // A process that looked the name up before it was removed writes to a file without a name, as on any file
+            // system.
             if state.stagedValue == nil, case .lost? = state.detachedValue { throw .staleNFSFileHandle }
             if flags.contains(.truncate) {
                 try dropPrivileges(&state, writtenBy: caller)
@@ -225,19 +230,21 @@ extension KeychainFileSystem {
             state.openCount += 1
             keepValue(&state)
             return FileWriter(
-                file: file, flags: flags, user: caller.userID, discards: state.losses,
+                file: file, flags: flags, user: caller.userID, discards: state.discards,
                 availability: ProtectionClass.Availability.strictest(of: state.protections(item)))
         }
         return OpenFileInfo(handle: table.withLock { $0.open(.writer(writer)) })
     }
 
-    /// The committed value, for descriptors for writing with nothing staged, where it has room.
+    /// Retains the committed value for descriptors for writing without a staged value, if the budget permits.
     func keepOpenValue(_ state: inout ItemFile.State) {
         guard state.writerCount > 0 else { return }
         try? takeOpenValue(&state, for: state.user)
     }
 
-    /// The same for one that is being opened: ENOMEM where it has no room. One that cannot be read can be replaced.
+    /// Retains the committed value for a descriptor that is being opened. A value that cannot be read can be replaced.
+    ///
+    /// - Throws: ENOMEM if the budget is exhausted.
     private func takeOpenValue(_ state: inout ItemFile.State, for user: UInt32) throws(Errno) {
         guard state.stagedValue == nil, !state.isDetached else { return }
         let secret: SealedSecret?
@@ -247,7 +254,7 @@ extension KeychainFileSystem {
         state.openValue = secret
     }
 
-    /// The committed value, in the store or kept by a file that has no name any more.
+    /// Returns the committed value, from the store or from a file without a name.
     func openSecret(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
         switch state.detachedValue {
         case nil: return try committedSecret(&state)
@@ -256,7 +263,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// O_TRUNC: the staged value is empty from now on; the committed one stays until the commit (F2).
+    /// O_TRUNC: empties the staged value; the committed one stays until the commit (F2).
     private func truncateByOpen(_ state: inout ItemFile.State, _ item: Item) throws(Errno) {
         try checkFreeSpace(for: 0)
         let stagedValue: StagedValue
@@ -269,10 +276,10 @@ extension KeychainFileSystem {
         stagedValue.touch(keychain.now())
         stagedValue.note { $0.opened() }
         state.stagedValue = stagedValue
-        state.cuts += 1
+        state.truncations += 1
     }
 
-    /// The secret in the store, still sealed; and the item that goes with it.
+    /// Returns the sealed secret in the store, and updates the item.
     func committedSecret(_ state: inout ItemFile.State) throws(Errno) -> SealedSecret? {
         if let item = state.item, isUsedWhileLocked(state, item) {
             if case .sealed(let secret) = state.keptValue { return secret }
@@ -290,7 +297,8 @@ extension KeychainFileSystem {
         return secret
     }
 
-    /// The value that descriptors have already, if it is this one. Short ones are not worth the search.
+    /// Returns the value that descriptors share if it is equal. Not for short values, for which a search costs
+    /// more.
     private func shared(_ secret: SealedSecret, _ state: inout ItemFile.State) -> SealedSecret {
         guard secret.count > Self.shortSecret else { return secret }
         if let opened = state.openedSecret, opened.isInterchangeable(with: secret) { return opened }
@@ -298,7 +306,7 @@ extension KeychainFileSystem {
         return secret
     }
 
-    /// An empty staged value for an item, under the key that goes first of those that its classes need.
+    /// Returns an empty staged value for an item, under the key of the strictest of its classes.
     func newStagedValue(for item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> StagedValue {
         let availability = ProtectionClass.Availability.strictest(of: state.protections(item))
         return try mapped { () throws(KeychainFault) in
@@ -307,91 +315,10 @@ extension KeychainFileSystem {
                 now: keychain.now())
         }
     }
-
-    // MARK: Closing
-
-    package func release(_ request: inout Request, node: NodeID, handle id: HandleID) {
-        guard let handle = table.withLock({ $0.close(id) }) else { return }
-        defer { stalePages.drain(&request) }
-        let weight = handle.weight
-        defer { if released.add(weight) { host.trimMemory() } }
-        switch handle {
-        case .control, .exchange, .directory: break
-        case .reader(let file, _, _), .snapshotReader(let file, _, _):
-            file.state.withLock { state in
-                state.closed(writer: false)
-                stalePages.add(&state)
-                state.forgetUnused()
-            }
-        case .writer(let writer):
-            let dropped = writer.file.state.withLock { state in
-                // While it is open: so it can be committed where what is open goes on over a lock (L2).
-                if state.writerCount == 1 { commitLast(&state) }
-                state.closed(writer: true)
-                stalePages.add(&state)
-                defer { state.forgetUnused() }
-                return state.writerCount == 0 ? lastClose(&state) : nil
-            }
-            if let dropped { request.notificationsBeforeReply.append(.allEntries(fallback: { [dropped] })) }
-        }
-    }
-
-    /// The last writer goes: commits what is staged, unless it was abandoned (F1).
-    private func commitLast(_ state: inout ItemFile.State) {
-        guard let stagedValue = state.stagedValue, stagedValue.state.lastClose() == .commit else { return }
-        do {
-            try commit(&state)
-        } catch {
-            log.error("the last close of an item could not commit it", metadata: ["errno": "\(error.rawValue)"])
-        }
-    }
-
-    /// The last writer is gone, and what is not committed with it.
-    ///
-    /// Returns the name that is gone with a dropped creation.
-    private func lastClose(_ state: inout ItemFile.State) -> EntryReference? {
-        guard let stagedValue = state.stagedValue else { return nil }
-        if state.adopted != nil, !state.isDetached { state.item = nil }
-        state.adopted = nil
-        // What has no name lives on for those who read it; not what was abandoned.
-        let isDropped = stagedValue.state.lastClose() == .drop
-        if !state.isDetached || state.openCount == 0 || isDropped { state.stagedValue = nil }
-        guard state.isPending, let item = state.item else { return nil }
-        returnFreedName(state.freed)
-        return dropPending(&state, item)
-    }
-
-    /// A creation that was never committed is gone, as if it had not been.
-    private func dropPending(_ state: inout ItemFile.State, _ item: Item) -> EntryReference? {
-        let name = CanonicalName(account: item.account)
-        state.directory.removePending(name, state.row)
-        (state.isPending, state.isNeverCommitted) = (false, true)
-        state.detachedValue = .lost
-        state.freed = nil
-        let row = state.row
-        table.withLock { $0.detachItem(row) }
-        return EntryName(name.bytes).map { EntryReference(parent: state.directory.node, name: $0) }
-    }
-}
-
-extension ItemFile.State {
-    mutating func closed(writer: Bool) {
-        openCount -= 1
-        if writer { writerCount -= 1 }
-        if writerCount == 0 { openValue = nil }
-    }
-
-    /// What can be read again is not kept for a file that nobody has open: the kernel may know very many.
-    mutating func forgetUnused() {
-        if isDetached, openCount == 0 { stagedValue = nil }
-        guard openCount == 0, stagedValue == nil else { return }
-        keptValue = nil
-        if !isPending, !isDetached { (item, attributeCharge) = (nil, nil) }
-    }
 }
 
 extension ProtectionClass.Availability {
-    /// What has to hold for all of the classes to be usable.
+    /// Returns the condition under which all of the classes are usable.
     static func strictest(of protections: [ProtectionClass]) -> Self {
         let all = protections.map(\.stagingAvailability)
         if all.contains(.unlocked) { return .unlocked }

@@ -16,7 +16,7 @@ extension KeychainFileSystem {
         case (.service(let directory), .service(let newDirectory)):
             guard directory.container.itemClass == newDirectory.container.itemClass else { throw .crossDevice }
             try checkWritable()
-            // Asked before any lock is taken: `/proc` may have to wait for somebody who waits for a file.
+            // Determined before any lock is acquired: `/proc` may have to wait for a process that waits for a file.
             let process = process(of: request.caller)
             try renameItem(from, in: directory, to: to, in: newDirectory, flags, process)
         case (.folder(.classDirectory(let classDirectory)), .folder(.classDirectory(let newClassDirectory))):
@@ -65,13 +65,13 @@ extension KeychainFileSystem {
         }
     }
 
-    /// What a rename leaves behind at the old name: the item it stood for, and where that lives on.
+    /// The item that a rename leaves without its old name, and its new position.
     private struct Left {
         let item: Item
         let row: RowID?
     }
 
-    /// A name that is freed by a rename within its directory may be taken again (F5).
+    /// Records a name that was freed by a rename within its directory (F5).
     private func remember(
         _ left: Left?, as name: CanonicalName, in newDirectory: ServiceDirectory, _ process: Requester
     ) {
@@ -79,7 +79,7 @@ extension KeychainFileSystem {
         freed(name, of: left.item, livingOnAs: left.row, by: process)
     }
 
-    /// To a name that is free, and that may have been freed by the same process.
+    /// Renames a file to a free name, which the same process may have freed.
     private func move(
         _ source: ItemFile, to account: AttributeValue, in newDirectory: ServiceDirectory, _ process: Requester
     ) throws(Errno) -> Left? {
@@ -87,7 +87,7 @@ extension KeychainFileSystem {
         do {
             return try source.state.withLock { (state) throws(Errno) in
                 defer { state.forgetLongAttributes() }
-                return try move(&state, to: account, in: newDirectory, goingOnWith: freed)
+                return try move(&state, to: account, in: newDirectory, continuing: freed)
             }
         } catch {
             returnFreedName(freed)
@@ -95,7 +95,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// The file of a name, known to the kernel or not; counts no lookup of its own.
+    /// Returns the file of a name, whether or not the kernel knows it. Does not change its lookup count.
     private func file(named name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> ItemFile? {
         if let file = try uncommitted(name, in: directory) { return file }
         let item = try mapped { () throws(KeychainFault) in try keychain.item(named: name, in: directory.row) }
@@ -105,7 +105,7 @@ extension KeychainFileSystem {
             node: table.withLock { $0.makeID() }, row: item.id, directory: directory, item: item)
     }
 
-    /// Both files' locks, in the order of their nodes.
+    /// Locks both files, in the order of their nodes.
     func withBoth<Failure>(
         _ first: ItemFile, _ second: ItemFile,
         _ body: (inout ItemFile.State, inout ItemFile.State) throws(Failure) -> Void
@@ -121,21 +121,21 @@ extension KeychainFileSystem {
         }
     }
 
-    /// To a name that is free. What the source has staged is committed with it (F5).
+    /// Renames a file to a free name. Commits the staged value of the source (F5).
     private func move(
         _ state: inout ItemFile.State, to account: AttributeValue, in newDirectory: ServiceDirectory,
-        goingOnWith freed: FreedName?
+        continuing freed: FreedName?
     ) throws(Errno) -> Left? {
-        let left = try move(&state, to: account, goingOnWith: freed) { _ in newDirectory.row }
+        let left = try move(&state, to: account, continuing: freed) { _ in newDirectory.row }
         state.directory = newDirectory
         return left
     }
 
-    /// The same, to a directory that is found or made within the transaction.
+    /// Renames a file to a free name in a directory that is found or created in the transaction.
     ///
-    /// What takes a name that was freed goes on with its item, and so does what is committed by this.
+    /// A file that gets a freed name continues its item, and so does an uncommitted value that this commits.
     private func move(
-        _ state: inout ItemFile.State, to account: AttributeValue, goingOnWith freed: FreedName?,
+        _ state: inout ItemFile.State, to account: AttributeValue, continuing freed: FreedName?,
         directory: (Transaction) throws(KeychainFault) -> RowID
     ) throws(Errno) -> Left? {
         let source = try item(of: &state)
@@ -161,38 +161,38 @@ extension KeychainFileSystem {
         committed(&state, saved, staged: stagedValue != nil)
         didInherit(own, by: saved.id)
         didInherit(next, by: saved.id)
-        // Where it goes on with another item, that one's identity lives there, and its own nowhere.
+        // If it continues another item, that item's identity stays, and its own ends.
         let isRetained = saved.persistentReference == left.persistentReference
         return isRemembered ? Left(item: left, row: isRetained ? saved.id : nil) : nil
     }
 
-    /// A rename by attribute: not one that frees a name or takes one that was freed (F5).
+    /// Renames a file by an attribute. Does not free a name or reuse a freed one (F5).
     func move(
         _ state: inout ItemFile.State, to account: AttributeValue,
         directory: (Transaction) throws(KeychainFault) -> RowID
     ) throws(Errno) {
-        _ = try move(&state, to: account, goingOnWith: nil, directory: directory)
+        _ = try move(&state, to: account, continuing: nil, directory: directory)
     }
 
-    /// Over an existing item: the file follows POSIX, the item follows the name (F5).
+    /// Renames a file over an existing item: the file follows POSIX, the item follows the name (F5).
     private func replace(
         _ target: inout ItemFile.State, with file: ItemFile, _ source: inout ItemFile.State,
         in newDirectory: ServiceDirectory, _ process: Requester
     ) throws(Errno) -> Left? {
         let (sourceItem, targetItem) = (try item(of: &source), try item(of: &target))
         guard !target.isPending else {
-            // The name was never committed: there is no item to follow. It goes only if the other one has come.
+            // The target name was never committed, so there is no item to follow. It is removed only after the rename.
             let freed = target.freed.flatMap { $0.process == process.identity ? $0 : nil }
-            let left = try move(&source, to: targetItem.account, in: newDirectory, goingOnWith: freed)
+            let left = try move(&source, to: targetItem.account, in: newDirectory, continuing: freed)
             _ = detachPending(&target)
             return left
         }
         let stagedValue = stagingToCommit(source)
         let (isPending, adopted, oldRow, newRow) = (source.isPending, source.adopted, source.row, target.row)
-        // The item that it would go on with is the one that it replaces, and stays with the name.
+        // The item that it would continue is the replaced item, which stays with the name.
         let own = inheritance(of: source.freed.flatMap { $0.former.row == newRow ? nil : $0 })
         let targetValue = try detachable(&target, by: process.caller.userID)
-        let staysUsable = options.mayRead(targetItem.file, process.caller)
+        let inherits = options.mayRead(targetItem.file, process.caller)
         let (saved, left) = try mapped { () throws(KeychainFault) in
             try keychain.change { (transaction) throws(KeychainFault) in
                 let from =
@@ -200,7 +200,7 @@ extension KeychainFileSystem {
                     ? try transaction.succeed(own, with: sourceItem)
                     : try transaction.bringing(adopted, to: try transaction.current(sourceItem))
                 let saved = try transaction.replace(
-                    targetItem, goingOn: staysUsable, with: from, isStored: !isPending, staged: stagedValue)
+                    targetItem, inheriting: inherits, with: from, isStored: !isPending, staged: stagedValue)
                 try transaction.touchDirectories(from.directory, newDirectory.row)
                 return (saved, from)
             }
@@ -215,7 +215,7 @@ extension KeychainFileSystem {
         return isRemembered ? Left(item: left, row: nil) : nil
     }
 
-    /// RENAME_EXCHANGE: swaps the names, nothing else.
+    /// RENAME_EXCHANGE: exchanges the names and nothing else.
     private func exchange(_ a: inout ItemFile.State, _ b: inout ItemFile.State) throws(Errno) {
         for isFirst in [true, false] {
             let isPending = isFirst ? a.isPending : b.isPending
@@ -241,7 +241,8 @@ extension KeychainFileSystem {
         (a.directory, b.directory) = (b.directory, a.directory)
     }
 
-    /// What is staged and has to be committed with a rename: a new name in any case, or there would be nothing to rename.
+    /// Returns the staged value that must be committed with a rename; for a pending name always, because it is not in
+    /// the store.
     private func stagingToCommit(_ state: borrowing ItemFile.State) -> StagedValue? {
         guard let stagedValue = state.stagedValue, stagedValue.state.isUncommitted else { return nil }
         return state.isPending || stagedValue.state.isWritten ? stagedValue : nil
@@ -310,15 +311,17 @@ extension KeychainFileSystem {
         other?.move(to: classDirectory)
     }
 
-    /// A name gets the default class of the directory that comes to it. While not unlocked no default is changed: ENOKEY for
-    /// any other than that of a new directory there.
+    /// Requires that a directory that is renamed while locked has the default class of a new directory there, because
+    /// it replaces the default of the target.
+    ///
+    /// - Throws: ENOKEY.
     private func checkDefault(of directory: Directory, in classDirectory: ClassDirectory) throws(Errno) {
         guard keychain.keys.state != .unlocked else { return }
         let usual = try container(of: classDirectory)?.defaultProtection ?? .whenUnlocked
         guard directory.defaultProtection == usual else { throw .noKey }
     }
 
-    /// Nil instead of ENOENT.
+    /// Returns the result of `body`; nil if it throws ENOENT.
     func optional<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result? {
         do {
             return try body()
@@ -329,7 +332,7 @@ extension KeychainFileSystem {
 }
 
 extension ListingEntry<Item> {
-    /// The row, whatever can be said of it.
+    /// The row number, available for every entry.
     var id: RowID {
         switch self {
         case .available(let item): item.id
@@ -339,25 +342,26 @@ extension ListingEntry<Item> {
 }
 
 extension Transaction {
-    /// The item as the store has it now; it may have changed since it was read.
+    /// Returns the present item in the store, which may have changed since it was read.
     func current(_ item: Item) throws(KeychainFault) -> Item {
         guard let item = try self.item(id: item.id) else { throw .itemNotFound }
         return item
     }
 
-    /// With what is staged, or with the secret that it has.
+    /// Saves an item with its staged value, or with its present secret.
     func save(_ item: Item, staged stagedValue: StagedValue?) throws(KeychainFault) -> Item {
         guard let stagedValue else { return try save(item) }
         return try stagedValue.save(item, in: self)
     }
 
-    /// Gives a name the file of another item; its own row goes, if it has one yet. `goesOn`: whether what lists no
-    /// attribute takes over the target's.
+    /// Gives a name the file of another item, and deletes that item's own row.
+    ///
+    /// - Parameter inherits: Whether a file without listed attributes inherits those of the target.
     func replace(
-        _ target: Item, goingOn goesOn: Bool, with source: Item, isStored: Bool, staged stagedValue: StagedValue?
+        _ target: Item, inheriting inherits: Bool, with source: Item, isStored: Bool, staged stagedValue: StagedValue?
     ) throws(KeychainFault) -> Item {
         var item = try current(target).taking(source, sourceDefault: try defaultProtection(source))
-        if !goesOn {
+        if !inherits {
             (item.attributes, item.extraAttributes) = (source.attributes, source.extraAttributes)
             item.protection = source.protection
         }
@@ -373,10 +377,10 @@ extension Transaction {
 }
 
 extension Item {
-    /// This item with another one's file: contents, mode, owner, times and inode number are the source's.
+    /// Returns this item with another one's file: contents, mode, owner, times and inode number are the source's.
     ///
-    /// The attributes stay if the source lists none of its own; otherwise the listed ones replace them, the class only
-    /// if it is listed. Creation date and persistent reference stay with the name.
+    /// The attributes stay if the source lists none; otherwise the listed ones replace them, the class only if it is
+    /// listed. Creation date and persistent reference stay with the name.
     func taking(_ source: Item, sourceDefault: ProtectionClass) -> Item {
         var item = self
         item.file = source.file

@@ -3,10 +3,12 @@ import Keychain
 import Synchronization
 import SystemPackage
 
-/// `user.kSecAttrAccessible` of a class directory: the default class of the service directories that are made in it. Of
-/// the mount's root: of those of all classes, in every group.
+/// `user.kSecAttrAccessible` of a class directory: the default class of new service directories in it. Of the mount's
+/// root: of those of all item classes in every group.
 extension KeychainFileSystem {
-    /// ENODATA for what a folder does not have, and of the root where its classes have different ones.
+    /// Returns an attribute of a scope directory.
+    ///
+    /// - Throws: ENODATA if it does not have it, and for the root if the item classes have different defaults.
     func xattr(_ name: [UInt8], of folder: ScopeDirectory) throws(Errno) -> [UInt8] {
         guard Self.isDefaultClass(name), let protection = try defaultProtection(of: folder) else {
             throw .noAttribute
@@ -14,15 +16,17 @@ extension KeychainFileSystem {
         return Array(protection.suffix.utf8)
     }
 
-    /// The default, unless it is the one that nobody has set. None before the first unlock, when it cannot be told: root and
-    /// classes answer all the same (L1).
+    /// Returns the attributes: the default class, unless it is the initial one. Empty before the first unlock, when it
+    /// is unknown, so that root and class directories remain readable (L1).
     func xattrs(of folder: ScopeDirectory) throws(Errno) -> [[UInt8]] {
         guard keychain.keys.state.isAfterFirstUnlock else { return [] }
         let isSet = try defaultProtection(of: folder) ?? .whenUnlocked != .whenUnlocked
         return isSet ? [XattrName.name(of: .accessible)] : []
     }
 
-    /// EOPNOTSUPP for all else; ENOKEY while locked, as of service directories.
+    /// Sets the default class.
+    ///
+    /// - Throws: EOPNOTSUPP for other attributes; ENOKEY while locked, as for service directories.
     func setxattr(
         of folder: ScopeDirectory, _ name: [UInt8], to bytes: [UInt8], _ flags: XattrFlags, by caller: Caller
     ) throws(Errno) {
@@ -31,7 +35,9 @@ extension KeychainFileSystem {
         try setDefault(try AttributeTextCodec.protection(bytes), of: folder, by: caller)
     }
 
-    /// ENODATA where nobody has set one.
+    /// Resets the default class.
+    ///
+    /// - Throws: ENODATA if none was set.
     func removexattr(of folder: ScopeDirectory, _ name: [UInt8], by caller: Caller) throws(Errno) {
         guard Self.isDefaultClass(name), folder.hasDefaultClass else { throw .noAttribute }
         guard try defaultProtection(of: folder) != .whenUnlocked else { throw .noAttribute }
@@ -40,7 +46,7 @@ extension KeychainFileSystem {
 
     private static func isDefaultClass(_ name: [UInt8]) -> Bool { name == XattrName.name(of: .accessible) }
 
-    /// Nil for a folder that has none.
+    /// Returns the default class; nil for a scope directory without one.
     private func defaultProtection(of folder: ScopeDirectory) throws(Errno) -> ProtectionClass? {
         switch folder {
         case .classDirectory(let classDirectory):

@@ -3,27 +3,27 @@ import Keychain
 import Synchronization
 import SystemPackage
 
-/// WhenUnlockedUnlessOpen (contract, section 4): what is open goes on over a lock, and new items can be added while
-/// locked. The item's row cannot be opened then; so its file keeps what it takes to read it and to write it anew.
+/// WhenUnlockedUnlessOpen (contract, section 4): open items stay usable after a lock, and new items can be added while
+/// locked. The item's row cannot be opened then, so its file retains the keys and values for reading and rewriting it.
 extension KeychainFileSystem {
-    /// Whether an item that cannot be opened now is usable through the descriptors that have it open.
-    func goesOn(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
+    /// Whether an unavailable item stays usable through its open descriptors.
+    func staysUsable(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
         guard item.protection == .whenUnlockedUnlessOpen, state.openCount > 0 else { return false }
         return state.protections(item).allSatisfy {
             $0 == .whenUnlockedUnlessOpen || keychain.keys.isAvailable($0)
         }
     }
 
-    /// Whether it is locked, and usable all the same.
+    /// Whether an item is locked and nevertheless usable.
     func isUsedWhileLocked(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
         guard !keychain.keys.isAvailable(item.protection) else { return false }
-        return goesOn(state, item)
+        return staysUsable(state, item)
     }
 
-    /// A descriptor has been opened, or something committed: keeps the committed value beyond a lock. `value` is that, if the
-    /// item cannot be opened any more.
+    /// Retains the committed value beyond a lock, after an open or a commit. `value` is that value if the item cannot
+    /// be opened any more.
     func keepValue(_ state: inout ItemFile.State, _ value: SealedSecret? = nil) {
-        guard let item = state.item, goesOn(state, item), !state.isPending, !state.isDetached else { return }
+        guard let item = state.item, staysUsable(state, item), !state.isPending, !state.isDetached else { return }
         if keychain.keys.isAvailable(item.protection), (try? committedSecret(&state)) != nil { return }
         if let value { return state.keptValue = .sealed(value) }
         guard let stagedValue = state.stagedValue, !stagedValue.state.isUncommitted else { return }
@@ -31,13 +31,14 @@ extension KeychainFileSystem {
         state.keptValue = .staged(stagedValue.snapshot())
     }
 
-    /// The item has been changed in the store; what is known of it stays where a lock that comes now must not take it.
+    /// Marks the item for reading again after a change in the store. Cached data stays where a lock in the meantime
+    /// must not wipe it.
     func readAgain(_ state: inout ItemFile.State) {
-        guard let item = state.item, goesOn(state, item) else { return state.item = nil }
+        guard let item = state.item, staysUsable(state, item) else { return state.item = nil }
         if let fresh = try? keychain.item(id: state.row) { state.item = shown(fresh, state) }
     }
 
-    /// Changes the attributes of an item whose row cannot be opened: seals it anew, with the value that is kept.
+    /// Changes the attributes of an item whose row cannot be opened: reseals it with the retained value.
     func saveLocked(_ item: Item, _ state: borrowing ItemFile.State) throws(Errno) -> Item {
         let value = state.keptValue
         return try mapped { () throws(KeychainFault) in
@@ -55,23 +56,24 @@ extension KeychainFileSystem {
     }
 }
 
-/// The committed value of an open item, which a lock does not take away.
+/// The committed value of an open item, which a lock does not wipe.
 enum KeptValue: Sendable {
-    /// As it was read from the store, with a key of its own.
+    /// The value read from the store, with its own key.
     case sealed(SealedSecret)
-    /// As it was committed while locked.
+    /// The value committed while locked.
     case staged(StagedSnapshot)
 }
 
 extension ProtectionClass {
-    /// Whose staging key its values are kept under: what is staged of UnlessOpen is open, and goes on over a lock.
+    /// The availability whose key staged values are kept under. Staged values of WhenUnlockedUnlessOpen count as open,
+    /// and survive a lock.
     var stagingAvailability: Availability {
         self == .whenUnlockedUnlessOpen ? .firstUnlock : availability
     }
 }
 
 extension Transaction {
-    /// A known item in the version that the store has: it may have been sealed anew since it was read.
+    /// Returns a known item in the version of the store, because it may have been resealed since it was read.
     func withStoredVersion(_ item: Item) throws(KeychainFault) -> Item {
         guard let version = try version(of: item.id) else { throw .itemNotFound }
         var item = item

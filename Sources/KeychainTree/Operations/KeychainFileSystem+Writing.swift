@@ -24,8 +24,8 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Stages the data immediately if that cannot wait. Otherwise yields the receiver role, and releases the message: it may contain
-    /// 1 MiB, and there are four buffers for such messages.
+    /// Stages the data immediately if that cannot block. Otherwise yields the receiver role and releases the message:
+    /// it may contain 1 MiB, and there are four buffers for such messages.
     private func write(
         _ request: inout Request, _ data: RawSpan, at offset: UInt64, of writer: FileWriter, by owner: LockOwner,
         _ flags: OpenFlags
@@ -37,7 +37,7 @@ extension KeychainFileSystem {
         if !mayWait {
             if count > Self.shortWrite { request.willBlock() }
             let isStaged = try writer.file.state.withLockIfAvailable { (state) throws(Errno) in
-                // Otherwise the committed value has to be read first.
+                // Otherwise the committed value must be read first.
                 guard let stagedValue = state.stagedValue else { return false }
                 try abandoningOnFailure(stagedValue) { () throws(Errno) in try dropPrivileges(&state, writtenBy: caller)
                 }
@@ -50,8 +50,8 @@ extension KeychainFileSystem {
         return count
     }
 
-    /// Stages the data, and commits it if the descriptor requires that. Until then long data is kept sealed, and its message released;
-    /// without memory for it the message keeps it.
+    /// Stages the data, and commits it if the descriptor requires that. Before that, long data is sealed and its
+    /// message released; without memory for that the message is retained.
     private func writeWaiting(
         _ request: inout Request, _ data: RawSpan, at position: Int?, of writer: FileWriter, by owner: LockOwner,
         _ flags: OpenFlags
@@ -74,10 +74,11 @@ extension KeychainFileSystem {
         }
     }
 
-    /// In bytes; a message with no more does not take a buffer that others need.
+    /// The maximum length in bytes of a message that does not occupy a buffer that others need.
     private static let shortMessage = 2048
 
-    /// Long data, sealed under a key that a lock wipes with the value that the data is for; nil for short data, and without memory.
+    /// Returns long data sealed under a key that a lock wipes together with the value; nil for short data, and without
+    /// memory.
     private func seal(_ data: RawSpan, of writer: FileWriter) -> StagedSnapshot? {
         guard data.byteCount > Self.shortMessage, let key = try? stagingKeys.key(for: writer.availability) else {
             return nil
@@ -109,10 +110,10 @@ extension KeychainFileSystem {
         } while offset < sealed.contents.count
     }
 
-    /// In bytes; to encrypt more takes longer than to let another thread receive.
+    /// The number of bytes above which encryption takes longer than waking another receiver.
     private static let shortWrite = 16_384
 
-    /// Puts bytes into the value that writers share; at its end if `offset` is nil.
+    /// Writes bytes into the value that writers share; at its end if `offset` is nil.
     func stage(
         _ data: RawSpan, at offset: Int?, of writer: FileWriter, _ state: inout ItemFile.State, by owner: LockOwner
     ) throws(Errno) {

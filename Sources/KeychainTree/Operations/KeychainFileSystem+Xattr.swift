@@ -31,9 +31,9 @@ extension KeychainFileSystem {
     ) throws(Errno) {
         try checkNamespace(name)
         let bytes = [UInt8](copying: value)
-        // The commit may take long, and the value up to 64 KiB.
+        // The commit may take long, and the value may have 64 KiB.
         request.releaseMessage()
-        // An attribute may be a part of the name.
+        // The attribute may be a part of the name.
         awaitIndexes(request)
         let node = try node(id)
         switch node.content {
@@ -77,7 +77,7 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Answered without the store: the kernel asks for these before each write (X4).
+    /// Rejects attributes without using the store, because the kernel queries them before each write (X4).
     private func checkNamespace(_ name: [UInt8]) throws(Errno) {
         guard name.starts(with: Self.namespace) else { throw .operationNotSupported }
         guard name.count > Self.namespace.count else { throw .invalidArgument }
@@ -114,13 +114,17 @@ extension KeychainFileSystem {
         return move
     }
 
-    /// A rename through setxattr: EEXIST if the name is taken; the kernel is told of both names (F10).
+    /// Renames a file through setxattr, and notifies the kernel of both names (F10).
     ///
-    /// It is told to ask again for every name, which takes no lock. `inval_entry`, for kernels that cannot be told so, waits
-    /// for the directory's lock, whose holder may wait for the file's, which setxattr holds: so that follows the answer.
+    /// The notification invalidates all names, which takes no lock. For kernels that do not support it, `inval_entry`
+    /// waits for the directory's lock, whose holder may wait for the file's, which setxattr holds: it is therefore sent
+    /// after the reply.
+    ///
+    /// - Throws: EEXIST if the name exists.
     private func relocate(_ file: ItemFile, to move: ItemPrimaryKey, _ request: inout Request) throws(Errno) {
         let caller = request.caller
-        // The kernel asks for the right to write the item, not for the rights in its directories that a rename needs.
+        // The kernel checks the permission to write the item, not the permissions in its directories that a rename
+        // needs.
         try checkOwner(caller)
         let moved = try names.withLock { (_) throws(Errno) in
             try file.state.withLock { (state) throws(Errno) in
@@ -133,7 +137,7 @@ extension KeychainFileSystem {
             .allEntries(fallback: { [self] in [moved, name(of: move)].compactMap(\.self) }))
     }
 
-    /// Returns the former name.
+    /// Moves the item. Returns the former name.
     private func relocate(
         _ state: inout ItemFile.State, to move: ItemPrimaryKey, _ caller: Caller
     ) throws(Errno) -> EntryReference? {
@@ -158,14 +162,16 @@ extension KeychainFileSystem {
             try transaction.touchDirectory(container.id)
             return directory.id
         }
-        // Committed: a lock that comes now must not make an error of it.
+        // It is committed: a lock in the meantime must not cause an error.
         let row = state.item?.directory ?? old.directory.row
         state.directory = known ?? unknownDirectory(row, move.container, group)
         take(name, in: row)
         return EntryName(old.name.bytes).map { EntryReference(parent: old.directory.node, name: $0) }
     }
 
-    /// ENOKEY for a name whose item is not available, be it as the target of a rename (L1).
+    /// Requires that the item with a name is available, such as the target of a rename (L1).
+    ///
+    /// - Throws: ENOKEY.
     private func checkNameIsReadable(_ name: CanonicalName, of primaryKey: ItemPrimaryKey) throws(Errno) {
         guard keychain.keys.mayLackKeys else { return }
         do throws(KeychainFault) {
@@ -175,11 +181,11 @@ extension KeychainFileSystem {
         } catch .interactionNotAllowed {
             throw .noKey
         } catch {
-            // Damaged: it is taken, and the commit says so.
+            // Damaged: the name exists, which the commit reports.
         }
     }
 
-    /// The directory of a service, if there is one and the kernel knows it.
+    /// Returns the directory of a service, if it exists and the kernel knows it.
     private func knownDirectory(of primaryKey: ItemPrimaryKey) throws(Errno) -> ServiceDirectory? {
         let found = try mapped { () throws(KeychainFault) in
             try keychain.directory(named: CanonicalName(service: primaryKey.service), in: primaryKey.container)
@@ -187,7 +193,7 @@ extension KeychainFileSystem {
         return found.flatMap { directory in table.withLock { $0.service(directory.id) } }
     }
 
-    /// A directory that the kernel does not know: a number that it will answer ENOENT to.
+    /// Returns a directory that the kernel does not know, with a new node ID.
     func unknownDirectory(_ row: RowID, _ key: ContainerKey, _ group: RowID) -> ServiceDirectory {
         table.withLock { table in
             if let known = table.service(row) { return known }

@@ -3,14 +3,15 @@ import Keychain
 import Synchronization
 import SystemPackage
 
-/// What Keychain Services has changed is seen in the mount at once (contract, F10); docs/protocol.md states the rules.
+/// Makes changes of Keychain Services visible in the mount immediately (contract, F10). docs/protocol.md states the
+/// rules.
 extension KeychainFileSystem {
-    /// Follows changes that have been committed, and has the kernel told before the answer.
+    /// Follows committed changes, and notifies the kernel before the reply.
     func show(_ changes: [ItemChange], _ request: inout Request) {
         guard !changes.isEmpty else { return }
         var seen = Seen()
-        // Whoever makes a name looks for it in the store and tells of it under this lock: it is seen here, or it has seen
-        // what was committed.
+        // Creating a name searches the store and notifies under this lock, so the name is either seen here, or its
+        // creator has seen the commit.
         names.withLock { _ in
             for change in changes { follow(change, &seen) }
         }
@@ -19,11 +20,11 @@ extension KeychainFileSystem {
         stalePages.drain(&request)
     }
 
-    /// What changes have come by so far.
+    /// The changes that have been applied.
     private struct Seen {
-        /// Whose attributes are not what they were.
+        /// The nodes whose attributes have changed.
         var nodes: Set<NodeID> = []
-        /// Directories by a place in them, its account left out: many changes are of one.
+        /// The directories by primary keys without account, because many changes concern one directory.
         var directories: [ItemPrimaryKey: ServiceDirectory?] = [:]
     }
 
@@ -48,7 +49,7 @@ extension KeychainFileSystem {
             return
         }
         let directory = directory(of: new, &seen)
-        // An item that nobody has used knows its directory, and that is another one now.
+        // An item that is not in use has its directory in the table, which is updated.
         if let known, let file = table.withLock({ $0.node(known.id)?.file }) {
             let primaryKey = directory ?? unknownDirectory(of: new)
             file.state.withLock { state in
@@ -59,23 +60,23 @@ extension KeychainFileSystem {
         taken(new, by: change.row, directory)
     }
 
-    /// An item is gone: its file lives on through its descriptors, as that of an unlinked one does (F6).
+    /// Detaches the file of a deleted item: only its descriptors refer to it, as for an unlinked file (F6).
     private func removed(_ row: RowID, _ known: KnownItem?) {
         guard let file = known?.file else { return table.withLock { $0.detachItem(row) } }
         file.state.withLock { state in
-            // A value that no descriptor for writing has is not to be taken for none.
+            // An unknown value of a file without a descriptor for writing must not count as none.
             let isKnown = state.openValue != nil || state.openCount > 0 && state.item?.secretCount == nil
             detach(&state, keeping: isKnown ? .kept(state.openValue) : .lost)
             stalePages.add(&state)
         }
     }
 
-    /// An item has another value or other attributes: what is known of them is read again. What somebody has staged and not
-    /// committed stays, and replaces the value when it is.
+    /// Marks the item for reading again after a change of its value or attributes. A staged, uncommitted value stays,
+    /// and replaces the new value when it is committed.
     func changed(_ state: inout ItemFile.State) {
         guard !state.isPending, !state.isDetached else { return }
         if state.stagedValue?.state.isUncommitted == false { state.stagedValue = nil }
-        state.cuts += 1
+        state.truncations += 1
         state.keptValue = nil
         state.item = nil
         if state.openCount > 0 || state.stagedValue != nil { _ = try? item(of: &state) }
@@ -87,7 +88,7 @@ extension KeychainFileSystem {
 
     // MARK: Names
 
-    /// An item has a name now that somebody may be making a file under.
+    /// Handles a pending file with the name that an item has got.
     private func taken(_ primaryKey: ItemPrimaryKey, by row: RowID, _ directory: ServiceDirectory?) {
         let name = CanonicalName(account: primaryKey.account)
         if let directory = directory?.row ?? unknownRow(of: primaryKey) { take(name, in: directory) }
@@ -104,8 +105,8 @@ extension KeychainFileSystem {
         }
     }
 
-    /// A file that somebody is making gets the item that has come to its name meanwhile, as if it had been renamed over it:
-    /// the item follows the name, and the file's contents are its value from their commit on (F5).
+    /// Gives a pending file the item that has got its name, as if the file had been renamed over it: the item follows
+    /// the name, and the file's contents become its value at their commit (F5).
     func adopt(_ item: Item, _ state: inout ItemFile.State) {
         guard let newItem = state.item, let file = table.withLock({ $0.item(state.row) }) else { return }
         state.directory.removePending(CanonicalName(account: newItem.account), state.row)
@@ -117,7 +118,8 @@ extension KeychainFileSystem {
         moveStaging(&state)
     }
 
-    /// Whether the name that a file was to get in the store belongs to an item that has come meanwhile, and is this file's now.
+    /// Returns whether the name of a pending file belongs to an item that was added in the meantime, and gives it that
+    /// item.
     func adoptTaken(_ state: inout ItemFile.State) -> Bool {
         guard state.isPending, let newItem = state.item else { return false }
         let name = CanonicalName(account: newItem.account)
@@ -128,7 +130,7 @@ extension KeychainFileSystem {
         return true
     }
 
-    /// An item of the store as its file shows it: with what is to go over to it from before it came.
+    /// Returns a stored item as its file shows it, with the attributes to be transferred to it.
     func shown(_ item: Item, _ state: borrowing ItemFile.State) -> Item {
         guard let newItem = state.adopted else { return item }
         let directory = try? keychain.directory(id: newItem.directory)
@@ -137,7 +139,7 @@ extension KeychainFileSystem {
 
     // MARK: Places
 
-    /// The directory of a place, if the kernel knows it: only there can names be in the making.
+    /// Returns the directory of a primary key if the kernel knows it: only there can names be pending.
     private func shownDirectory(of primaryKey: ItemPrimaryKey) -> ServiceDirectory? {
         guard
             let directory = try? keychain.directory(
@@ -146,14 +148,14 @@ extension KeychainFileSystem {
         return table.withLock { $0.service(directory.id) }
     }
 
-    /// The row of a directory that the kernel does not know, if names that were freed in it may be remembered.
+    /// Returns the row of a directory that the kernel does not know, if names freed in it may be recorded.
     private func unknownRow(of primaryKey: ItemPrimaryKey) -> RowID? {
         guard freedNames.withLock({ $0.count }) > 0 else { return nil }
         let found = try? keychain.directory(named: CanonicalName(service: primaryKey.service), in: primaryKey.container)
         return found?.id
     }
 
-    /// The directory of a place that the kernel does not know.
+    /// Returns the directory of a primary key that the kernel does not know.
     private func unknownDirectory(of primaryKey: ItemPrimaryKey) -> ServiceDirectory? {
         guard
             let directory = try? keychain.directory(
@@ -163,7 +165,7 @@ extension KeychainFileSystem {
         return unknownDirectory(directory.id, primaryKey.container, container?.parent ?? .none)
     }
 
-    /// For kernels that cannot be told to ask again for all names: those that have come or gone.
+    /// Returns the added and removed names, for kernels without a notification that invalidates all names.
     private func names(of changes: [ItemChange]) -> [EntryReference] {
         var found: Set<EntryReference> = []
         for change in changes where change.old != change.new {
@@ -174,8 +176,8 @@ extension KeychainFileSystem {
         return Array(found)
     }
 
-    /// The item's own name where the kernel knows the directory; else that of the first directory on the way that it does not
-    /// know, and may take for absent.
+    /// Returns the item's own name if the kernel knows the directory; otherwise that of the first unknown directory on
+    /// the path, which the kernel may have cached as absent.
     func name(of primaryKey: ItemPrimaryKey) -> EntryReference? {
         let name: [UInt8]
         let parent: NodeID
@@ -194,7 +196,8 @@ extension KeychainFileSystem {
 }
 
 extension Transaction {
-    /// An item with what was set on a name before the item came to it, as if the file had been renamed over it (F5).
+    /// Returns an item with the attributes that were set on a pending name before the item got it, as if the file had
+    /// been renamed over it (F5).
     func bringing(_ newItem: Item?, to item: Item) throws(KeychainFault) -> Item {
         guard let newItem else { return item }
         return item.taking(newItem, sourceDefault: try defaultProtection(newItem))

@@ -6,7 +6,9 @@ import SystemPackage
 
 /// The control file `rpc` (contract, section 9): docs/protocol.md describes it.
 extension KeychainFileSystem {
-    /// EINVAL for who could not read an answer: what he writes would never be carried out.
+    /// Opens the file.
+    ///
+    /// - Throws: EINVAL for a descriptor that cannot read a response: requests written to it would never be executed.
     func openExchange(_ flags: OpenFlags, _ caller: Caller) throws(Errno) -> OpenFileInfo {
         guard let requests else { throw .noSuchFileOrDirectory }
         guard flags.isReadable else { throw .invalidArgument }
@@ -23,9 +25,9 @@ extension KeychainFileSystem {
         return data.byteCount
     }
 
-    /// Carries out the request, if that has not been done, and gives the next bytes of its answer.
+    /// Executes the request, unless that has been done, and returns the next bytes of its response.
     ///
-    /// ENODEV for the page cache (sendfile, mmap): it would keep the answer, and ask more than once.
+    /// - Throws: ENODEV for the page cache (sendfile, mmap), which would retain the response, and read more than once.
     func read(
         _ exchange: RPCHandle, size: Int, owner: LockOwner?, _ request: inout Request,
         _ body: (inout Request, RawSpan) -> Void
@@ -48,8 +50,8 @@ extension KeychainFileSystem {
         }
     }
 
-    /// Carries out a request, once: whatever becomes of its answer, what it has changed is told. Others are served meanwhile
-    /// where it takes longer than a look-up.
+    /// Executes a request once. Its changes are shown regardless of its response. Other requests are served in the
+    /// meantime if it takes longer than a lookup.
     private func respond(
         to work: RPCHandle.ReadAction, of exchange: RPCHandle, _ request: inout Request
     ) throws(Errno) -> PartialAnswer {
@@ -64,7 +66,7 @@ extension KeychainFileSystem {
                 show(changes, &request)
                 return PartialAnswer(source: source)
             } catch .allocate {
-                // Nothing has been done.
+                // The request has not been executed.
                 exchange.putBack(work)
                 throw .noMemory
             } catch {

@@ -4,41 +4,41 @@ import SecretCrypto
 import Synchronization
 import SystemPackage
 
-/// An open `rpc` file: a request as it is collected, then its answer as it is read; one at a time.
+/// An open `rpc` file: a request while it is collected, then its response while it is read; one at a time.
 ///
-/// Both are kept sealed under a key that a lock wipes; what a lock takes away is told once, as ENOKEY. A duplicate of the
-/// descriptor, in another process too, is the same exchange. No lock of the tree is taken under its own.
+/// Both are sealed under a key that a lock wipes. The loss is reported once, as ENOKEY. A duplicate of the descriptor,
+/// even in another process, shares the state. No lock of the tree is acquired while its own is locked.
 final class RPCHandle: Sendable {
-    /// What the last request has come to.
+    /// The state of the last request.
     enum Stage {
-        /// It is being written, or there is none.
+        /// The request is being written, or there is no request.
         case collecting
-        /// All of it is there; the next read carries it out.
-        case whole(StagedSnapshot)
-        /// A thread is carrying it out, or making the next bytes of its answer.
+        /// The request is complete; the next read executes it.
+        case complete(StagedSnapshot)
+        /// A thread is executing it, or generating the next bytes of its response.
         case busy
         case responding(PartialAnswer)
     }
 
     struct State: ~Copyable {
         var stage = Stage.collecting
-        /// While collecting; nil where nothing has been written.
+        /// The bytes collected; nil if none have been written.
         var collected: SealedBuffer?
-        /// Of the whole request in bytes, once it can be told.
+        /// The length of the complete request in bytes, once it is known.
         var length: Int?
-        /// A lock has taken away what nobody has been told of yet.
+        /// Whether a lock has wiped data and that has not been reported yet.
         var isLost = false
     }
 
     private let state = Mutex(State())
     private let service: any RPCBackend
     private let keys: StagedValueKeys
-    /// What it keeps is charged to it: the share of the user who opened it.
+    /// The share of the user who opened the file, to which its memory is charged.
     private let share: MemoryBudget.Share
 
-    /// In bytes; to read a longer one takes its time.
+    /// The number of bytes above which reading a request takes time.
     private static let shortRequest = 8 << 10
-    /// In bytes; no request is longer. What the service refuses is much shorter.
+    /// The maximum length of a request in bytes. The backend refuses much shorter ones.
     private static let limit = 1 << 30
 
     init(service: any RPCBackend, keys: StagedValueKeys, share: MemoryBudget.Share) {
@@ -47,30 +47,30 @@ final class RPCHandle: Sendable {
         self.keys = keys
     }
 
-    /// What it holds, in bytes.
+    /// The memory of the handle in bytes.
     var weight: Int {
         state.withLock { state in
             switch state.stage {
             case .collecting: state.collected?.count ?? 0
-            case .whole(let request): request.contents.count
+            case .complete(let request): request.contents.count
             case .busy: 0
             case .responding(let response): response.rest?.contents.count ?? 0
             }
         }
     }
 
-    /// After a lock: what has been written and not carried out, or not been answered yet, is gone.
+    /// Discards a request that has not been executed or answered yet, after a lock.
     func discard() {
-        state.withLock { $0.lose() }
+        state.withLock { $0.discard() }
     }
 
     // MARK: Writing
 
     /// Collects bytes of a request: all of them, or none and an error.
     ///
-    /// - Throws: EBUSY until the answer to the last one has been read to its end. EMSGSIZE for a request that is too long, or
-    ///   longer than it says, EINVAL for what is none, ENOKEY after a lock, ENOMEM, ENOSPC: what was collected is dropped with these,
-    ///   and the next write begins a request.
+    /// - Throws: EBUSY until the last response has been read completely. EMSGSIZE for a request that is too long, or
+    ///   longer than it states; EINVAL for an invalid one; ENOKEY after a lock; ENOMEM; ENOSPC. These errors drop the
+    ///   collected bytes, and the next write begins a request.
     func write(_ data: RawSpan) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             try state.throwIfDiscarded()
@@ -103,10 +103,10 @@ final class RPCHandle: Sendable {
             return
         }
         state.length = nil
-        state.stage = .whole(StagedSnapshot(bytes))
+        state.stage = .complete(StagedSnapshot(bytes))
     }
 
-    /// Of the whole request, as far as its first bytes tell.
+    /// Returns the length of the complete request, if its first bytes state it.
     private func length(of collected: borrowing SealedBuffer, _ data: RawSpan) throws(Errno) -> Int? {
         let count = collected.count
         guard count > 0 else { return try service.length(ofRequestBeginning: data) }
@@ -125,17 +125,17 @@ final class RPCHandle: Sendable {
 
     // MARK: Reading
 
-    /// What a read has to do.
+    /// The action of a read.
     enum ReadAction {
-        /// Nothing: nobody has asked anything.
+        /// None: there is no request.
         case none
         case execute(StagedSnapshot)
         case resume(PartialAnswer)
     }
 
-    /// Gives a read its work. Whoever gets some ends it with ``finish(_:)``; nobody else gets any meanwhile.
+    /// Assigns an action to a read, which must end it with ``finish(_:)``. Other reads get none before.
     ///
-    /// - Throws: EAGAIN while the request is not whole, EBUSY while another thread is at it, ENOKEY after a lock.
+    /// - Throws: EAGAIN while the request is incomplete; EBUSY while another thread has an action; ENOKEY after a lock.
     func begin() throws(Errno) -> ReadAction {
         try state.withLock { (state) throws(Errno) -> ReadAction in
             try state.throwIfDiscarded()
@@ -144,7 +144,7 @@ final class RPCHandle: Sendable {
                 guard state.collected == nil else { throw .resourceTemporarilyUnavailable }
                 return .none
             case .busy: throw .resourceBusy
-            case .whole(let request):
+            case .complete(let request):
                 state.stage = .busy
                 return .execute(request)
             case .responding(let response):
@@ -154,28 +154,31 @@ final class RPCHandle: Sendable {
         }
     }
 
-    /// What is left of the work: nil if the answer has ended, or its rest is lost. A lock that came meanwhile takes it away.
+    /// Ends an action with the rest of the response: nil if it has ended or is lost. A lock in the meantime discards
+    /// it.
     func finish(_ left: PartialAnswer?) {
         putBack(left.map { .resume($0) } ?? .none)
     }
 
-    /// The work has not been done: the next read gets it.
+    /// Returns an action that has not been executed, for the next read.
     func putBack(_ work: ReadAction) {
         state.withLock { state in
             switch work {
             case .none: state.stage = .collecting
-            case .execute(let request): state.stage = .whole(request)
+            case .execute(let request): state.stage = .complete(request)
             case .resume(var response):
                 response.charge = share.force(response.heldBytes)
                 state.stage = .responding(response)
             }
             guard state.isLost else { return }
             state.isLost = false
-            state.lose()
+            state.discard()
         }
     }
 
-    /// Carries out a request. `allocate` while answers that are not read yet take too much memory.
+    /// Executes a request.
+    ///
+    /// - Throws: `allocate` while unread responses use too much memory.
     func respond(
         to request: StagedSnapshot, from caller: Caller, willWait: () -> Void
     ) throws(KeychainFault) -> (changes: [ItemChange], response: any RPCResponse) {
@@ -184,7 +187,7 @@ final class RPCHandle: Sendable {
         return try service.respond(to: request.contents, from: caller, willWait: willWait)
     }
 
-    /// Makes at most `size` bytes of an answer, and tells what is left of it then.
+    /// Generates at most `size` bytes of a response. Returns them with the rest.
     func next(_ size: Int, of response: PartialAnswer) throws(KeychainFault) -> ResponseChunk {
         if let rest = response.rest {
             let bytes: SecretBytes = try rest.contents.slab(at: response.offset, size: size)
@@ -216,21 +219,23 @@ final class RPCHandle: Sendable {
 }
 
 extension RPCHandle.State {
-    /// Drops what has been collected: a request begins with the next write.
+    /// Drops the collected bytes: the next write begins a request.
     mutating func begin() {
         stage = .collecting
         collected = nil
         length = nil
     }
 
-    /// What there is is gone, and somebody has to be told; what a thread is at, when it has done with it.
-    mutating func lose() {
+    /// Discards all data, which must be reported; data in use by a thread when that has ended.
+    mutating func discard() {
         if case .collecting = stage, collected == nil { return }
         isLost = true
         guard case .busy = stage else { return begin() }
     }
 
-    /// ENOKEY, once, for what a lock has taken away.
+    /// Reports once that a lock has discarded data.
+    ///
+    /// - Throws: ENOKEY.
     mutating func throwIfDiscarded() throws(Errno) {
         guard isLost else { return }
         if case .busy = stage { return }
@@ -239,19 +244,19 @@ extension RPCHandle.State {
     }
 }
 
-/// What is left of an answer: bytes that were made and not read yet, then what its source makes.
+/// The rest of a response: generated bytes that have not been read, then those of its source.
 struct PartialAnswer: Sendable {
     let source: any RPCResponse
     var rest: StagedSnapshot?
-    /// Of ``rest``, where it goes on.
+    /// The offset in ``rest`` of the next byte.
     var offset = 0
-    /// For ``heldBytes``, while the answer waits to be read.
+    /// The charge for ``heldBytes``, while the response waits to be read.
     var charge: MemoryCharge?
 
-    /// About how much memory it takes, in bytes.
+    /// An estimate of the memory in bytes.
     var heldBytes: Int { source.heldBytes + (rest?.contents.count ?? 0) }
 
-    /// Nil where there is nothing left.
+    /// Returns the rest after `count` bytes; nil if nothing remains.
     func advanced(by count: Int) -> PartialAnswer? {
         var next = self
         next.offset += count
@@ -259,14 +264,14 @@ struct PartialAnswer: Sendable {
         return next.ifAny
     }
 
-    /// Nil where there is nothing left.
+    /// This response; nil if nothing remains.
     var ifAny: PartialAnswer? { rest == nil && source.hasEnded ? nil : self }
 }
 
-/// What one read gets of an answer.
+/// The part of a response for one read.
 struct ResponseChunk: ~Copyable {
-    /// Nil at its end.
+    /// The bytes; nil at its end.
     let bytes: SecretBytes?
-    /// Nil if that was all.
+    /// The rest; nil if nothing remains.
     let left: PartialAnswer?
 }

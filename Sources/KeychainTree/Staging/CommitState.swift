@@ -1,27 +1,28 @@
 import FileSystemCore
 import SystemPackage
 
-/// When a staged value is committed, refused or dropped: the rules of F1 as a pure value.
+/// Decides when a staged value is committed, refused or dropped: the rules of F1 as a value type without side effects.
 ///
-/// One per staged value, shared by all descriptors of the item. It is told what happened and says what to do.
+/// One per staged value, shared by all descriptors of the item. Callers report events, and execute its decisions.
 struct CommitState: Equatable, Sendable {
-    /// There is something to commit: a creation, a truncation or a write.
+    /// Whether there is something to commit: a creation, a truncation or a write.
     private(set) var isUncommitted = false
-    /// A caller died, or a write was refused, and nobody has taken the value up since.
+    /// Whether a caller died or a write was refused, without a later write that continues the value.
     private(set) var isAbandoned = false
-    /// Somebody has used the descriptor that the open has made: a process that is killed while it is in open(2) never gets
-    /// it, and the last close comes without a FLUSH.
+    /// Whether the descriptor of the open has been used. A process that is killed in open(2) never gets it, and its
+    /// last close has no FLUSH.
     private var isUsed = false
-    /// Who has written or truncated since the last commit.
+    /// The lock owners that have written or truncated since the last commit.
     private var writers: Set<LockOwner> = []
-    /// Somebody has whom the kernel does not name (copy_file_range): every close might be theirs.
+    /// Whether a caller has written without a lock owner in the request (copy_file_range), so that every close may be
+    /// its own.
     private var hasUnknownWriter = false
     /// The error of a refused write, which close repeats.
     private var refusal: Errno?
-    /// The error of the last commit, which every close tries to get over.
+    /// The error of the last commit, which every close retries.
     private var failure: Errno?
 
-    /// What FLUSH or the last close comes to.
+    /// The decision at a FLUSH or the last close.
     enum Decision: Equatable {
         case nothing
         case commit
@@ -29,21 +30,21 @@ struct CommitState: Equatable, Sendable {
         case fail(Errno)
     }
 
-    /// Whether a FLUSH has anything to decide on: there is no need to ask about its caller otherwise.
+    /// Whether a FLUSH requires a decision; otherwise its caller need not be determined.
     var needsFlush: Bool { isUncommitted || refusal != nil }
 
-    /// Whether somebody stands by what was written: a rename commits it (F5). Not what was abandoned, and not an O_TRUNC
-    /// before its first byte, which may yet be taken back.
+    /// Whether a rename commits the value (F5): it has been written. Not an abandoned value, and not one after O_TRUNC
+    /// without a write, which may still be undone.
     var isWritten: Bool {
         isUncommitted && !isAbandoned && (!writers.isEmpty || hasUnknownWriter || failure != nil)
     }
 
-    /// O_CREAT made the name, or O_TRUNC emptied the value: to be committed, but at the last close only.
+    /// Records that O_CREAT created the name, or O_TRUNC emptied the value: committed at the last close only.
     mutating func opened() {
         isUncommitted = true
     }
 
-    /// A write or an ftruncate succeeded.
+    /// Records a successful write or ftruncate.
     mutating func changed(by owner: LockOwner) {
         isUncommitted = true
         isUsed = true
@@ -51,13 +52,13 @@ struct CommitState: Equatable, Sendable {
         takeUp()
     }
 
-    /// A write failed (EFBIG, ENOSPC, ENOMEM, …): what is staged is not what the caller wanted.
+    /// Records a failed write (EFBIG, ENOSPC, ENOMEM, …): the staged value is not the intended one.
     mutating func refused(with error: Errno) {
         refusal = error
         isAbandoned = true
     }
 
-    /// A descriptor is being closed.
+    /// Decides at the close of a descriptor.
     mutating func flush(by owner: LockOwner, callerIsDying: Bool) -> Decision {
         guard needsFlush else { return .nothing }
         isUsed = true
@@ -70,7 +71,7 @@ struct CommitState: Equatable, Sendable {
         return writers.contains(owner) || hasUnknownWriter || failure != nil ? .commit : .nothing
     }
 
-    /// fsync or fdatasync, by anybody.
+    /// Decides at an fsync or fdatasync of any caller.
     mutating func sync() -> Decision {
         takeUp()
         guard isUncommitted else { return .nothing }
@@ -78,7 +79,7 @@ struct CommitState: Equatable, Sendable {
         return .commit
     }
 
-    /// The last descriptor is gone; nobody hears of an error.
+    /// Decides at the last close, which cannot report an error.
     func lastClose() -> Decision {
         guard isUncommitted else { return .nothing }
         return isAbandoned || !isUsed ? .drop : .commit

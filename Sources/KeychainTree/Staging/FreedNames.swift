@@ -1,26 +1,28 @@
-/// Names that have just been freed, and what they stood for: when one that is taken again is the same item (F5).
+/// The recently freed names and the items they referred to. Decides whether an item created under such a name continues
+/// the former item (F5).
 ///
-/// A pure value: it is told who did what, and when. It keeps a bounded number of names, for a bounded time.
+/// A value type without side effects: callers pass the process and the time. The number of names and their lifetime are
+/// bounded.
 struct FreedNames<Former: Sendable>: Sendable {
-    /// What is remembered of one name.
+    /// The entry of one name.
     struct Entry: Sendable {
-        /// Stands for the name and its directory, and tells nothing of either.
+        /// Identifies the name and its directory without revealing them.
         let tag: [UInt8]
         let process: ProcessIdentity
-        /// The last moment at which it can be taken.
+        /// The last time at which it can be reused.
         let deadline: Duration
         let former: Former
-        /// What `former` needs, in bytes.
+        /// The memory of `former` in bytes.
         let weight: Int
     }
 
-    /// How long a name can be taken again.
+    /// The lifetime of an entry.
     static var lifetime: Duration { .seconds(10) }
 
-    /// The most names, and the most bytes of all together; the oldest go first.
+    /// The maximum number of names, and the maximum memory of all together in bytes. The oldest are removed first.
     let countLimit: Int
     let weightLimit: Int
-    /// In the order in which they were freed.
+    /// The entries in the order in which they were freed.
     private var entries: [Entry] = []
 
     init(countLimit: Int = 64, weightLimit: Int = 512 << 10) {
@@ -32,7 +34,7 @@ struct FreedNames<Former: Sendable>: Sendable {
 
     func contains(_ tag: [UInt8]) -> Bool { entries.contains { $0.tag == tag } }
 
-    /// A process has freed a name.
+    /// Records a name that a process has freed.
     mutating func free(
         _ tag: [UInt8], by process: ProcessIdentity, leaving former: Former, weight: Int, at now: Duration
     ) {
@@ -40,9 +42,9 @@ struct FreedNames<Former: Sendable>: Sendable {
             Entry(tag: tag, process: process, deadline: now + Self.lifetime, former: former, weight: weight), at: now)
     }
 
-    /// A name has been taken: what it stood for, if the same process had freed it, and not too long ago.
+    /// Removes a name that is created again. Returns its entry if the same process has freed it recently.
     ///
-    /// Whoever takes it, nobody else can any more.
+    /// Afterwards no other process can continue the former item.
     mutating func take(_ tag: [UInt8], by process: ProcessIdentity?, at now: Duration) -> Entry? {
         removeExpired(at: now)
         guard let index = entries.firstIndex(where: { $0.tag == tag }) else { return nil }
@@ -50,7 +52,7 @@ struct FreedNames<Former: Sendable>: Sendable {
         return entry.process == process ? entry : nil
     }
 
-    /// Taking it has come to nothing: the name is free again, until the same moment.
+    /// Restores an entry after a failed creation, with the same deadline.
     mutating func putBack(_ entry: Entry, at now: Duration) {
         entries.removeAll { $0.tag == entry.tag }
         removeExpired(at: now)
@@ -62,7 +64,7 @@ struct FreedNames<Former: Sendable>: Sendable {
         }
     }
 
-    /// Whatever the name stood for, it does no more.
+    /// Removes the entry of a name.
     mutating func forget(_ tag: [UInt8]) {
         entries.removeAll { $0.tag == tag }
     }

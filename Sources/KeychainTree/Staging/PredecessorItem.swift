@@ -1,13 +1,13 @@
 import Keychain
 import SecretCrypto
 
-/// The item that a freed name stood for: its attributes, sealed under a key in the arena that a lock wipes (H1, H2).
+/// The item that a freed name referred to: its attributes, sealed under a key in the arena that a lock wipes (H1, H2).
 final class PredecessorItem: Sendable {
     private let metadata: SealedBuffer
     private let directory: RowID
     private let version: Int64
     let protection: ProtectionClass
-    /// Where it lives on, if its name was freed by a rename.
+    /// The row under which it continues, if its name was freed by a rename.
     let row: RowID?
 
     private static let limit = 1 << 20
@@ -21,10 +21,12 @@ final class PredecessorItem: Sendable {
         self.row = row
     }
 
-    /// In bytes.
+    /// The memory in bytes.
     var weight: Int { metadata.count }
 
-    /// The item as it was when its name was freed; `interactionNotAllowed` after a lock.
+    /// Returns the item at the time when its name was freed.
+    ///
+    /// - Throws: `interactionNotAllowed` after a lock.
     func item() throws(KeychainFault) -> Item {
         let plaintext: SecretBytes = try metadata.slab(at: 0, size: metadata.count)
         return try MetadataCodec.decode(
@@ -34,15 +36,15 @@ final class PredecessorItem: Sendable {
 
 typealias FreedName = FreedNames<PredecessorItem>.Entry
 
-/// What a new item takes over from the one that its name stood for (F5).
+/// The attributes that a new item inherits from the predecessor of its name (F5).
 struct Inheritance: Sendable {
     let item: Item
-    /// Where the former item lives on: it is to get a new reference.
+    /// The row under which the former item continues; it gets a new reference.
     let row: RowID?
 }
 
 extension Item {
-    /// A new item that goes on with a former one: as a file that is renamed over an item does.
+    /// Returns a new item that continues a former one, like a file that is renamed over an item.
     func succeeding(_ former: Item, default protection: ProtectionClass) -> Item {
         var item = self
         (item.attributes, item.extraAttributes) = (former.attributes, former.extraAttributes)
@@ -55,12 +57,12 @@ extension Item {
 }
 
 extension Transaction {
-    /// A new item that goes on with a former one, which gets a reference of its own if it lives on elsewhere.
+    /// Returns a new item that continues a former one. The former item gets a new reference if it continues elsewhere.
     ///
-    /// Where that one cannot be changed now, or its reference has gone on to yet another one, the new one is a new item: no
-    /// two have the same reference.
+    /// If it cannot be changed now, or its reference has passed to yet another item, the new item does not continue it,
+    /// because references are unique.
     func succeed(_ inheritance: Inheritance?, with item: Item) throws(KeychainFault) -> Item {
-        // It may be the former item itself that comes back.
+        // The former item itself may be restored.
         guard let inheritance, inheritance.item.persistentReference != item.persistentReference else { return item }
         let former = inheritance.item
         if let row = inheritance.row {
@@ -75,7 +77,7 @@ extension Transaction {
         return item.succeeding(former, default: try defaultProtection(item))
     }
 
-    /// The class that an item does not list where it lies.
+    /// Returns the class that an item does not list in its directory.
     func defaultProtection(_ item: Item) throws(KeychainFault) -> ProtectionClass {
         try directory(id: item.directory)?.defaultProtection ?? .whenUnlocked
     }

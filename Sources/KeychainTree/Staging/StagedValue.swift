@@ -3,9 +3,9 @@ import Keychain
 import SecretCrypto
 import Synchronization
 
-/// A value that is being written, with the rules of when it counts.
+/// A value that is being written, with the rules of its commit.
 ///
-/// Belongs to one ``ItemFile`` and is used under its lock; its own lock comes after that one.
+/// Belongs to one ``ItemFile`` and is used while that is locked; its own lock is acquired afterwards.
 final class StagedValue: Sendable {
     private struct Fields: ~Copyable {
         var contents: SealedBuffer
@@ -15,49 +15,51 @@ final class StagedValue: Sendable {
     }
 
     struct Times: Sendable {
-        /// mtime as it will be committed.
+        /// The modification time that will be committed.
         var modification: KeychainDate
-        /// ctime as everyone sees it meanwhile.
+        /// The change time that all processes see until then.
         var change: KeychainDate
     }
 
     private let fields: Mutex<Fields>
-    /// A slab's worth of plaintext at a time passes from a committed value into a staged one.
+    /// The number of bytes of plaintext that are copied at a time, which fit into a slab.
     private static let copySize = 16_384
 
-    /// Empty, under the key of `availability`. `limit` is the longest value in bytes.
+    /// Creates an empty value under the key of `availability`.
+    ///
+    /// - Parameter limit: The maximum size in bytes.
     init(key: RevocableSecret, availability: ProtectionClass.Availability, limit: Int, now: KeychainDate) {
         let times = Times(modification: now, change: now)
         fields = Mutex(
             Fields(contents: SealedBuffer(key: key, limit: limit), times: times, availability: availability))
     }
 
-    /// In bytes.
+    /// The size in bytes.
     var count: Int { fields.withLock { $0.contents.count } }
 
     var state: CommitState { fields.withLock { $0.state } }
 
     var times: Times { fields.withLock { $0.times } }
 
-    /// Whose key it is kept under.
+    /// The availability whose key it is kept under.
     var availability: ProtectionClass.Availability { fields.withLock { $0.availability } }
 
-    /// Something happened to the value: what is to be done about it.
+    /// Reports an event. Returns the decision.
     func note<Decision: Sendable>(_ event: (inout CommitState) -> Decision) -> Decision {
         fields.withLock { event(&$0.state) }
     }
 
-    /// The contents have changed.
+    /// Records a change of the contents.
     func touch(_ now: KeychainDate) {
         fields.withLock { $0.times = Times(modification: now, change: now) }
     }
 
-    /// utimens(2).
+    /// Sets the modification time: utimens(2).
     func setModificationTime(_ time: KeychainDate) {
         fields.withLock { $0.times.modification = time }
     }
 
-    /// Takes over the first `count` bytes of a committed value, or all.
+    /// Copies the first `count` bytes of a committed value, or all.
     func load(_ secret: SealedSecret, upTo count: Int, charging share: MemoryBudget.Share) throws(KeychainFault) {
         let count = min(count, secret.count)
         var offset = 0
@@ -68,7 +70,7 @@ final class StagedValue: Sendable {
         }
     }
 
-    /// Keeps the value under another key: the class of its item has changed.
+    /// Moves the value under another key, after a change of the item's class.
     func move(to key: RevocableSecret, of availability: ProtectionClass.Availability) throws(KeychainFault) {
         do throws(CryptoError) {
             try fields.withLock { (fields) throws(CryptoError) in
@@ -80,12 +82,14 @@ final class StagedValue: Sendable {
         }
     }
 
-    /// The value as it is now: what an open for reading of an uncommitted name keeps. It shares the memory.
+    /// Returns the present value, which an open for reading of a pending name retains. Shares the memory.
     func snapshot() -> StagedSnapshot {
         fields.withLock { StagedSnapshot($0.contents.snapshot()) }
     }
 
-    /// `diskFull` if the share has no room for what is new.
+    /// Writes data.
+    ///
+    /// - Throws: `diskFull` if the share is exhausted.
     func write(_ data: RawSpan, at offset: Int, charging share: MemoryBudget.Share) throws(KeychainFault) {
         do throws(CryptoError) {
             try fields.withLock { (fields) throws(CryptoError) in
@@ -104,7 +108,7 @@ final class StagedValue: Sendable {
         }
     }
 
-    /// At most `size` bytes from `offset`, in locked memory; empty at the end.
+    /// Reads at most `size` bytes from `offset` into locked memory; empty at the end.
     func read(at offset: Int, size: Int) throws(KeychainFault) -> SecretBytes {
         try fields.withLock { (fields) throws(KeychainFault) in try fields.contents.slab(at: offset, size: size) }
     }
@@ -114,14 +118,14 @@ final class StagedValue: Sendable {
         try fields.withLock { (fields) throws(KeychainFault) in
             var item = item
             item.file.modificationTime = fields.times.modification
-            // A new item has no row yet whose date could be moved on: what everyone has seen is not taken back (F8).
+            // A new item has no row with a date yet; times that processes have seen must not decrease (F8).
             item.modificationDate = max(item.modificationDate, fields.times.change)
             return try transaction.save(item, secret: fields.contents)
         }
     }
 }
 
-/// One value of a name that had not been committed when it was opened for reading.
+/// The value of a pending name at the time of an open for reading.
 final class StagedSnapshot: Sendable {
     let contents: SealedBuffer
 
@@ -131,7 +135,8 @@ final class StagedSnapshot: Sendable {
 }
 
 extension SealedBuffer {
-    /// At most `size` bytes from `offset`, in locked memory; empty at the end, where a lock has it throw all the same.
+    /// Reads at most `size` bytes from `offset` into locked memory; empty at the end, where it throws after a lock as
+    /// well.
     func slab(at offset: Int, size: Int) throws(KeychainFault) -> SecretBytes {
         do throws(CryptoError) {
             var slab = try SecretBytes(count: max(0, min(size, count - offset)))
@@ -145,7 +150,8 @@ extension SealedBuffer {
 }
 
 extension SealedSecret {
-    /// At most `size` bytes from `offset`, in locked memory; empty at the end, where a lock has it throw all the same.
+    /// Reads at most `size` bytes from `offset` into locked memory; empty at the end, where it throws after a lock as
+    /// well.
     func slab(at offset: Int, size: Int) throws(KeychainFault) -> SecretBytes {
         var slab: SecretBytes
         do throws(CryptoError) {

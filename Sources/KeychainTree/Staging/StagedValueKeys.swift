@@ -2,11 +2,11 @@ import Keychain
 import SecretCrypto
 import Synchronization
 
-/// The random keys that staged values are kept under: one per availability, so that a lock can take them away.
+/// The random keys of staged values: one per availability, so that a lock can wipe them.
 final class StagedValueKeys: Sendable {
     private let keys = Mutex<[ProtectionClass.Availability: RevocableSecret]>([:])
 
-    /// The key for values of that availability, made when first asked for.
+    /// Returns the key for values of that availability; creates it if necessary.
     func key(for availability: ProtectionClass.Availability) throws(KeychainFault) -> RevocableSecret {
         do {
             return try keys.withLock { (keys) throws(CryptoError) in
@@ -20,7 +20,7 @@ final class StagedValueKeys: Sendable {
         }
     }
 
-    /// Wipes the key: what is staged under it is noise from now on.
+    /// Wipes the key, which makes the values under it unreadable.
     func revoke(_ availability: ProtectionClass.Availability) {
         keys.withLock { $0.removeValue(forKey: availability) }?.revoke()
     }

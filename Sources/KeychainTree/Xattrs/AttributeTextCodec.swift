@@ -1,9 +1,9 @@
 package import Keychain
 
-/// Attribute values as the bytes of an extended attribute (X2).
+/// The encoding of attribute values as bytes of extended attributes (X2).
 ///
-/// Strings as UTF-8, numbers decimal, booleans `0` and `1`, dates RFC 3339, enumerations by the constant's suffix, data
-/// as it is. Reading back also takes the constant's full name and its four-character code.
+/// Strings are UTF-8, numbers decimal, booleans `0` and `1`, dates RFC 3339, enumerations the constant's suffix, data
+/// unchanged. Decoding also accepts the constant's full name and its four-character code.
 package enum AttributeTextCodec {
     package static func encode(_ value: AttributeValue, for key: AttributeKey) -> [UInt8] {
         switch (key.definition.kind, value) {
@@ -15,7 +15,7 @@ package enum AttributeTextCodec {
         }
     }
 
-    /// Nil for a value that the attribute cannot hold; `current` is what it holds now.
+    /// Decodes a value; nil if the attribute cannot have it. `current` is the present value.
     package static func decode(_ bytes: [UInt8], for key: AttributeKey, current: AttributeValue?) -> AttributeValue? {
         let definition = key.definition
         switch definition.kind {
@@ -31,7 +31,7 @@ package enum AttributeTextCodec {
         }
     }
 
-    /// The protection class that a text names, be it by the file protection that means the same (L3).
+    /// Returns the protection class that a text names, possibly as the equivalent file protection (L3).
     static func protection(_ text: String) -> ProtectionClass? {
         let suffix = text.dropPrefix(AttributeKey.accessible.definition.name)
         let fileProtection = text.dropPrefix("NSFileProtection")
@@ -63,7 +63,7 @@ package enum AttributeTextCodec {
 
     private static func code(of text: String, _ name: String, in table: [(suffix: String, code: String)]) -> [UInt8] {
         let suffix = text.dropPrefix(name)
-        // Byte by byte: texts can be equal that are not the same (a Kelvin sign and K).
+        // Compared by bytes, because different texts can be equal (a Kelvin sign and K).
         return Array((table.first { $0.suffix.utf8.elementsEqual(suffix.utf8) }?.code ?? text).utf8)
     }
 }

@@ -1,6 +1,6 @@
 package import Keychain
 
-/// Dates as text: RFC 3339 in UTC, with as many digits of the second as it takes.
+/// Dates as text: RFC 3339 in UTC, with the necessary number of digits of the second.
 package enum DateText {
     private static let secondsPerDay: Int64 = 86_400
 
@@ -18,8 +18,8 @@ package enum DateText {
         return text + "Z"
     }
 
-    /// Accepts any RFC 3339 date-time, with `Z` or a numeric offset; nil for anything else, and for what UTC has not in the
-    /// years 0000 to 9999: it could not be written so.
+    /// Parses any RFC 3339 date-time, with `Z` or a numeric offset. Returns nil for other text, and for dates outside
+    /// of the years 0000 to 9999 in UTC, which could not be encoded again.
     static func decode(_ text: String) -> KeychainDate? {
         let pattern = /(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))/
             .asciiOnlyDigits()
@@ -46,7 +46,8 @@ package enum DateText {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// Proleptic Gregorian; the year begins in March here, so that the leap day is its last.
+    /// Returns the number of days in the proleptic Gregorian calendar. The year begins in March here, so that the leap
+    /// day is its last.
     private static func days(fromYear year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted.dividing(by: 400)
@@ -68,7 +69,7 @@ package enum DateText {
 }
 
 extension Int64 {
-    /// Division that rounds down, so that the remainder is never negative.
+    /// Divides, rounding down, so that the remainder is never negative.
     fileprivate func dividing(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

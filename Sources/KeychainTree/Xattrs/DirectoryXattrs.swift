@@ -2,22 +2,24 @@ import FileSystemCore
 import Keychain
 import SystemPackage
 
-/// A service directory's attributes as extended attributes (X5): what its name stands for, and the class of new items.
+/// A service directory's attributes as extended attributes (X5): the attributes in its name, and the default class of new items.
 struct DirectoryXattrs {
     let service: ServiceKey
     let container: ContainerKey
     let defaultProtection: ProtectionClass
-    /// What a new directory beside it would have.
+    /// The default class of a new directory with the same parent.
     let inheritedProtection: ProtectionClass
 
     private var itemClass: ItemClass { container.itemClass }
 
-    /// The default class, unless it and that of a new directory are WhenUnlocked: so that a copy has it too.
+    /// Returns the default class, unless it and that of a new directory are WhenUnlocked, so that a copy gets it, too.
     func list() -> [[UInt8]] { isListed ? [XattrName.name(of: .accessible)] : [] }
 
     private var isListed: Bool { defaultProtection != .whenUnlocked || inheritedProtection != .whenUnlocked }
 
-    /// ENODATA for what the name does not stand for.
+    /// Returns an attribute.
+    ///
+    /// - Throws: ENODATA if the name does not contain it.
     func get(_ name: [UInt8]) throws(Errno) -> [UInt8] {
         switch XattrName(name, in: itemClass) {
         case .unsupported: throw .operationNotSupported
@@ -30,10 +32,10 @@ struct DirectoryXattrs {
         }
     }
 
-    /// The default class to be set; nil for a value that the name stands for already.
+    /// Returns the default class to be set; nil for a value that the name contains already.
     ///
-    /// EPERM for another value of what the name stands for: that is what rename is for. EOPNOTSUPP for all that a
-    /// directory cannot have, other `user.` names among it.
+    /// - Throws: EPERM for another value of an attribute in the name, which a rename changes; EOPNOTSUPP for other
+    ///   attributes, including other `user.` names.
     func set(_ name: [UInt8], to bytes: [UInt8], flags: XattrFlags) throws(Errno) -> ProtectionClass? {
         switch XattrName(name, in: itemClass) {
         case .unsupported, .foreign, .extra: throw .operationNotSupported
@@ -48,7 +50,9 @@ struct DirectoryXattrs {
         }
     }
 
-    /// The default class after the removal of an attribute: that of a new directory. ENODATA for what is not set.
+    /// Returns the default class after the removal of an attribute: the class of a new directory.
+    ///
+    /// - Throws: ENODATA if it is not set.
     func remove(_ name: [UInt8]) throws(Errno) -> ProtectionClass {
         switch XattrName(name, in: itemClass) {
         case .unsupported: throw .operationNotSupported
@@ -65,7 +69,9 @@ struct DirectoryXattrs {
 }
 
 extension AttributeTextCodec {
-    /// The class that an attribute's value names; EINVAL if none.
+    /// Returns the protection class that a value names.
+    ///
+    /// - Throws: EINVAL if it names none.
     static func protection(_ bytes: [UInt8]) throws(Errno) -> ProtectionClass {
         guard let text = String(validating: bytes, as: UTF8.self), let protection = protection(text) else {
             throw .invalidArgument
@@ -75,7 +81,7 @@ extension AttributeTextCodec {
 }
 
 extension ContainerKey {
-    /// The value of the attribute that it holds.
+    /// The value of an attribute in the key.
     subscript(key: AttributeKey) -> AttributeValue? {
         switch key {
         case .accessGroup: .text(accessGroup)

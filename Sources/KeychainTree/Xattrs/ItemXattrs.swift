@@ -2,10 +2,10 @@ import FileSystemCore
 import Keychain
 import SystemPackage
 
-/// An item's attributes as extended attributes: pure functions of the item and where it lies.
+/// An item's attributes as extended attributes: functions of the item and its path without side effects.
 struct ItemXattrs {
     let item: Item
-    /// The directory it lies in.
+    /// The directory of the item.
     let service: ServiceKey
     let container: ContainerKey
     let defaultProtection: ProtectionClass
@@ -14,7 +14,7 @@ struct ItemXattrs {
 
     // MARK: Reading
 
-    /// What somebody set and the path does not carry (X1).
+    /// Returns the attributes that were set and are not part of the path (X1).
     func list() -> [[UInt8]] {
         var names: [[UInt8]] = []
         if CanonicalName(account: item.account).isCut { names.append(XattrName.name(of: .account)) }
@@ -25,14 +25,16 @@ struct ItemXattrs {
         if item.protection != .whenUnlocked || defaultProtection != .whenUnlocked {
             names.append(XattrName.name(of: .accessible))
         }
-        // An access control cannot be set here, so a copy with all that is listed would fail.
+        // An access control cannot be set here, so copying all listed attributes would fail.
         let own = AttributeKey.allCases.filter { item.attributes[$0] != nil && $0.definition.role == .caller }
         names += own.map(XattrName.name(of:))
         let extras = item.extraAttributes.keys.sorted { $0.lexicographicallyPrecedes($1) }
         return names + extras.map(XattrName.name(ofExtra:))
     }
 
-    /// ENODATA for what is not set, EOPNOTSUPP outside `user.`.
+    /// Returns an attribute.
+    ///
+    /// - Throws: ENODATA if it is not set; EOPNOTSUPP outside of `user.`.
     func get(_ name: [UInt8]) throws(Errno) -> [UInt8] {
         switch XattrName(name, in: itemClass) {
         case .unsupported: throw .operationNotSupported
@@ -48,7 +50,7 @@ struct ItemXattrs {
         }
     }
 
-    /// The value of an attribute, wherever it is kept; nil if it is not set.
+    /// Returns the value of an attribute; nil if it is not set.
     func value(of key: AttributeKey) -> AttributeValue? {
         switch key {
         case .account: item.account
@@ -63,17 +65,20 @@ struct ItemXattrs {
 
     // MARK: Changing
 
-    /// What setting an attribute comes to.
+    /// The effect of setting an attribute.
     enum Edit {
         /// The item with the attribute set.
         case item(Item)
-        /// The name already stands for this value.
+        /// None: the name contains this value already.
         case nothing
-        /// The item gets another place.
+        /// The item gets another primary key.
         case move(ItemPrimaryKey)
     }
 
-    /// X3 and X4: EPERM for what the system keeps, EOPNOTSUPP for what the class has not, EINVAL for a bad value.
+    /// Sets an attribute.
+    ///
+    /// - Throws: EPERM for an attribute that the system maintains; EOPNOTSUPP for an attribute that the class does not have;
+    ///   EINVAL for an invalid value (X3, X4).
     func set(_ name: [UInt8], to bytes: [UInt8], flags: XattrFlags) throws(Errno) -> Edit {
         switch XattrName(name, in: itemClass) {
         case .unsupported, .foreign: throw .operationNotSupported
@@ -87,7 +92,9 @@ struct ItemXattrs {
         }
     }
 
-    /// ENODATA for what is not set or kept by the system.
+    /// Removes an attribute.
+    ///
+    /// - Throws: ENODATA if it is not set or the system maintains it.
     func remove(_ name: [UInt8]) throws(Errno) -> Item {
         var edited = item
         switch XattrName(name, in: itemClass) {
@@ -126,7 +133,7 @@ struct ItemXattrs {
         return .item(try withinLimit(edited))
     }
 
-    /// F9: names with their namespace and NUL, as listxattr gives them, and values together at most 64 KiB.
+    /// Requires that names, with their namespace and NUL as in listxattr, and values have at most 64 KiB together (F9).
     private func withinLimit(_ edited: Item) throws(Errno) -> Item {
         let known = edited.attributes.map { key, value in
             XattrName.name(of: key).count + 1 + AttributeTextCodec.encode(value, for: key).count
@@ -136,7 +143,7 @@ struct ItemXattrs {
         return edited
     }
 
-    /// A primary-key attribute: nothing if the name already stands for the value, else another place.
+    /// Sets a primary-key attribute: no effect if the name contains the value, otherwise another primary key.
     private func move(_ key: AttributeKey, to value: AttributeValue) throws(Errno) -> Edit {
         if key == .account {
             let same = CanonicalName(account: value) == CanonicalName(account: item.account)
@@ -151,7 +158,7 @@ struct ItemXattrs {
         return same ? .nothing : .move(primaryKey(service: moved))
     }
 
-    /// Where it lies, but for what is given.
+    /// Returns the primary key with the given changes.
     private func primaryKey(
         account: AttributeValue? = nil, service: ServiceKey? = nil, container: ContainerKey? = nil
     ) -> ItemPrimaryKey {
@@ -167,7 +174,7 @@ struct ItemXattrs {
 }
 
 extension ContainerKey {
-    /// The same key with access group or synchronizable changed.
+    /// Returns the key with access group or synchronizable changed.
     fileprivate func setting(_ key: AttributeKey, to value: AttributeValue) -> ContainerKey {
         var container = self
         switch (key, value) {

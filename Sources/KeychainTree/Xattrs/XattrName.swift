@@ -2,18 +2,18 @@ import FileSystemCore
 import Keychain
 import SystemPackage
 
-/// What the name of an extended attribute stands for.
+/// The meaning of an extended attribute's name.
 enum XattrName: Hashable, Sendable {
     /// `user.kSecClass`.
     case itemClass
     /// `user.kSecAttr…` of an attribute that the class has.
     case attribute(AttributeKey)
-    /// `user.kSecAttr…` that the class does not have; other `user.kSec…` too: `kSecValueData` is the file's contents, and
-    /// whoever sets it thinks that he changes the secret.
+    /// `user.kSecAttr…` that the class does not have, and other `user.kSec…`: `kSecValueData` is the file's contents,
+    /// and setting it as an attribute would not change the secret.
     case foreign
-    /// Any other `user.…`: kept as it is, under the name after the namespace.
+    /// Any other `user.…`, stored under the name after the namespace.
     case extra([UInt8])
-    /// Outside `user.`: there are none.
+    /// A name outside of `user.`, which is not supported.
     case unsupported
 
     private static let namespace = Array("user.".utf8)
@@ -35,9 +35,9 @@ enum XattrName: Hashable, Sendable {
         }
     }
 
-    /// The whole name of an attribute.
+    /// Returns the complete name of an attribute.
     static func name(of key: AttributeKey) -> [UInt8] { namespace + Array(key.definition.name.utf8) }
 
-    /// The whole name of an extra attribute.
+    /// Returns the complete name of an extra attribute.
     static func name(ofExtra rest: [UInt8]) -> [UInt8] { namespace + rest }
 }
