@@ -1,4 +1,4 @@
-/// The protocol that an internet password is for (kSecAttrProtocol). The raw value is the constant's value.
+/// The protocol of an internet password (kSecAttrProtocol). The raw value is that of Apple's constant.
 public struct InternetProtocol: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 
@@ -22,7 +22,8 @@ public struct InternetProtocol: RawRepresentable, Hashable, Sendable {
     public static let httpsProxy = InternetProtocol(rawValue: "htsx")
 }
 
-/// How a password is given to a server (kSecAttrAuthenticationType). The raw value is the constant's value.
+/// The method of authentication with a password (kSecAttrAuthenticationType). The raw value is that of Apple's
+/// constant.
 public struct AuthenticationType: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 

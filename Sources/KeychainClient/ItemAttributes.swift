@@ -1,18 +1,18 @@
 import KeychainRPC
 
-/// What can be set of an item beside its key and its secret. Nil: as it is.
+/// The attributes of an item outside its key and secret. In an update, nil leaves the attribute unchanged.
 public struct ItemAttributes: Hashable, Sendable {
-    /// What a person sees (kSecAttrLabel).
+    /// The name for users (kSecAttrLabel).
     public var label: String?
     public var comment: String?
-    /// What kind of item it is, for a person (kSecAttrDescription).
+    /// The kind of the item, for users (kSecAttrDescription).
     public var itemDescription: String?
     public var accessibility: Accessibility?
-    /// Not to be shown to a person.
+    /// Whether programs hide the item from users.
     public var isInvisible: Bool?
-    /// There is no valid password: a person has to be asked each time.
+    /// Whether there is no valid password, so that programs ask the user each time.
     public var isNegative: Bool?
-    /// Anything of the program's; of generic passwords alone (kSecAttrGeneric).
+    /// Application data; generic passwords only (kSecAttrGeneric).
     public var generic: [UInt8]?
 
     public init(
@@ -28,7 +28,7 @@ public struct ItemAttributes: Hashable, Sendable {
         self.generic = generic
     }
 
-    /// What is set, by the constants' values.
+    /// The set attributes, by the values of Apple's constants.
     var list: [String: PropertyList] {
         var list: [String: PropertyList] = [:]
         list["labl"] = label.map { .string($0) }

@@ -1,10 +1,11 @@
 import KeychainRPC
 
 extension Keychain {
-    /// The items that match, in the order in which they were made, one after the other as they are asked for.
+    /// Returns the matching items in the order of their creation, each read when the cursor reaches it.
     ///
-    /// What is kept of each is its reference, whatever their number. Throws ``KeychainError/locked`` if one that may match is
-    /// locked; no match is no error.
+    /// The cursor stores only their references, regardless of their number. No match is not an error.
+    ///
+    /// - Throws: ``KeychainError/locked`` if an item that may match is locked.
     public func items(matching filter: ItemFilter) throws(KeychainError) -> ItemCursor {
         var query = filter.query
         query["r_PersistentRef"] = .boolean(true)
@@ -19,10 +20,10 @@ extension Keychain {
     }
 }
 
-/// Items that a search has found. Each is read when it is its turn.
+/// The items that a search has found. Each is read when the cursor reaches it.
 public struct ItemCursor: Sendable {
     private let keychain: Keychain
-    /// Of all that were found, also of those that have been read already.
+    /// The references of all found items, including those that have been read.
     public let references: [ItemReference]
     private var position = 0
 
@@ -31,7 +32,7 @@ public struct ItemCursor: Sendable {
         self.references = references
     }
 
-    /// The next one that is still there; nil at the end.
+    /// Returns the next item that still exists, or nil at the end.
     public mutating func next() throws(KeychainError) -> Item? {
         while position < references.count {
             let reference = references[position]
@@ -43,7 +44,7 @@ public struct ItemCursor: Sendable {
         return nil
     }
 
-    /// All that are left.
+    /// Returns all remaining items.
     public mutating func rest() throws(KeychainError) -> [Item] {
         var items: [Item] = []
         while let item = try next() { items.append(item) }

@@ -1,6 +1,6 @@
 import KeychainRPC
 
-/// Which items are meant; nil: any.
+/// The conditions of a search; nil matches all values.
 public struct ItemFilter: Hashable, Sendable {
     public enum PasswordClass: String, Sendable {
         case generic = "genp"
@@ -9,32 +9,32 @@ public struct ItemFilter: Hashable, Sendable {
 
     public var kind: PasswordClass
     public var account: String?
-    /// Of generic passwords.
+    /// Generic passwords only.
     public var service: String?
-    /// Of internet passwords.
+    /// Internet passwords only.
     public var server: String?
     public var `protocol`: InternetProtocol?
     public var port: Int?
     public var path: String?
     public var label: String?
     public var comment: String?
-    /// Nil: any of the program's groups.
+    /// The access group; nil matches all groups of the program.
     public var accessGroup: String?
-    /// Nil: both those that synchronize and those that do not.
+    /// Whether matching items synchronize; nil matches both.
     public var isSynchronizable: Bool?
 
     public init(_ kind: PasswordClass) {
         self.kind = kind
     }
 
-    /// Generic passwords of a service.
+    /// Matches the generic passwords of a service.
     public static func generic(service: String? = nil, account: String? = nil) -> ItemFilter {
         var filter = ItemFilter(.generic)
         (filter.service, filter.account) = (service, account)
         return filter
     }
 
-    /// Internet passwords of a server.
+    /// Matches the internet passwords of a server.
     public static func internet(server: String? = nil, account: String? = nil) -> ItemFilter {
         var filter = ItemFilter(.internet)
         (filter.server, filter.account) = (server, account)

@@ -1,7 +1,7 @@
 import KeychainRPC
 
 extension ItemKey {
-    /// A query that this item alone matches, and what it is added with.
+    /// A query that matches only this item, and with which it is added.
     func query(defaultGroup: String) -> [String: PropertyList] {
         var query = kind.attributes
         query["acct"] = .string(account)
@@ -10,7 +10,7 @@ extension ItemKey {
         return query
     }
 
-    /// Of an item's attributes; nil if a part of the key is no text.
+    /// Creates the key of an item with these attributes; nil if a part of the key is not text.
     init?(_ attributes: [String: PropertyList]) {
         guard let kind = PasswordClass(attributes), let account = attributes["acct"]?.text else { return nil }
         self.init(
@@ -20,7 +20,7 @@ extension ItemKey {
 }
 
 extension ItemKey.PasswordClass {
-    /// All attributes that it stands for; what is not set as the default that stands for that.
+    /// All attributes of the key. Unset ones have the default that represents them.
     fileprivate var attributes: [String: PropertyList] {
         switch self {
         case .generic(let service): ["class": .string("genp"), "svce": .string(service)]
@@ -60,7 +60,7 @@ extension InternetService {
 }
 
 extension PropertyList {
-    /// A text, or data that is UTF-8: in a key both are the same.
+    /// The text of a string, or of data that is UTF-8. A key treats both alike.
     var text: String? {
         switch self {
         case .string(let text): text
@@ -73,7 +73,7 @@ extension PropertyList {
         if case .integer(let number) = self { number } else { nil }
     }
 
-    /// Text or the digits of a number; nil for the default of both.
+    /// The text, or the digits of a number; nil for the default of both.
     fileprivate var name: String? {
         switch self {
         case .string(let text): text.isEmpty ? nil : text

@@ -1,6 +1,6 @@
-/// What tells one item from all others: what its path in a mount is made of.
+/// The primary key of an item, which also determines its path in a mount.
 public struct ItemKey: Hashable, Sendable {
-    /// The two kinds of passwords, and what is part of the key of each.
+    /// The two classes of passwords, with their parts of the key.
     public enum PasswordClass: Hashable, Sendable {
         case generic(service: String)
         case internet(InternetService)
@@ -8,9 +8,9 @@ public struct ItemKey: Hashable, Sendable {
 
     public var kind: PasswordClass
     public var account: String
-    /// Nil: the keychain's default group.
+    /// The access group; nil for the keychain's default.
     public var accessGroup: String?
-    /// Whether it is one of the items that synchronize: another item than the same one that does not.
+    /// Whether the item synchronizes. Two items may differ in this alone.
     public var isSynchronizable = false
 
     public init(_ kind: PasswordClass, account: String, accessGroup: String? = nil, isSynchronizable: Bool = false) {
@@ -20,12 +20,12 @@ public struct ItemKey: Hashable, Sendable {
         self.isSynchronizable = isSynchronizable
     }
 
-    /// A password of a service: of an application, a Wi-Fi network, anything.
+    /// Creates the key of a service's password: an application, a Wi-Fi network, or any other.
     public static func generic(service: String, account: String) -> ItemKey {
         ItemKey(.generic(service: service), account: account)
     }
 
-    /// A password of a server.
+    /// Creates the key of a server's password.
     public static func internet(
         server: String, account: String, protocol: InternetProtocol? = nil, port: Int? = nil, path: String = ""
     ) -> ItemKey {
@@ -34,11 +34,11 @@ public struct ItemKey: Hashable, Sendable {
     }
 }
 
-/// What an internet password is for, but for the account.
+/// The key of an internet password without its account.
 public struct InternetService: Hashable, Sendable {
     public var server: String
     public var `protocol`: InternetProtocol?
-    /// Nil, or 0: none.
+    /// The port; nil and 0 both mean that it is not set.
     public var port: Int?
     public var path: String
     public var securityDomain: String

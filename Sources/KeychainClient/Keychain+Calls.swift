@@ -2,7 +2,7 @@ import KeychainRPC
 import SecretCrypto
 
 extension Keychain {
-    /// Carries out one request. `receive` gets the results one by one; they are void if this throws.
+    /// Sends one request. `receive` gets the results one by one; they are invalid if this throws.
     func call(
         _ operation: ItemRequest.Operation, _ query: [String: PropertyList],
         to attributes: [String: PropertyList] = [:], secret: borrowing SecretBytes,
@@ -15,7 +15,7 @@ extension Keychain {
         guard status == 0 else { throw KeychainError(status: status) }
     }
 
-    /// The same without a secret.
+    /// Sends one request without a secret.
     func call(
         _ operation: ItemRequest.Operation, _ query: [String: PropertyList],
         to attributes: [String: PropertyList] = [:],
@@ -24,7 +24,7 @@ extension Keychain {
         try call(operation, query, to: attributes, secret: try Secret.empty().bytes, receive: receive)
     }
 
-    /// The one secret that a query finds.
+    /// Returns the secret of the single item that a query finds.
     func secret(where query: [String: PropertyList]) throws(KeychainError) -> Secret {
         var query = query
         query["r_Data"] = .boolean(true)
@@ -36,7 +36,7 @@ extension Keychain {
             isOutOfMemory = found == nil
         }
         guard !isOutOfMemory else { throw .outOfMemory }
-        // An item without a secret has an empty one for us.
+        // An item without a secret is treated as one with an empty secret.
         guard let found = found.take() else { return try Secret.empty() }
         return Secret(found)
     }

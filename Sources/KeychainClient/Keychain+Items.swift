@@ -1,14 +1,14 @@
 import KeychainRPC
 
 extension Keychain {
-    /// The secret of an item; an item without one has an empty one.
+    /// Returns the secret of an item; empty for an item without one.
     ///
     /// - Throws: ``KeychainError/itemNotFound``, ``KeychainError/locked``, ``KeychainError/damaged``.
     public func secret(of key: ItemKey) throws(KeychainError) -> Secret {
         try secret(where: key.query(defaultGroup: defaultAccessGroup))
     }
 
-    /// The same; nil if there is no such item.
+    /// Returns the secret of an item, or nil if the item does not exist.
     public func secretIfPresent(of key: ItemKey) throws(KeychainError) -> Secret? {
         do throws(KeychainError) {
             return try secret(of: key)
@@ -18,12 +18,12 @@ extension Keychain {
         }
     }
 
-    /// The same of an item that was found before.
+    /// Returns the secret of an item that a search has found.
     public func secret(of reference: ItemReference) throws(KeychainError) -> Secret {
         try secret(where: ["v_PersistentRef": .data(reference.bytes)])
     }
 
-    /// Sets an item's secret, and attributes; adds the item if there is none.
+    /// Sets the secret and attributes of an item. Adds the item if it does not exist.
     public func set(
         _ secret: borrowing Secret, for key: ItemKey, attributes: ItemAttributes = ItemAttributes()
     ) throws(KeychainError) {
@@ -35,7 +35,7 @@ extension Keychain {
             do throws(KeychainError) {
                 return try add(secret, for: key, attributes: attributes)
             } catch .duplicateItem where attempts > 1 {
-                // Somebody was faster.
+                // Another client added the item in the meantime.
                 attempts -= 1
             }
         }
@@ -43,7 +43,7 @@ extension Keychain {
 
     /// Adds an item.
     ///
-    /// - Throws: ``KeychainError/duplicateItem`` if there is one of that key, which stays as it is.
+    /// - Throws: ``KeychainError/duplicateItem`` if an item with that key exists; it is not modified.
     public func add(
         _ secret: borrowing Secret, for key: ItemKey, attributes: ItemAttributes = ItemAttributes()
     ) throws(KeychainError) {
@@ -52,12 +52,14 @@ extension Keychain {
         try call(.add, query, secret: secret.bytes)
     }
 
-    /// Changes attributes of an item. Throws ``KeychainError/itemNotFound`` if there is none.
+    /// Changes attributes of an item.
+    ///
+    /// - Throws: ``KeychainError/itemNotFound`` if the item does not exist.
     public func update(_ key: ItemKey, attributes: ItemAttributes) throws(KeychainError) {
         try call(.update, key.query(defaultGroup: defaultAccessGroup), to: attributes.list)
     }
 
-    /// Removes an item; false if there is none.
+    /// Removes an item. Returns false if it does not exist.
     @discardableResult public func remove(_ key: ItemKey) throws(KeychainError) -> Bool {
         do throws(KeychainError) {
             try call(.delete, key.query(defaultGroup: defaultAccessGroup))
@@ -67,7 +69,7 @@ extension Keychain {
         }
     }
 
-    /// Removes all items that match, at once or none; false if there is none.
+    /// Removes all matching items in one transaction. Returns false if no item matches.
     @discardableResult public func removeAll(matching filter: ItemFilter) throws(KeychainError) -> Bool {
         do throws(KeychainError) {
             try call(.delete, filter.query)
@@ -77,7 +79,7 @@ extension Keychain {
         }
     }
 
-    /// An item without its secret.
+    /// Returns an item without its secret.
     public func item(_ key: ItemKey) throws(KeychainError) -> Item {
         try item(where: key.query(defaultGroup: defaultAccessGroup))
     }

@@ -1,30 +1,32 @@
 import KeychainConnection
 package import KeychainRPC
 
-/// A keychain: passwords and their attributes, found by what they are for.
+/// A keychain: passwords and their attributes, found by service or server and account.
 ///
-/// Can be used by several threads. Every function throws ``KeychainError``; nothing waits for ever, and no function asks a
-/// person for anything: what is locked is refused (``KeychainError/locked``).
+/// Several threads can use it concurrently. All functions throw ``KeychainError``. No function blocks forever or asks
+/// the user; access to locked items fails (``KeychainError/locked``).
 public struct Keychain: Sendable {
     let connection: any KeychainTransport
-    /// What this program may use, as entitlements say on other systems. The first is the group of whatever names none; `*`
-    /// stands for all.
+    /// The access groups that this program may use, which its entitlements list on other systems. Items without an
+    /// explicit group belong to the first; `*` represents all groups.
     public let accessGroups: [String]
 
-    /// A keychain behind a connection.
+    /// Creates a keychain that is reached through `connection`.
     package init(_ connection: any KeychainTransport, accessGroups: [String]) {
         self.connection = connection
         self.accessGroups = accessGroups
     }
 
-    /// The keychain that is mounted, locked or not.
+    /// Returns the mounted keychain, locked or not.
     ///
-    /// It goes on working after a remount. The mount must be this user's, or let this user in.
+    /// It keeps working after a remount. The mount must belong to this user, or admit this user.
     ///
     /// - Parameters:
-    ///   - mountPoint: nil for what `KEYCHAINFS_MOUNT` names, else `~/Keychain`.
-    ///   - accessGroups: nil for what `KEYCHAINFS_ACCESS_GROUPS`, or the file `~/.config/keychainfs/access-groups`, lists.
-    /// - Throws: ``KeychainError/notAvailable`` if there is none, ``KeychainError/missingEntitlement`` for another user's.
+    ///   - mountPoint: The mount point; nil for that in `KEYCHAINFS_MOUNT`, otherwise `~/Keychain`.
+    ///   - accessGroups: The access groups; nil for those in `KEYCHAINFS_ACCESS_GROUPS` or the file
+    ///     `~/.config/keychainfs/access-groups`.
+    /// - Throws: ``KeychainError/notAvailable`` if no keychain is mounted, ``KeychainError/missingEntitlement`` if it
+    ///   belongs to another user.
     public static func mounted(
         at mountPoint: String? = nil, accessGroups: [String]? = nil
     ) throws(KeychainError) -> Keychain {
@@ -32,7 +34,7 @@ public struct Keychain: Sendable {
         let groups = accessGroups.map { AccessGroups($0) } ?? .ofThisProcess
         let keychain = Keychain(connection, accessGroups: groups.names)
         do throws(KeychainError) {
-            // Finds nothing, and looks at nothing.
+            // A search for zero items examines none.
             try keychain.call(.copyMatching, ["class": .string("genp"), "m_Limit": .integer(0)])
         } catch .itemNotFound {
             return keychain
@@ -40,7 +42,7 @@ public struct Keychain: Sendable {
         return keychain
     }
 
-    /// The group of what names none.
+    /// The group of items without an explicit one.
     public var defaultAccessGroup: String {
         accessGroups.first { $0 != "*" } ?? AccessGroups.fallback
     }

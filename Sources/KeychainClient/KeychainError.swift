@@ -1,35 +1,35 @@
-/// Why the keychain has not done what it was asked for.
+/// The reason for which a request failed.
 public struct KeychainError: Error, Hashable, Sendable {
     /// The status of Keychain Services (`OSStatus`).
     public let status: Int32
 
     public init(status: Int32) { self.status = status }
 
-    /// There is no such item (errSecItemNotFound).
+    /// The item does not exist (errSecItemNotFound).
     public static let itemNotFound = KeychainError(status: -25300)
-    /// There is such an item already (errSecDuplicateItem).
+    /// An item with that key exists already (errSecDuplicateItem).
     public static let duplicateItem = KeychainError(status: -25299)
-    /// The item, or one that may be meant, is locked (errSecInteractionNotAllowed).
+    /// A matching item, or possibly matching item, is locked (errSecInteractionNotAllowed).
     public static let locked = KeychainError(status: -25308)
-    /// No keychain is mounted there, or its daemon does not answer; nothing was changed (errSecNotAvailable).
+    /// No keychain is mounted, or its daemon does not respond; nothing was changed (errSecNotAvailable).
     public static let notAvailable = KeychainError(status: -25291)
-    /// An access group that is not this program's, or a mount that is not this user's (errSecMissingEntitlement).
+    /// The access group is not one of this program's, or the mount is another user's (errSecMissingEntitlement).
     public static let missingEntitlement = KeychainError(status: -34018)
-    /// A value that the keychain does not take (errSecParam).
+    /// The keychain does not accept a value (errSecParam).
     public static let invalidParameter = KeychainError(status: -50)
-    /// A secret, or attributes, over the limit (errSecDataTooLarge).
+    /// A secret or the attributes exceed the limit (errSecDataTooLarge).
     public static let tooLarge = KeychainError(status: -25302)
-    /// The keychain or its medium cannot be changed (errSecReadOnly).
+    /// The keychain or its medium is read-only (errSecReadOnly).
     public static let readOnly = KeychainError(status: -25292)
     /// errSecDiskFull
     public static let diskFull = KeychainError(status: -34)
     /// The item is damaged (errSecDecode).
     public static let damaged = KeychainError(status: -26275)
-    /// A passphrase that opens nothing (errSecAuthFailed).
+    /// The passphrase opens no key slot (errSecAuthFailed).
     public static let wrongPassphrase = KeychainError(status: -25293)
-    /// No memory, thread or descriptor (errSecAllocate).
+    /// There is no memory, thread or descriptor (errSecAllocate).
     public static let outOfMemory = KeychainError(status: -108)
-    /// Reading or writing failed. After a change: it is not known whether that was made (errSecIO).
+    /// Reading or writing failed. A change may or may not have been committed (errSecIO).
     public static let inputOutput = KeychainError(status: -36)
 }
 

@@ -1,9 +1,10 @@
 package import SecretCrypto
 
-/// A secret: a password, a token, any bytes. In locked memory that is never swapped out nor part of a core dump, and wiped
-/// when the value ends.
+/// A secret: a password, a token, or any other bytes. It is in locked memory, which is never swapped out or part of a
+/// core dump, and is wiped when the value ends.
 ///
-/// No description, no `Codable`, no implicit copy. What leaves it, leaves through one of its functions.
+/// It has no description, no `Codable` conformance and no implicit copies. The functions below are the only ways to its
+/// bytes.
 public struct Secret: ~Copyable, Sendable {
     package let bytes: SecretBytes
 
@@ -11,40 +12,40 @@ public struct Secret: ~Copyable, Sendable {
         self.bytes = bytes
     }
 
-    /// A copy of a text's UTF-8. Nobody wipes the text.
+    /// Copies the UTF-8 of a text. The text itself is not wiped.
     ///
-    /// Throws ``KeychainError/outOfMemory`` when the locked memory is used up: 4 MiB for all secrets of the process.
+    /// - Throws: ``KeychainError/outOfMemory`` if the locked memory is exhausted: 4 MiB for all secrets of the process.
     public init(_ text: String) throws(KeychainError) {
         try self.init(copying: Array(text.utf8).rawSpan)
     }
 
-    /// A copy of bytes, which are the caller's to wipe.
+    /// Copies bytes. The caller wipes its own.
     public init(copying bytes: RawSpan) throws(KeychainError) {
         self.init(try Self.allocating { () throws(CryptoError) in try SecretBytes(copying: bytes) })
     }
 
-    /// That many bytes of the kernel's random generator.
+    /// Creates a secret from that many bytes of the kernel's random generator.
     public init(randomCount: Int) throws(KeychainError) {
         self.init(try Self.allocating { () throws(CryptoError) in try SecretBytes(randomCount: randomCount) })
     }
 
-    /// How many bytes it has.
+    /// The number of bytes.
     public var count: Int { bytes.count }
 
-    /// Runs `body` with the bytes, which are valid there alone.
+    /// Calls `body` with the bytes, which are valid only during the call.
     public func withBytes<Result: ~Copyable, Failure>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(bytes.bytes)
     }
 
-    /// A copy as text; nil if the bytes are not UTF-8. The copy lies in ordinary memory, and nobody wipes it: for APIs that
-    /// take nothing else.
+    /// Returns a copy as text, or nil if the bytes are not UTF-8. The copy is in ordinary memory and is not wiped: use
+    /// it only for APIs that require it.
     public func text() -> String? {
         String(validating: [UInt8](copying: bytes.bytes), as: UTF8.self)
     }
 
-    /// Whether both hold the same bytes, in a time that depends on their number alone.
+    /// Returns whether both contain the same bytes, in a time that depends only on their number.
     public func isEqual(to other: borrowing Secret) -> Bool { bytes.isEqual(to: other.bytes) }
 
     static func empty() throws(KeychainError) -> Secret {

@@ -2,13 +2,14 @@ import Foundation
 
 /// The access groups of a program (kSecAttrAccessGroup), which its entitlements list on other systems.
 ///
-/// `KEYCHAINFS_ACCESS_GROUPS`, separated by commas; else `${XDG_CONFIG_HOME:-~/.config}/keychainfs/access-groups`, one a
-/// line, where `#` begins a comment line; else the group that the root of a mount shows.
+/// They come from `KEYCHAINFS_ACCESS_GROUPS`, separated by commas; otherwise from
+/// `${XDG_CONFIG_HOME:-~/.config}/keychainfs/access-groups`, one per line, with comment lines that begin with `#`;
+/// otherwise it is the group that the root of a mount shows.
 package struct AccessGroups: Hashable, Sendable {
-    /// Never empty; the first is that of new items. `*`: all groups.
+    /// The groups, never empty. New items belong to the first. `*` represents all groups.
     package let names: [String]
 
-    /// Those of this process: read once, as entitlements are.
+    /// The groups of this process, read once, as entitlements are.
     package static let ofThisProcess = AccessGroups(environment: ProcessInfo.processInfo.environment)
 
     /// The group that the root of a mount shows.
@@ -21,7 +22,7 @@ package struct AccessGroups: Hashable, Sendable {
         names = groups.isEmpty ? [Self.fallback] : groups
     }
 
-    /// Those that somebody names; none: the fallback.
+    /// Creates the groups that a caller names; without any, the fallback.
     package init(_ names: [String]) {
         self.names = names.isEmpty ? [Self.fallback] : names
     }
@@ -32,13 +33,13 @@ package struct AccessGroups: Hashable, Sendable {
         return names(text.split(whereSeparator: \.isNewline)).filter { !$0.hasPrefix("#") }
     }
 
-    /// A relative path there is ignored, as the XDG Base Directory Specification says.
+    /// Relative paths are ignored, as the XDG Base Directory Specification requires.
     private static func directory(_ environment: [String: String]) -> String {
         if let value = environment["XDG_CONFIG_HOME"], value.hasPrefix("/") { return value }
         return DefaultMountPoint.home(environment) + "/.config"
     }
 
-    /// In order, each once, without the blanks around it.
+    /// The names in order, without duplicates and surrounding blanks.
     private static func names(_ parts: [Substring]) -> [String] {
         var names: [String] = []
         for part in parts {

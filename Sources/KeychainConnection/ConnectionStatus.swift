@@ -1,15 +1,15 @@
 import KeychainRPC
 import SystemPackage
 
-/// What a connection itself answers (`OSStatus`, `SecBase.h`).
+/// The statuses of a connection itself (`OSStatus`, `SecBase.h`).
 package enum ConnectionStatus {
-    /// errSecNotAvailable: nobody answers, and nothing was done.
+    /// errSecNotAvailable: no daemon responds, and the request had no effect.
     package static let notAvailable: Int32 = -25291
-    /// errSecIO: whether a change was made is not known, for the answer to it did not come.
+    /// errSecIO: the response was lost; a change may have been committed.
     package static let io: Int32 = -36
-    /// errSecMissingEntitlement: the mount is another user's.
+    /// errSecMissingEntitlement: the mount belongs to another user.
     package static let missingEntitlement: Int32 = -34018
-    /// errSecInteractionNotAllowed: a lock came in between.
+    /// errSecInteractionNotAllowed: the keychain was locked during the request.
     package static let interactionNotAllowed: Int32 = -25308
     /// errSecDataTooLarge
     package static let dataTooLarge: Int32 = -25302
@@ -20,7 +20,7 @@ package enum ConnectionStatus {
 }
 
 extension RPCChannel.Failure {
-    /// `isChange`: of a request that changes something.
+    /// Returns the status of the failure. `isChange`: whether the request changes items.
     func status(isChange: Bool) -> Int32 {
         switch self {
         case .notAsked(let errno): Self.status(errno) ?? ConnectionStatus.notAvailable
@@ -29,7 +29,7 @@ extension RPCChannel.Failure {
         }
     }
 
-    /// Nil for whatever means that nobody answers.
+    /// Returns the status of an errno, or nil if the errno means that no daemon responds.
     private static func status(_ errno: Errno) -> Int32? {
         switch errno {
         case .permissionDenied, .notPermitted: ConnectionStatus.missingEntitlement
@@ -47,7 +47,7 @@ extension RPCChannel.Failure {
 }
 
 extension FrameError {
-    /// Of a request that cannot be sent.
+    /// The status of a request that cannot be sent.
     var status: Int32 {
         switch self {
         case .malformed: ConnectionStatus.param

@@ -2,19 +2,19 @@ import LinuxSupport
 import SecretCrypto
 import SystemPackage
 
-/// Whether the daemon of a mount answers: asked by reading its status on a thread of its own, one for all who want to know.
+/// Determines whether the daemon of a mount responds. A separate thread reads its status, one thread for all callers.
 final class DaemonProbe: Sendable {
     private struct State: Sendable {
         var isAsking = false
-        /// Whether somebody has waited in vain for the answer that is still due.
+        /// Whether a caller has waited in vain for a reply that is still pending.
         var isSilent = false
-        /// The mount whose daemon was asked last.
+        /// The mount whose daemon was probed last.
         var asked: MountIdentity?
-        /// How often there was an answer.
+        /// The number of replies.
         var replies = 0
     }
 
-    /// In milliseconds: longer than this a daemon that can answer does not take to tell its status.
+    /// The timeout in milliseconds. A daemon that can respond returns its status faster.
     private let timeout: Int
     private let mountPoint: @Sendable () -> String
     private let state = Monitor(State())
@@ -24,16 +24,16 @@ final class DaemonProbe: Sendable {
         self.timeout = timeout
     }
 
-    /// Known to be silent: told without waiting, until the answer comes after all.
+    /// Whether the daemon is known not to respond. Does not block; false again after a late reply.
     var isSilent: Bool { state.withLock { $0.isSilent } }
 
-    /// Whether another mount is in the place of the one that is silent.
+    /// Whether another mount has replaced the silent one.
     var isOfAnotherMount: Bool {
         guard let asked = state.withLock({ $0.isSilent ? $0.asked : nil }) else { return false }
         return asked != MountIdentity(at: mountPoint())
     }
 
-    /// Whether it answers now, be it with a refusal.
+    /// Returns whether the daemon responds now. A refusal is a response.
     func daemonResponds() -> Bool {
         let (mustAsk, before) = state.withLock { state in
             defer { state.isAsking = true }
@@ -42,7 +42,7 @@ final class DaemonProbe: Sendable {
         if mustAsk {
             let mount = MountIdentity(at: mountPoint())
             state.withLock { $0.asked = mount }
-            // Without a thread to ask there is no answer.
+            // Without a thread the probe is not possible, which counts as no response.
             guard (try? BackgroundThread.start { [self] in ask() }) != nil else {
                 state.withLock { $0.isAsking = false }
                 return false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a client expects the keychain to be mounted.
+/// The mount point that clients use by default.
 package enum DefaultMountPoint {
     private static let variable = "KEYCHAINFS_MOUNT"
 

@@ -1,35 +1,36 @@
 package import KeychainRPC
 import Synchronization
 
-/// What the functions of Keychain Services call: a keychain, as the caller's access groups may see it.
+/// A keychain with the caller's access groups: the entry point of the Keychain Services functions.
 package struct ItemAccess: Sendable {
     package let connection: any KeychainTransport
-    /// The first is that of new items; without any every call is errSecMissingEntitlement. `*`: all groups.
+    /// The access groups. New items belong to the first; without groups each call returns errSecMissingEntitlement. `*`
+    /// represents all groups.
     package let accessGroups: [String]
 
-    /// `groups`: those of this process unless somebody names others.
+    /// - Parameter groups: The access groups; by default those of this process.
     package init(_ connection: any KeychainTransport, groups: AccessGroups = .ofThisProcess) {
         self.init(connection, accessGroups: groups.names)
     }
 
-    /// `accessGroups`: none, too.
+    /// - Parameter accessGroups: The access groups; may be empty.
     package init(_ connection: any KeychainTransport, accessGroups: [String]) {
         self.connection = connection
         self.accessGroups = accessGroups
     }
 
-    /// That of this task, else that of the process, else the mount's.
+    /// Returns the task's keychain, otherwise the process's, otherwise the mounted one.
     package static func current() -> ItemAccess {
         scoped ?? ofProcess.withLock { $0 } ?? mounted
     }
 
-    /// Makes every call of the process that begins from now on go there, those of its tasks with an own one excepted; nil:
-    /// to the mount again.
+    /// Sets the keychain for all future calls of the process, except in tasks with their own; nil selects the mount
+    /// again.
     package static func replace(_ access: ItemAccess?) {
         ofProcess.withLock { $0 = access }
     }
 
-    /// For the calls of a task and its children, where tests run side by side.
+    /// The keychain of a task and its children, for tests that run concurrently.
     @TaskLocal package static var scoped: ItemAccess?
 
     private static let ofProcess = Mutex<ItemAccess?>(nil)

@@ -3,25 +3,27 @@ internal import SecretCrypto
 internal import Synchronization
 import SystemPackage
 
-/// The keychain that is mounted: requests go through `.keychainfs/rpc` in the mount (contract, section 9).
+/// The mounted keychain. Requests are sent through `.keychainfs/rpc` in the mount (contract, section 9).
 ///
-/// Never waits for ever: not for a daemon that is stopped or stuck, and not for one that has died. Whatever is mounted when
-/// a request begins answers it; one that finds another mount than before goes there.
+/// No call blocks forever, even if a daemon is stopped, stuck or dead. Each request is sent to the keychain that is
+/// mounted when it begins, even if that replaced another mount.
 package final class MountConnection: KeychainTransport {
-    /// The mount that ``MountDirectory`` finds.
+    /// The connection to the default mount point.
     package static let shared = MountConnection { DefaultMountPoint.path() }
 
     private let channels: ProcessLanes
 
-    /// `mountPoint`: called, on any thread, whenever the mount is opened. `patience`, in milliseconds: how long the daemon may
-    /// be silent, and then not even tell its status.
+    /// - Parameters:
+    ///   - mountPoint: Called on any thread, each time the mount is opened.
+    ///   - timeout: How long the daemon may send no reply, in milliseconds. Its status is read before the connection
+    ///     gives up.
     package init(
         timeout: Int = MountConnection.defaultTimeout, mountPoint: @escaping @Sendable () -> String
     ) {
         channels = ProcessLanes(mountPoint: mountPoint, timeout: timeout)
     }
 
-    /// In milliseconds.
+    /// Milliseconds.
     package static let defaultTimeout = ProcessLanes.timeout
 
     package func perform(
@@ -49,14 +51,14 @@ package final class MountConnection: KeychainTransport {
         }
     }
 
-    /// Asks a query once more that failed for a reason which may be gone; nil for any other reason.
+    /// Repeats a query that failed for a temporary reason. Returns nil for all other reasons.
     private func repeated(
         _ head: [UInt8], after failure: RPCChannel.Failure, _ receive: (borrowing ResponseFrame) -> Void
     ) -> Int32? {
         guard case .lost(let errno) = failure, errno.meansAnotherMount || errno == .noMemory else { return nil }
         do throws(RPCChannel.Failure) {
             guard errno == .noMemory else { return try ask(head, RawSpan(), receive) }
-            // Large values that many callers want at the same time: one by one they fit.
+            // Concurrent requests for large values exceed the locked memory; they fit sequentially.
             return try channels.current.turn.withLock { _ throws(RPCChannel.Failure) in
                 try ask(head, RawSpan(), receive)
             }
@@ -88,7 +90,7 @@ package final class MountConnection: KeychainTransport {
 }
 
 extension ItemRequest {
-    /// Whether a secret belongs to it.
+    /// Whether the value refers to a secret.
     fileprivate var namesSecret: Bool {
         query.values.contains(.secret(0)) || attributes.values.contains(.secret(0))
     }

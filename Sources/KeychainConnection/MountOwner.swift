@@ -1,33 +1,33 @@
 import Foundation
 package import LinuxSupport
 
-/// Whose mount a client gives secrets to: that of the user who runs it; of another user only if root says so.
+/// The user whose mount may receive secrets from a client: the user who runs it, or a user that root names.
 ///
-/// Any user can put a directory or a mount of another kind where a keychain is expected, and would get a passphrase that is
+/// Any user can place a directory or a mount of another kind at the expected path, and would receive a passphrase
 /// written there. See ``MountRequirement``.
 package struct MountOwner: Sendable {
-    /// As mountinfo shows a mounted keychain.
+    /// The file system type of a mounted keychain in mountinfo.
     package static let fileSystemType = "fuse.keychainfs"
     /// The environment variable that names the user whose mount programs of root may use.
     package static let variable = "KEYCHAINFS_MOUNT_OWNER"
 
     package enum OwnerError: Error, Equatable {
-        /// Only root may name another user.
+        /// A user other than root names another user.
         case notRoot
-        /// There is no such user.
+        /// The user does not exist.
         case unknownUser
     }
 
     private let userID: UInt32?
 
-    /// For messages without a secret.
+    /// Accepts all owners, for messages without a secret.
     package static let anyone = MountOwner(userID: nil)
     /// The user who runs this process.
     package static var caller: MountOwner { MountOwner(userID: geteuid()) }
 
     private init(userID: UInt32?) { self.userID = userID }
 
-    /// - Parameter name: the user's name or number, as root has given it; nil for the user who runs this process.
+    /// - Parameter name: The name or number of a user, given by root; nil for the user who runs this process.
     package init(name: String?) throws(OwnerError) {
         guard let name else {
             self = .caller
@@ -38,7 +38,7 @@ package struct MountOwner: Sendable {
         self.init(userID: userID)
     }
 
-    /// What ``variable`` says, to root alone; other users have only their own mounts.
+    /// Returns the owner that ``variable`` names, if root runs the process. Other users can use only their own mounts.
     package static func ofEnvironment(
         _ environment: @autoclosure () -> [String: String] = ProcessInfo.processInfo.environment
     ) throws(OwnerError) -> MountOwner {

@@ -2,14 +2,15 @@ import LinuxSupport
 import SecretCrypto
 import SystemPackage
 
-/// A control file of a mount (contract, section 9), as a client uses it. Its calls wait for the daemon, so they belong on a
-/// thread that other threads wait for with a time limit.
+/// A client's open control file of a mount (contract, section 9). Its calls block until the daemon replies, so they
+/// belong on a thread that other threads wait for with a timeout.
 struct OpenControlFile: ~Copyable {
     private let descriptor: FileDescriptor
 
     /// Opens `name` in the control directory of the mount at `mountPoint`.
     ///
-    /// ENOTSUP for a file in anything else than a mounted keychain, EPERM for one in another user's: neither gets a secret.
+    /// - Throws: ENOTSUP if the file is not in a mounted keychain, EPERM if the mount belongs to another user. Neither
+    ///   receives a secret.
     init(
         _ name: String, at mountPoint: String, _ mode: FileDescriptor.AccessMode, of owner: MountOwner
     ) throws(Errno) {
@@ -44,7 +45,7 @@ struct OpenControlFile: ~Copyable {
         try? descriptor.close()
     }
 
-    /// Of the mount that it was opened in.
+    /// The mount in which the file was opened.
     var mount: MountIdentity? { MountIdentity(of: descriptor) }
 
     func write(_ bytes: borrowing SecretBytes) throws(Errno) {
@@ -55,7 +56,7 @@ struct OpenControlFile: ~Copyable {
         }
     }
 
-    /// What one read gives; empty at the end.
+    /// Reads up to `limit` bytes. Returns no bytes at the end.
     func read(limit: Int) throws(Errno) -> SecretBytes {
         do throws(CryptoError) {
             return try SecretBytes.readChunk(from: descriptor.rawValue, limit: limit)
@@ -66,7 +67,7 @@ struct OpenControlFile: ~Copyable {
 }
 
 extension CryptoError {
-    /// ENOMEM where there is no locked memory.
+    /// ENOMEM if the locked memory is exhausted.
     var errno: Errno {
         switch self {
         case .io(let code): Errno(rawValue: code)

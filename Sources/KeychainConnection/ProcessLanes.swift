@@ -1,19 +1,21 @@
 import Glibc
 import Synchronization
 
-/// What a process has open to a mount. A forked child has its parent's memory, but none of its threads: it starts anew,
-/// without taking a lock that a thread of its parent may have held. So does a process when another mount takes the place of
-/// one whose daemon is silent: its threads there may wait for ever.
+/// The channels of a process to a mount.
+///
+/// A forked child inherits its parent's memory, but not its threads, so it creates new channels without acquiring a
+/// mutex that a thread of its parent may have held. A process also creates new channels when another mount replaces one
+/// whose daemon does not respond, because the threads there may block forever.
 final class ProcessLanes: Sendable {
-    /// In milliseconds; see ``DaemonProbe``.
+    /// Milliseconds; see ``DaemonProbe``.
     static let timeout = 5_000
-    /// Threads and descriptors that a mount can cost a process at most, stuck ones included.
+    /// The maximum number of threads and descriptors per mount, including blocked ones.
     static let limit = 16
 
     let pool: RPCChannelPool
     let probe: DaemonProbe
     let timeout: Int
-    /// Of those who ask again for want of locked memory.
+    /// Serializes the repeated requests of callers that found no locked memory.
     let turn = Mutex<Void>(())
     private let process = getpid()
     let mountPoint: @Sendable () -> String
@@ -26,7 +28,7 @@ final class ProcessLanes: Sendable {
         probe = DaemonProbe(mountPoint: mountPoint, timeout: timeout)
     }
 
-    /// Those of the process that asks, to the mount that is there.
+    /// The channels of the calling process to the current mount.
     var current: ProcessLanes {
         var channels = self
         while let next = channels.next { channels = next }

@@ -1,9 +1,9 @@
 import SecretCrypto
 import SystemPackage
 
-/// One request on its way through a lane, and its answer.
+/// One request on a channel, and its response.
 struct RPCCall: ~Copyable {
-    /// In milliseconds: no request takes longer, whatever the daemon says of itself.
+    /// The maximum duration of a request in milliseconds, even if the daemon reports its status.
     private static let limit = 600_000
     private static let partCount = 32 << 10
 
@@ -15,7 +15,7 @@ struct RPCCall: ~Copyable {
         self.channels = channels
     }
 
-    /// Sends a request: `head`, then `secret`. Returns the beginning of the answer.
+    /// Sends a request: `head`, then `secret`. Returns the beginning of the response.
     mutating func ask(_ head: RawSpan, secret: RawSpan) throws(RPCChannel.Failure) -> SecretBytes {
         let count = head.byteCount + secret.byteCount
         var start = 0
@@ -27,10 +27,10 @@ struct RPCCall: ~Copyable {
         return try piece(.ask(Self.part(start..<count, of: head, secret)))
     }
 
-    /// The next piece of the answer; empty at its end.
+    /// Returns the next chunk of the response; empty at its end.
     mutating func next() throws(RPCChannel.Failure) -> SecretBytes { try piece(.read) }
 
-    /// The answer was read to its end.
+    /// Releases the channel after the complete response was read.
     consuming func finish() {
         if let lane { channels.pool.release(lane) }
         lane = nil
@@ -45,7 +45,7 @@ struct RPCCall: ~Copyable {
         return piece
     }
 
-    /// Nil for what was only sent.
+    /// Runs a job. Returns nil after a job that only sends.
     private mutating func run(_ job: consuming RPCChannel.Job) throws(RPCChannel.Failure) -> SecretBytes? {
         let lane = try give(job)
         while true {
@@ -83,7 +83,7 @@ struct RPCCall: ~Copyable {
         }
     }
 
-    /// A part of a request, in locked memory.
+    /// Copies a part of a request to locked memory.
     private static func part(
         _ range: Range<Int>, of head: RawSpan, _ secret: RawSpan
     ) throws(RPCChannel.Failure) -> SecretBytes {

@@ -2,31 +2,31 @@ import LinuxSupport
 import SecretCrypto
 import SystemPackage
 
-/// A descriptor of the mount's `rpc` file, and the thread that waits on it, one request at a time.
+/// A descriptor of the mount's `rpc` file with its own thread, for one request at a time.
 ///
-/// A wait for a FUSE daemon ends when the daemon answers, or the process ends, and not before: so whoever asks does not wait
-/// there but here, with a bound, and leaves a lane behind that does not answer. One that nobody uses for a moment closes its
-/// descriptor and ends, since open files keep a mount from being unmounted.
+/// A read from a FUSE file blocks until the daemon replies or the process exits. Callers therefore wait for this
+/// channel's thread with a timeout, and abandon the channel if the daemon does not respond. An idle channel closes its
+/// descriptor after ``idleTime`` and its thread exits, because open files would block an unmount.
 final class RPCChannel: Sendable {
-    /// What the thread has to do.
+    /// A job of the thread.
     enum Job: ~Copyable, Sendable {
-        /// A part of a request, which goes on.
+        /// Sends a part of a request that continues.
         case send(SecretBytes)
-        /// The last part of a request; the answer's beginning is the outcome.
+        /// Sends the last part of a request and reads the beginning of the response.
         case ask(SecretBytes)
-        /// The answer's next piece is the outcome.
+        /// Reads the next chunk of the response.
         case read
     }
 
     enum Outcome: ~Copyable, Sendable {
         case sent
-        /// Empty at the end of what there is to read.
+        /// The bytes that were read; empty at the end.
         case piece(SecretBytes)
         case failed(Failure)
     }
 
     enum Failure: Error, Equatable {
-        /// Nothing was carried out.
+        /// The request was not carried out.
         case notAsked(Errno)
         /// The request may have been carried out.
         case lost(Errno)
@@ -35,17 +35,17 @@ final class RPCChannel: Sendable {
     private struct State: ~Copyable, Sendable {
         var job: Job?
         var outcome: Outcome?
-        /// The thread has ended, or will when its system call returns.
+        /// Whether the thread has exited, or will when its system call returns.
         var isOver = false
-        /// A whole request is with the daemon.
+        /// Whether the daemon has received a complete request.
         var isAsked = false
-        /// Where its file was opened last.
+        /// The mount in which the file was opened last.
         var mount: MountIdentity?
-        /// Somebody is in the middle of a request, however slow.
+        /// Whether a caller is in the middle of a request.
         var isInUse = true
     }
 
-    /// In milliseconds.
+    /// Milliseconds.
     static let idleTime = 300
     static let firstPiece = 16 << 10
     static let nextPiece = 32 << 10
@@ -53,9 +53,9 @@ final class RPCChannel: Sendable {
     private let state = Monitor(State())
 
     /// - Parameters:
-    ///   - mountPoint: called on the lane's thread when it opens the file.
-    ///   - onEnd: called there when it ends.
-    /// - Throws: EAGAIN without a thread.
+    ///   - mountPoint: Called on the channel's thread when it opens the file.
+    ///   - onEnd: Called on the channel's thread when it exits.
+    /// - Throws: EAGAIN if the system cannot create a thread.
     init(mountPoint: @escaping @Sendable () -> String, onEnd: @escaping @Sendable (RPCChannel) -> Void) throws(Errno) {
         try BackgroundThread.start { [self] in
             work(mountPoint)
@@ -63,9 +63,9 @@ final class RPCChannel: Sendable {
         }
     }
 
-    // MARK: Who asks
+    // MARK: Calling threads
 
-    /// Takes the job; false, and it is the caller's still, if the lane has ended.
+    /// Takes the job. Returns false, and leaves it to the caller, if the channel has ended.
     func submit(_ job: inout Job?) -> Bool {
         state.withLockAndSignal { state in
             guard !state.isOver else { return false }
@@ -75,26 +75,26 @@ final class RPCChannel: Sendable {
         }
     }
 
-    /// Waits for the outcome of the job that was given; nil after `milliseconds`.
+    /// Waits for the outcome of the submitted job. Returns nil after `milliseconds`.
     func outcome(within milliseconds: Int) -> Outcome? {
         _ = state.wait(milliseconds: milliseconds) { $0.outcome == nil ? nil : true }
         return state.withLock { $0.outcome.take() }
     }
 
-    /// Whether it waits in another mount than that which is at `mountPoint` now: the one that answers there is not the one
-    /// that it has asked.
+    /// Returns whether the channel waits for another mount than the one now at `mountPoint`. The daemon that responds
+    /// there has not received the request.
     func isElsewhere(than mountPoint: String) -> Bool {
         guard let mount = state.withLock({ $0.mount }) else { return false }
         return mount != MountIdentity(at: mountPoint)
     }
 
-    /// The request is done.
+    /// Ends the request and makes the channel idle.
     func release() {
         state.withLock { state in (state.isInUse, state.isAsked) = (false, false) }
     }
 
-    /// Nobody waits for it any more: what it gets is wiped, and it ends. What has become of the request so far: if the
-    /// daemon has not got all of it, it never will.
+    /// Abandons the channel: its result is wiped and its thread exits. Returns whether the request may have been carried out. A
+    /// request that the daemon has not received completely is never carried out.
     @discardableResult func abandon() -> Failure {
         state.withLockAndSignal { state in
             state.isOver = true
@@ -112,7 +112,7 @@ final class RPCChannel: Sendable {
         }
     }
 
-    /// Nil when the lane is to end.
+    /// Waits for the next job; nil if the channel must end.
     private func nextJob() -> Job? {
         while true {
             _ = state.wait(milliseconds: Self.idleTime) { $0.job == nil && !$0.isOver ? nil : true }
@@ -144,7 +144,7 @@ final class RPCChannel: Sendable {
         }
     }
 
-    /// Whether somebody still waits for the answer: the request is carried out when that is read.
+    /// Returns whether a caller still waits. The daemon carries out a request when its response is read.
     private func mayAsk() -> Bool {
         state.withLock { state in
             state.isAsked = !state.isOver

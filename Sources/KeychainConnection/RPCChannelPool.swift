@@ -1,14 +1,14 @@
 import SecretCrypto
 import SystemPackage
 
-/// The channels of a process to a mount: few, used again, each by one caller at a time.
+/// A bounded pool of channels from a process to a mount. One caller uses a channel at a time.
 final class RPCChannelPool: Sendable {
     private struct State: Sendable {
         var idle: [RPCChannel] = []
-        /// Of all whose threads have not ended, be they idle, in use or stuck.
+        /// The number of channels whose threads have not exited: idle, in use or blocked.
         var count = 0
 
-        /// The lane that was used last, or room for another one.
+        /// Returns the channel used last, or the permission to create one.
         mutating func acquire(limit: Int) -> Lease? {
             if let lane = idle.popLast() { return .idle(lane) }
             guard count < limit else { return nil }
@@ -25,16 +25,16 @@ final class RPCChannelPool: Sendable {
     private let mountPoint: @Sendable () -> String
     private let state = Monitor(State())
 
-    /// `limit`: of channels, and so of threads and descriptors.
+    /// - Parameter limit: The maximum number of channels, and therefore of threads and descriptors.
     init(limit: Int, mountPoint: @escaping @Sendable () -> String) {
         self.limit = limit
         self.mountPoint = mountPoint
     }
 
-    /// Gives a job to a lane, which is the caller's from then on; nil, and the job stays, if none becomes free within
-    /// `milliseconds`.
+    /// Submits a job to a channel, which the caller then holds. Returns nil, and leaves the job, if no channel becomes
+    /// free within `milliseconds`.
     ///
-    /// Throws EAGAIN without a thread.
+    /// - Throws: EAGAIN if the system cannot create a thread.
     func start(_ job: inout RPCChannel.Job?, within milliseconds: Int) throws(Errno) -> RPCChannel? {
         while true {
             switch state.wait(milliseconds: milliseconds, until: { $0.acquire(limit: limit) }) {
@@ -48,13 +48,13 @@ final class RPCChannelPool: Sendable {
         }
     }
 
-    /// A lane whose answer has been read to its end.
+    /// Releases a channel whose response has been read completely.
     func release(_ lane: RPCChannel) {
         lane.release()
         state.withLockAndSignal { $0.idle.append(lane) }
     }
 
-    /// Lanes whose threads have not ended.
+    /// The number of channels whose threads have not exited.
     var count: Int { state.withLock { $0.count } }
 
     private func newLane() throws(Errno) -> RPCChannel {

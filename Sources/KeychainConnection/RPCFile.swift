@@ -2,16 +2,16 @@ import LinuxSupport
 import SecretCrypto
 import SystemPackage
 
-/// The `rpc` file of whatever is mounted when a request begins.
+/// The `rpc` file of the keychain that is mounted when a request begins.
 struct RPCFile: ~Copyable {
-    /// How often locked memory is asked for again, here or in the daemon, which each time waits for a second.
+    /// The number of attempts to allocate locked memory, here or in the daemon. Each waits for a second.
     static let attempts = 5
 
     private let mountPoint: () -> String
-    /// Told of each mount that the file is opened in, before anything is sent there.
+    /// Called with each mount in which the file is opened, before any byte is sent to it.
     private let onOpen: (MountIdentity?) -> Void
     private var file: OpenControlFile?
-    /// A part of a request was written.
+    /// Whether a part of a request has been written.
     private var hasBegun = false
 
     init(mountPoint: @escaping () -> String, onOpen: @escaping (MountIdentity?) -> Void) {
@@ -19,7 +19,7 @@ struct RPCFile: ~Copyable {
         self.onOpen = onOpen
     }
 
-    /// Writes a part of a request: nothing is carried out before the answer is read.
+    /// Writes a part of a request. The daemon carries out the request when its response is read.
     mutating func send(_ part: borrowing SecretBytes) throws(Errno) {
         let isReused = file != nil && !hasBegun
         do throws(Errno) {
@@ -31,7 +31,7 @@ struct RPCFile: ~Copyable {
         hasBegun = true
     }
 
-    /// The next piece of the answer, at most `limit` bytes.
+    /// Returns the next chunk of the response, at most `limit` bytes.
     mutating func read(limit: Int) throws(Errno) -> SecretBytes {
         hasBegun = false
         for _ in 0..<Self.attempts {
@@ -47,7 +47,7 @@ struct RPCFile: ~Copyable {
         }
     }
 
-    /// The descriptor is of no use any more.
+    /// Closes a descriptor that cannot be used any more.
     mutating func close() {
         file = nil
         hasBegun = false
@@ -67,14 +67,14 @@ struct RPCFile: ~Copyable {
 }
 
 extension RPCFile {
-    /// EPERM if the environment names a user who does not exist.
+    /// - Throws: EPERM if the environment names an unknown user.
     private static func owner() throws(Errno) -> MountOwner {
         do throws(MountOwner.OwnerError) { return try .ofEnvironment() } catch { throw .notPermitted }
     }
 }
 
 extension Errno {
-    /// The mount that the descriptor was opened in is gone; there may be another one.
+    /// Whether the mount of the descriptor no longer exists, so that there may be a new one.
     var meansAnotherMount: Bool {
         [.socketNotConnected, .connectionAbort, .operationNotSupportedByDevice, .staleNFSFileHandle].contains(self)
     }

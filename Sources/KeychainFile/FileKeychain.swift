@@ -8,12 +8,12 @@ import KeychainStorage
 import LinuxSupport
 import SecretCrypto
 
-/// A keychain that this process has open, and its keys.
+/// An open keychain file of this process, with its keys.
 struct FileKeychain: Sendable {
     private let keychain: KeychainStore
     let connection: InProcessTransport
 
-    /// Opens it; still locked.
+    /// Opens the file. The keychain is locked.
     init(path: String) throws(KeychainFileError) {
         let locations = DefaultPaths()
         InterruptedOperations(of: path, locations: locations).undo()
@@ -34,15 +34,15 @@ struct FileKeychain: Sendable {
         startVerification()
     }
 
-    /// Starts the thread that verifies rows and indexes after the first unlock, as a mount does. It ends when the keychain is closed.
-    /// Without a thread the keychain works, but indexes are trusted after a second.
+    /// Starts the thread that verifies rows and indexes after the first unlock, as a mount does. It runs until the
+    /// keychain is closed. Without a thread the keychain works, but trusts the indexes after a second.
     private func startVerification() {
         let keychain = keychain
         keychain.expectVerification()
         try? BackgroundThread.start(stack: .large) { keychain.verifyInBackground { _ in } }
     }
 
-    /// Makes a new one, in directories that are made as needed; leaves nothing behind if it fails.
+    /// Creates a keychain file, and directories as needed. Leaves no files behind if it fails.
     static func create(
         path: String, passphrase: borrowing SecretBytes, cost: Argon2id.Cost
     ) throws(KeychainFileError) {
@@ -71,7 +71,7 @@ struct FileKeychain: Sendable {
 
     func lock() {
         keychain.lock()
-        // The commitNumberStore reports a failure; the keychain is locked in any case.
+        // The commit number store reports the failure; the keychain is locked in any case.
         try? keychain.keys.keepCommitNumber()
     }
 

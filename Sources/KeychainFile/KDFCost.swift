@@ -1,17 +1,17 @@
 import SecretCrypto
 
-/// What one guess of the passphrase costs.
+/// The cost of one guess of the passphrase.
 public enum KDFCost: Sendable {
-    /// At least 256 MiB and 3 passes of Argon2id; more passes where the machine makes them in about a second.
+    /// At least 256 MiB and 3 passes of Argon2id; more passes if the machine computes them in about a second.
     case moderate
-    /// At least 1 GiB and 4 passes.
+    /// At least 1 GiB and 4 passes of Argon2id.
     case sensitive
     #if DEBUG
-    /// Next to nothing: for tests, in debug builds only.
+    /// The minimum, for tests; in debug builds only.
     case test
     #endif
 
-    /// Measures this machine; takes about as long as an unlock.
+    /// Measures this machine, which takes about as long as an unlock.
     var cost: Argon2id.Cost {
         switch self {
         case .moderate: Argon2id.calibrated(from: .moderate, seconds: 1)

@@ -3,8 +3,8 @@ public import KeychainClient
 extension Keychain {
     /// Opens a keychain file in this process and unlocks it.
     ///
-    /// - Parameter accessGroups: nil for those of the process, as ``Keychain/mounted(at:accessGroups:)``.
-    /// - Throws: ``KeychainFileError/inUse(process:)`` if it is mounted, or open elsewhere.
+    /// - Parameter accessGroups: nil for the groups of the process, as in ``Keychain/mounted(at:accessGroups:)``.
+    /// - Throws: ``KeychainFileError/inUse(process:)`` if it is mounted, or if another process has it open.
     public static func open(
         _ path: String, unlockingWith method: consuming UnlockMethod, accessGroups: [String]? = nil
     ) throws(KeychainFileError) -> OpenKeychain {
@@ -18,17 +18,19 @@ extension Keychain {
         return opened
     }
 
-    /// Opens it locked: what can be used without an unlock is there.
+    /// Opens a keychain file locked. Items that need no unlock can be used.
     public static func open(
         _ path: String, accessGroups: [String]? = nil
     ) throws(KeychainFileError) -> OpenKeychain {
         OpenKeychain(try FileKeychain(path: path), accessGroups: accessGroups)
     }
 
-    /// Makes a new keychain file, which must not exist, and opens it unlocked.
+    /// Creates a keychain file and opens it unlocked.
     ///
-    /// The directories that are missing are made. There is no way to it without the passphrase; an empty one is refused
-    /// (``KeychainFileError/badSecret``).
+    /// Missing directories are created. Without the passphrase the keychain cannot be opened; an empty passphrase is
+    /// refused (``KeychainFileError/badSecret``).
+    ///
+    /// - Throws: ``KeychainFileError/exists`` if the file exists.
     public static func create(
         _ path: String, passphrase: consuming Secret, cost: KDFCost = .moderate, accessGroups: [String]? = nil
     ) throws(KeychainFileError) -> OpenKeychain {

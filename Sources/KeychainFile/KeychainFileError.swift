@@ -1,34 +1,35 @@
-/// Why a keychain file cannot be opened, made or unlocked.
+/// The error of opening, creating or unlocking a keychain file.
 public enum KeychainFileError: Error, Hashable, Sendable {
-    /// There is no such file.
+    /// The file does not exist.
     case notFound
-    /// Something of that name is there already.
+    /// A file of that name exists already.
     case exists
-    /// Next to the keychain file, at a name that SQLite uses, is a file that does not belong to it: a log of another keychain, a
-    /// rollback journal, a pipe. Nothing was changed; move it away.
+    /// A file next to the keychain file, with a name that SQLite uses, does not belong to it: a log of another
+    /// keychain, a rollback journal, a pipe. Nothing was changed; move that file away.
     case foreignFile(path: String)
-    /// Another process has it open: the daemon of a mount, or another program. Nil: it cannot be told which.
+    /// Another process has the file open: the daemon of a mount, or another program. The process ID is nil if it is
+    /// unknown.
     case inUse(process: Int32?)
-    /// It has another name too (a hard link): what is written by one could be lost by the other.
+    /// The file has another name too (a hard link). Data written through one name could be lost through the other.
     case severalNames
-    /// Other users may write to it, by its mode or as its owner: they could replace what is in it.
+    /// Other users may write to the file, by its mode or as its owner. They could replace its contents.
     case othersMayWrite
-    /// It is no keychain, or of a format or with costs that this version does not take.
+    /// The file is not a keychain, or has a format or cost that this version does not accept.
     case notAKeychain
     case damaged
-    /// What was given opens no key slot.
+    /// The given secret opens no key slot.
     case wrongSecret
-    /// A recovery key that is mistyped, a key file of fewer than 32 bytes or more than 64 KiB, an empty passphrase for a new
+    /// A mistyped recovery key, a key file of fewer than 32 bytes or more than 64 KiB, or an empty passphrase for a new
     /// keychain.
     case badSecret
-    /// It is older than what this device has seen of it: somebody has put an old copy in its place.
+    /// The keychain is older than the state that this device has seen: an old copy has replaced it.
     case rolledBack
-    /// The file or its directory cannot be read and written by this user, or is on a read-only medium.
+    /// This user cannot read and write the file or its directory, or the medium is read-only.
     case notWritable
     case diskFull
-    /// No memory for the key derivation, or no locked memory.
+    /// There is no memory for the key derivation, or no locked memory.
     case outOfMemory
-    /// The device key cannot be used; for a person.
+    /// The device key cannot be used. The message is for users.
     case deviceKey(String)
     case inputOutput
 }

@@ -3,10 +3,10 @@ import KeychainConnection
 import KeychainRPC
 import Synchronization
 
-/// A keychain file that this process has open, without a mount: for servers, and for tests.
+/// A keychain file that this process has open without a mount: for servers, and for tests.
 ///
-/// No other process can have it open meanwhile. Everything that a mount does to keep secrets in memory alone, and does as a
-/// program of its own, is up to the program here: see the documentation.
+/// No other process can open it at the same time. Here the program itself is responsible for the measures that a mount
+/// takes to keep secrets in memory only, and for running as a separate program: see the documentation.
 public final class OpenKeychain: Sendable {
     private let stored: FileKeychain
     var connection: any KeychainTransport { stored.connection }
@@ -23,21 +23,22 @@ public final class OpenKeychain: Sendable {
         stored.close()
     }
 
-    /// Its items. It stays open as long as one of these is there; once it is closed every call throws
+    /// The items. The keychain stays open while one of these values exists. After ``close()`` each call throws
     /// ``KeychainClient/KeychainError/notAvailable``.
     public var keychain: Keychain { Keychain(RetainingTransport(self), accessGroups: groups.names) }
 
     public var isUnlocked: Bool { stored.isUnlocked }
 
-    /// Unlocks it, which takes as long as a guess costs. One that is unlocked stays so, whatever this throws.
+    /// Unlocks the keychain, which takes as long as one guess. An unlocked keychain stays unlocked, even if this
+    /// throws.
     public func unlock(with method: consuming UnlockMethod) throws(KeychainFileError) {
         try stored.unlock(with: method.unlockSecret())
     }
 
-    /// Wipes the keys of everything that can be used only while unlocked.
+    /// Wipes the keys of all items that can be used only while the keychain is unlocked.
     public func lock() { stored.lock() }
 
-    /// Wipes all keys and lets go of the file. For good: open it again to go on.
+    /// Wipes all keys and closes the file. The instance cannot be used again; open the file again to continue.
     public func close() {
         closed.store(true, ordering: .releasing)
         stored.close()
@@ -45,8 +46,8 @@ public final class OpenKeychain: Sendable {
 
     var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// Makes the functions of `import Security` (`SecItemAdd` …) use it, in the whole process, in place of the mount. It stays
-    /// open as long as they do.
+    /// Makes the functions of `import Security` (`SecItemAdd` …) use this keychain instead of the mount, in the whole
+    /// process. The keychain stays open as long as they use it.
     public func useForKeychainServices() {
         ItemAccess.replace(ItemAccess(RetainingTransport(self), groups: groups))
     }

@@ -2,7 +2,7 @@ import KeychainConnection
 import KeychainRPC
 import SecretCrypto
 
-/// The way to an open keychain that keeps it open.
+/// A transport to an open keychain that keeps it open.
 struct RetainingTransport: KeychainTransport {
     private let owner: OpenKeychain
 

@@ -2,10 +2,10 @@ import Keychain
 public import KeychainClient
 import SecretCrypto
 
-/// What a keychain file is unlocked with.
+/// The unlock secret of a keychain file.
 public enum UnlockMethod: ~Copyable, Sendable {
     case passphrase(Secret)
-    /// The recovery key as it was written down: small letters, blanks and missing dashes do not matter.
+    /// The recovery key as it was written down. Lowercase letters, blanks and missing dashes are accepted.
     case recoveryKey(Secret)
     /// The contents of a key file.
     case keyFile(Secret)

@@ -3,51 +3,51 @@ package import Keychain
 /// The exit codes of `keychainfs`: stable, listed in docs/exit-codes.md, never renumbered.
 package enum ExitCode: Int32, CaseIterable, Sendable {
     case success = 0
-    /// Anything that has no code of its own.
+    /// An error without a more specific code.
     case failure = 1
     /// The passphrase opens no key slot.
     case wrongPassphrase = 10
-    /// There is no keychain there.
+    /// The keychain does not exist.
     case noKeychain = 11
-    /// The file is no keychain, or is damaged.
+    /// The file is not a keychain, or is damaged.
     case badKeychain = 12
-    /// The keychain has a format, or key derivation costs, that this version does not accept.
+    /// The keychain has a format, or a cost of key derivation, that this version does not accept.
     case unknownFormat = 13
     /// Another process has the keychain open.
     case inUse = 14
-    /// The mount point is missing, not empty, no directory, or mounted already.
+    /// The mount point does not exist, is not empty, is not a directory, or is in use by a mount.
     case badMountPoint = 15
-    /// No `/dev/fuse`, no `fusermount3`, or the kernel refused the mount.
+    /// `/dev/fuse` or `fusermount3` does not exist, or the kernel refused the mount.
     case noFuse = 16
-    /// Nothing of ours is mounted there.
+    /// No keychain is mounted there.
     case notMounted = 17
     /// No passphrase was given, or its file cannot be used.
     case noPassphrase = 18
     /// The disk is full.
     case diskFull = 19
-    /// There is a keychain already.
+    /// The keychain exists already.
     case exists = 20
-    /// `check` found damage.
+    /// `check` has found damage.
     case damaged = 21
     /// The keychain or its medium is read-only.
     case readOnly = 22
     /// The item is locked.
     case locked = 23
-    /// The keychain is older than what this device has seen of it: a copy was put back.
+    /// The keychain is older than the state that this device has seen: a copy was restored.
     case rolledBack = 24
-    /// There is no such key slot, or the change of slots is refused.
+    /// The key slot does not exist, or the change of slots is refused.
     case slotRefused = 25
-    /// `search` found nothing.
+    /// `search` has found no item.
     case notFound = 26
-    /// The daemon of a mount does not answer.
+    /// The daemon of a mount does not respond.
     case noAnswer = 30
-    /// A signal has ended what was shown; what was started goes on. 128 and SIGINT, as shells have it.
+    /// A signal has ended the progress display; the operation continues. 128 plus SIGINT, as in shells.
     case interrupted = 130
-    /// A command line that makes no sense; EX_USAGE of sysexits(3).
+    /// An invalid command line; EX_USAGE of sysexits(3).
     case usage = 64
 }
 
-/// Why a command ends: one message that says what to do, and an exit code.
+/// The error that ends a command: a message with instructions for the user, and an exit code.
 package struct CLIError: Error, Sendable {
     package let exitCode: ExitCode
     package let message: String
@@ -59,7 +59,7 @@ package struct CLIError: Error, Sendable {
 }
 
 extension CLIError {
-    /// What a keychain's error means to somebody at a terminal.
+    /// Maps a fault of a keychain to a message for the user.
     package init(_ error: KeychainFault, keychain path: String) {
         switch error {
         case .authFailed:

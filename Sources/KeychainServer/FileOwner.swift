@@ -1,4 +1,4 @@
-/// Whose request it is: the owner of the files of what it adds.
+/// The user who sends a request, and who owns the files of the items that it adds.
 package struct FileOwner: Hashable, Sendable {
     package var userID: UInt32
     package var groupID: UInt32

@@ -2,14 +2,14 @@ import Keychain
 package import KeychainRPC
 internal import SecretCrypto
 
-/// A keychain in this process, without a mount and without a byte on the way. Answers what a mount of it would.
+/// A keychain of this process, accessed without a mount or a wire format. Returns the same results as a mount of it.
 package struct InProcessTransport: KeychainTransport {
     private let service: RequestHandler
     private let owner: FileOwner
-    /// How often locked memory is asked for, each time for a second.
+    /// The number of attempts to allocate locked memory. Each waits up to a second.
     private static let attempts = 10
 
-    /// - Parameter caller: whom the files of what is added belong to, once the keychain is mounted.
+    /// - Parameter owner: The owner of the files of added items, when the keychain is mounted later.
     package init(_ service: RequestHandler, owner: FileOwner) {
         self.service = service
         self.owner = owner
@@ -44,7 +44,7 @@ package struct InProcessTransport: KeychainTransport {
 }
 
 extension ResponseFrame {
-    /// The frame with its secrets opened.
+    /// Opens the secrets of `frame`.
     fileprivate init(_ frame: OutgoingFrame) throws(KeychainFault) {
         let counts = frame.secrets.map(\.count)
         let secrets = try Self.open(frame.secrets, count: counts.reduce(0, +))

@@ -2,7 +2,7 @@ import Keychain
 import KeychainRPC
 
 extension QueryValue {
-    /// What the engine makes of a value of a message.
+    /// Converts a value of a request for the query engine.
     init(_ value: PropertyList) {
         self =
             switch value {
@@ -16,12 +16,13 @@ extension QueryValue {
             case .dictionary(let values): Self.accessControl(value) ?? .dictionary(values.mapValues { QueryValue($0) })
             case .null: .null
             case .secret(0): .secret
-            // A request has one secret at the most.
+            // A request contains at most one secret.
             case .secret, .object: .object
             }
     }
 
-    /// Nil for what says that it is none; a protection class that there is not makes an object of no type.
+    /// Converts an access control; nil if `value` is not one. An unknown protection class results in an object without
+    /// a type.
     private static func accessControl(_ value: PropertyList) -> QueryValue? {
         guard let terms = value.accessControl else { return nil }
         guard let protection = ProtectionClass(code: terms.protection) else { return .object }
@@ -30,11 +31,11 @@ extension QueryValue {
 }
 
 extension PropertyList {
-    /// A value that the engine gives, as it travels.
+    /// Converts a value of the query engine for a response.
     init(_ value: QueryValue) {
         self =
             switch value {
-            // What is no text after all keeps its bytes.
+            // Text that is not valid UTF-8 is sent as data.
             case .text(let bytes): String(validating: bytes, as: UTF8.self).map { .string($0) } ?? .data(bytes)
             case .data(let bytes): .data(bytes)
             case .number(let number): .integer(number)
@@ -52,11 +53,11 @@ extension PropertyList {
 }
 
 extension KeychainDate {
-    /// 2001-01-01T00:00:00Z, from which CFDate counts.
+    /// 2001-01-01T00:00:00Z, the reference date of CFDate, in seconds since 1970.
     private static let reference: Int64 = 978_307_200
     private static let nanosecond = 1e9
 
-    /// Nil for what is no point in time: not a number, or beyond 64 bits of seconds.
+    /// Creates a date from seconds since 2001; nil for NaN, and beyond 64 bits of seconds.
     init?(sinceReference interval: Double) {
         let roundedDown = interval.rounded(.down)
         guard let seconds = Int64(exactly: roundedDown) else { return nil }
@@ -67,7 +68,7 @@ extension KeychainDate {
         self.init(seconds: sum, nanoseconds: carry == 1 ? 0 : nanoseconds)
     }
 
-    /// Seconds, with the 53 significant bits that a CFDate has.
+    /// Seconds since 2001, with the 53 significant bits of a CFDate.
     var sinceReference: Double {
         Double(seconds) - Double(Self.reference) + Double(nanoseconds) / Self.nanosecond
     }

@@ -3,15 +3,15 @@ import KeychainRPC
 package import SecretCrypto
 
 extension RequestHandler {
-    /// Bytes of a list that are in locked memory at a time.
+    /// The number of bytes of a property list that are in locked memory at the same time.
     private static let step = 64 << 10
 
-    /// Carries out the request of a whole frame that is kept sealed; its secret is opened chunk by chunk, where it is sealed
-    /// for the store.
+    /// Carries out the request of a complete, sealed frame. Its secret is opened chunk by chunk while it is sealed for
+    /// the store.
     ///
-    /// - Parameter willWait: called before a commit, and for a search whose answer takes longer than some look-ups.
-    /// - Throws: before anything has been done: `interactionNotAllowed` if the frame's key is gone, `allocate`. All else is
-    ///   told in the answer.
+    /// - Parameter willWait: Called before a commit, and before a search that takes longer than a few lookups.
+    /// - Throws: Before any effect: `interactionNotAllowed` if the frame's key has been revoked, `allocate`. The
+    ///   response reports all other errors.
     package func handle(
         frame: borrowing SealedBuffer, by owner: FileOwner, willWait: () -> Void = {}
     ) throws(KeychainFault) -> HandledRequest {

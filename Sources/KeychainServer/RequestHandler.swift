@@ -1,35 +1,36 @@
 package import Keychain
 package import KeychainRPC
 
-/// Answers requests on a keychain. One for each keychain; can be used by several threads.
+/// Carries out requests on a keychain. There is one instance per keychain; several threads can use it concurrently.
 package struct RequestHandler: Sendable {
     private let engine: QueryEngine
     private let hasSpace: @Sendable (Int) -> Bool
     private let rowsPerFrame: Int
 
     /// - Parameters:
-    ///   - valueLimit: the longest secret that is stored, in bytes.
-    ///   - rowsPerFrame: how many items a search looks at before a frame is sent, with or without entries; the default takes
-    ///     about 30 ms.
-    ///   - hasRoom: whether so many bytes more would leave the room that a deletion needs; else nothing is added or updated.
+    ///   - valueLimit: The maximum size of a stored secret in bytes.
+    ///   - rowsPerFrame: The number of items that a search examines before it sends a frame, even one without entries.
+    ///     The default takes about 30 ms.
+    ///   - hasSpace: Returns whether that many additional bytes would leave the free space that a deletion needs. If
+    ///     not, no item is added or updated.
     package init(
         keychain: KeychainStore, valueLimit: Int = 1 << 20, rowsPerFrame: Int = 8192,
-        hasRoom: @escaping @Sendable (Int) -> Bool = { _ in true }
+        hasSpace: @escaping @Sendable (Int) -> Bool = { _ in true }
     ) {
         engine = QueryEngine(keychain: keychain, valueLimit: valueLimit)
-        self.hasSpace = hasRoom
+        self.hasSpace = hasSpace
         self.rowsPerFrame = rowsPerFrame
     }
 
-    /// The longest secret that is stored, in bytes.
+    /// The maximum size of a stored secret in bytes.
     var valueLimit: Int { engine.valueLimit }
 
-    /// Carries out the request that a frame holds; what it changes is committed when this returns.
+    /// Carries out the request of a frame. Its changes are committed when the method returns.
     ///
     /// - Parameters:
-    ///   - list: the frame's property list. What is none is answered with errSecParam.
-    ///   - secret: the bytes behind it. Read only where the list says so.
-    ///   - willWait: called before a commit, and for a search whose answer takes longer than some look-ups.
+    ///   - list: The frame's property list. An invalid list results in errSecParam.
+    ///   - secret: The bytes after the list. They are read only if the list refers to them.
+    ///   - willWait: Called before a commit, and before a search that takes longer than a few lookups.
     package func handle<Secret: SecretSource & ~Copyable>(
         list: [UInt8], secret: borrowing Secret, by owner: FileOwner, willWait: () -> Void = {}
     ) -> HandledRequest {
@@ -40,7 +41,7 @@ package struct RequestHandler: Sendable {
         }
     }
 
-    /// The same for a request that has been read already.
+    /// Carries out a request that has been decoded.
     package func handle<Secret: SecretSource & ~Copyable>(
         _ request: ItemRequest, secret: borrowing Secret, by owner: FileOwner, willWait: () -> Void = {}
     ) -> HandledRequest {
@@ -54,7 +55,8 @@ package struct RequestHandler: Sendable {
     private func execute<Secret: SecretSource & ~Copyable>(
         _ request: ItemRequest, secret: borrowing Secret, by owner: FileOwner, _ willWait: () -> Void
     ) throws(SecurityStatus) -> HandledRequest {
-        // A change may rely on the absence of an item; a search does only while the indexes are known to miss rows.
+        // A change may depend on the absence of an item. A search does so only while the indexes are known to lack
+        // rows.
         if request.operation != .copyMatching || engine.keychain.missesRows {
             willWait()
             engine.keychain.awaitIndexes()
@@ -87,9 +89,10 @@ package struct RequestHandler: Sendable {
     }
 }
 
-/// What comes of a request.
+/// The result of a request.
 package struct HandledRequest: Sendable {
-    /// What it has changed: whoever shows items elsewhere tells it before the answer is read (contract, F10).
+    /// The changes. A file system that shows the items notifies the kernel of them before the response is read
+    /// (contract, F10).
     package let changes: [ItemChange]
     let frames: ResponseFrames
 
@@ -100,6 +103,6 @@ package struct HandledRequest: Sendable {
 
     init(failure: SecurityStatus) { self.init(frames: ResponseFrames(failure)) }
 
-    /// The answer as bytes.
+    /// The response as bytes.
     package var stream: ResponseStream { ResponseStream(frames) }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import KeychainMount
 
-/// Called by the completion scripts in share/completions; prints nothing on any failure.
+/// The command that the completion scripts in share/completions run. It prints nothing on failure.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "complete", shouldDisplay: false)
 
@@ -20,7 +20,7 @@ struct CompleteCommand: ParsableCommand {
             else { return }
             output = CompletionResult(shell, rest, tree: tree)?.output ?? ""
         }
-        // Without output there is nothing to report the failure to.
+        // Without output the failure cannot be reported.
         try? Console.result(output, terminator: "")
     }
 }

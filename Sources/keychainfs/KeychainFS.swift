@@ -35,7 +35,7 @@ struct KeychainFS: ParsableCommand {
         main(helper.arguments)
     }
 
-    /// Without a command: the mounted keychains if standard output is a terminal, help otherwise.
+    /// Without a command: prints the mounted keychains if standard output is a terminal, otherwise the help.
     func run() throws {
         guard isatty(STDOUT_FILENO) == 1 else { throw CleanExit.helpRequest() }
         try reporting { () throws(CLIError) in
@@ -62,7 +62,7 @@ extension CommandName {
     }
 }
 
-/// Where the keychain is.
+/// The option that names the keychain file.
 struct KeychainOption: ParsableArguments {
     @Option(
         name: .customLong("keychain"), help: "The keychain file. (default: ~/.local/share/keychainfs/login.keychain)",
@@ -82,7 +82,7 @@ struct KeychainOption: ParsableArguments {
     }
 }
 
-/// Where the keychain is mounted.
+/// The argument that names the mount point.
 struct MountPointArgument: ParsableArguments {
     @Argument(
         help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
@@ -96,9 +96,9 @@ struct MountPointArgument: ParsableArguments {
     }
 }
 
-/// What unlocks the keychain.
+/// The options that name the unlock secret.
 struct UnlockOptions: ParsableArguments {
-    // No option groups here: a debug build of ArgumentParser validates a group within a group so often that commands took nearly
+    // No option groups here: a debug build of ArgumentParser validates nested groups so often that commands took nearly
     // twice as long to start.
     @Option(name: .customLong("passphrase-file"), help: passphraseFileHelp, completion: .file())
     var passphraseFile: String?
@@ -116,10 +116,11 @@ struct UnlockOptions: ParsableArguments {
         if passphraseFile != nil { throw ValidationError("--key-file and --passphrase-file exclude each other.") }
     }
 
-    /// Whether an option says what to unlock with.
+    /// Whether an option names the unlock secret.
     var isNamed: Bool { keyFile != nil || recovery || passphraseFile != nil }
 
-    /// Read once. The variable is about passphrases alone: a recovery key is in no file unless somebody says so.
+    /// The source of the unlock secret. The variable refers to passphrases only: a recovery key is read from a file
+    /// only on request.
     var source: UnlockSource {
         if let keyFile { return .keyFile(KeyFile(path: DefaultPaths.absolute(keyFile))) }
         return recovery
@@ -128,10 +129,11 @@ struct UnlockOptions: ParsableArguments {
     }
 }
 
-/// Of `--passphrase-file`, where it names the passphrase of the keychain.
+/// The help of `--passphrase-file` for the passphrase of the keychain.
 let passphraseFileHelp: ArgumentHelp = "Read the passphrase from this file; '-' is standard input."
 
 extension PassphraseSource {
-    /// The file of the option, else that of the variable KEYCHAINFS_PASSPHRASE_FILE, else the terminal.
+    /// Creates the source: the file of the option, otherwise that of KEYCHAINFS_PASSPHRASE_FILE, otherwise the
+    /// terminal.
     init(option file: String?) { self.init(file: file ?? DefaultPaths().passphraseFile) }
 }

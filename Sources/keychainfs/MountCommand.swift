@@ -62,7 +62,7 @@ struct MountCommand: ParsableCommand {
         }
     }
 
-    /// The flags that are mount options, too.
+    /// The flags that are also mount options.
     private var flagOptions: [String] {
         [("locked", locked), ("no_spin", noSpin)].compactMap { name, isSet in isSet ? name : nil }
     }
@@ -95,7 +95,7 @@ struct MountTargetOptions: ParsableArguments {
         completion: .directory)
     var second: String?
 
-    /// Nil if the command line does not name it here.
+    /// The keychain file; nil if the command line does not name it here.
     var keychain: String? { second == nil ? nil : first.map(DefaultPaths.absolute) }
     var mountPoint: String { DefaultPaths.absolute(second ?? first ?? DefaultPaths().mountPoint) }
 
@@ -105,7 +105,7 @@ struct MountTargetOptions: ParsableArguments {
     }
 }
 
-/// When the keychain locks by itself.
+/// The conditions of automatic locks.
 struct LockOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -119,7 +119,7 @@ struct LockOptions: ParsableArguments {
         completion: .list(["suspend", "screen", "suspend,screen"]))
     var lockOn: String?
 
-    /// The same as mount options, over those that are given so.
+    /// The options as mount options. They override mount options given with `-o`.
     var mountOptions: [String] {
         [("lock_after", lockAfter), ("lock_at_most", lockAtMost), ("lock_on", lockOn)].compactMap { name, value in
             value.map { "\(name)=\($0.replacing(",", with: "\\,"))" }
@@ -127,7 +127,7 @@ struct LockOptions: ParsableArguments {
     }
 }
 
-/// Not for people: what mount(8) calls for a line of fstab(5); ``MountHelperArguments`` leads here.
+/// A hidden command: mount(8) runs it for a line of fstab(5), by way of ``MountHelperArguments``.
 struct MountHelperCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mount-helper", abstract: "Mount for mount(8): SOURCE is the keychain file.", shouldDisplay: false)
@@ -156,7 +156,7 @@ struct MountHelperCommand: ParsableCommand {
     }
 }
 
-/// Not for people: the process that cleans the mount up when its daemon dies.
+/// A hidden command: the process that unmounts after the daemon has died.
 struct WatchdogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "guard", shouldDisplay: false)
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import KeychainMount
 
-/// Whose mount gets a secret.
+/// The option that names the user whose mount may receive a secret.
 struct MountOwnerOption: ParsableArguments {
     @Option(help: mountOwnerHelp)
     var owner: String?
@@ -9,7 +9,7 @@ struct MountOwnerOption: ParsableArguments {
     func mountOwner() throws(CLIError) -> MountOwner { try .named(owner) }
 }
 
-/// Of `--owner`.
+/// The help of `--owner`.
 let mountOwnerHelp = ArgumentHelp(
     """
     For root: the user (name or number) whose mount it is; otherwise root gives a secret to a mount of its own only. \

@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import KeychainMount
 
-/// Messages go to standard error, results to standard output.
+/// The output of commands: messages on standard error, results on standard output.
 enum Console {
     static func message(_ text: String) {
-        // Nobody is there to be told that standard error is closed.
+        // If standard error is closed, the failure cannot be reported.
         try? FileHandle.standardError.write(contentsOf: Data(("keychainfs: " + text + "\n").utf8))
     }
 
-    /// A result that cannot be delivered is a failure of the command.
+    /// Prints a result. A result that cannot be written fails the command.
     static func result(_ text: String, terminator: String = "\n") throws(CLIError) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((text + terminator).utf8))
@@ -19,9 +19,9 @@ enum Console {
     }
 }
 
-/// Runs a command; a failure ends it with one message and its documented exit code.
+/// Runs a command. A failure ends the process with one message and its documented exit code.
 ///
-/// `hasSecrets`: the process will hold a passphrase or keys, and is hardened before it does.
+/// - Parameter hasSecrets: Whether the process will contain a passphrase or keys. It is hardened before.
 func reporting(hasSecrets: Bool = false, _ body: () throws(CLIError) -> Void) throws {
     ProcessSetup.run(hasSecrets: hasSecrets)
     do {

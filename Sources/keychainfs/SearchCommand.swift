@@ -34,7 +34,7 @@ struct SearchCommand: ParsableCommand {
         completion: .list(SearchTerm.names.map { $0 + "=" }))
     var terms: [String] = []
 
-    /// As `user.kSecClass` has it, without `Password`.
+    /// The item class as in `user.kSecClass`, without `Password`.
     enum ClassName: String, ExpressibleByArgument, CaseIterable {
         case generic, internet
 

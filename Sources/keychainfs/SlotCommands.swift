@@ -17,7 +17,7 @@ struct SlotCommand: ParsableCommand {
         subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotChangeCommand.self, SlotRemoveCommand.self])
 }
 
-/// Whose slots: a mount's, or a keychain file's, mounted or not.
+/// The keychain whose slots are meant: a mounted one, or a keychain file.
 struct SlotTargetOptions: ParsableArguments {
     @OptionGroup var keychain: KeychainOption
     @Argument(help: "Where the keychain is mounted, if it is not named with --keychain.", completion: .directory)
@@ -39,7 +39,7 @@ struct SlotTargetOptions: ParsableArguments {
     }
 }
 
-/// What unlocks the keychain now, and what is to.
+/// The options that name the current unlock secret and the new one.
 struct SlotSecretOptions: ParsableArguments {
     @Option(
         name: .customLong("passphrase-file"), help: "Unlock with the passphrase in this file; '-' is standard input.",
@@ -84,7 +84,7 @@ struct SlotSecretOptions: ParsableArguments {
     var chosenKind: SlotKindOption? { kind ?? secrets.impliedKind }
 }
 
-/// Whether items may be deleted: asked for at a terminal.
+/// The confirmation of a deletion, at a terminal.
 struct DeletionConfirmation: ParsableArguments {
     @Flag(help: "Delete items of WhenPasscodeSetThisDeviceOnly with the last passphrase slot without asking.")
     var yes = false

@@ -16,7 +16,7 @@ extension KeychainStore {
 
     package var rekeyProgress: RekeyProgress { keys.rekeying.progress }
 
-    /// Starts a rekey, which ``rekeyInBackground(hasRoom:report:afterwards:)`` executes.
+    /// Starts a rekey, which ``rekeyInBackground(hasSpace:report:afterwards:)`` executes.
     ///
     /// - Parameter userKey: Opens a slot; called after all other conditions have been checked.
     /// - Returns: The key slots that were removed because their records are damaged or forged.
@@ -43,12 +43,12 @@ extension KeychainStore {
     /// the keychain is closed.
     ///
     /// - Parameters:
-    ///   - hasRoom: Whether the disk has space for that number of bytes, in addition to other needs.
+    ///   - hasSpace: Whether the disk has space for that number of bytes, in addition to other needs.
     ///   - report: Called when a rekey has ended, or waits for another reason than before.
     ///   - afterwards: Called at the same times, for wiping this thread's stack, which has contained metadata and
     ///     secrets.
     package func rekeyInBackground(
-        hasRoom: (_ count: Int) -> Bool = { _ in true }, report: (RekeyProgress) -> Void, afterwards: () -> Void = {}
+        hasSpace: (_ count: Int) -> Bool = { _ in true }, report: (RekeyProgress) -> Void, afterwards: () -> Void = {}
     ) {
         guard !isReadOnly else {
             return keys.rekeying.note { $0.phase = $0.phase == .idle ? .idle : .waiting(.readOnly) }
@@ -56,7 +56,7 @@ extension KeychainStore {
         var reported: RekeyProgress.Phase?
         while keys.rekeying.begin() {
             do throws(KeychainFault) {
-                try rekey(hasRoom: hasRoom)
+                try rekey(hasSpace: hasSpace)
             } catch {
                 keys.rekeying.note { $0.phase = .waiting(error) }
             }
@@ -72,17 +72,17 @@ extension KeychainStore {
     /// Continues the rekey until it is complete.
     ///
     /// - Throws: `interactionNotAllowed` after a lock; the errors of the store. The progress is kept.
-    func rekey(hasRoom: (Int) -> Bool = { _ in true }) throws(KeychainFault) {
+    func rekey(hasSpace: (Int) -> Bool = { _ in true }) throws(KeychainFault) {
         guard try keys.hasRekeyBegun() else {
             try keys.rekeyStateStore?.keep(rekeyGeneration: nil, of: keys.storeID)
             return keys.rekeying.cancel()
         }
         // A slot change may rotate the keys in the meantime; the rekey then continues with newer ones.
-        while try !rekeyOnce(hasRoom: hasRoom) {}
+        while try !rekeyOnce(hasSpace: hasSpace) {}
     }
 
     /// Reseals all items under the present old keys. Returns false if the keys have been rotated in the meantime.
-    private func rekeyOnce(hasRoom: (Int) -> Bool) throws(KeychainFault) -> Bool {
+    private func rekeyOnce(hasSpace: (Int) -> Bool) throws(KeychainFault) -> Bool {
         let renewals = keys.rekeying.renewals
         let old = try keys.oldGenerations()
         let total = try store.read { (reader) throws(KeychainFault) in
@@ -94,7 +94,7 @@ extension KeychainStore {
         }
         var (left, damaged) = (0, 0)
         for _ in 0..<Self.rekeyPasses {
-            damaged = try resealAll(old, hasRoom)
+            damaged = try resealAll(old, hasSpace)
             left = try keys.removeKeys(of: old)
             // An item that was sealed before the rotation may have been committed after the scan had passed it.
             if left <= damaged { break }
@@ -103,11 +103,11 @@ extension KeychainStore {
     }
 
     /// Reseals every item under old keys that can be opened, once. Returns the number of items that cannot be opened.
-    private func resealAll(_ old: Set<KeyGeneration>, _ hasRoom: (Int) -> Bool) throws(KeychainFault) -> Int {
+    private func resealAll(_ old: Set<KeyGeneration>, _ hasSpace: (Int) -> Bool) throws(KeychainFault) -> Int {
         var after = RowID.none
         var damaged = 0
         while true {
-            guard hasRoom(Self.rekeyPageBytes) else { throw .diskFull }
+            guard hasSpace(Self.rekeyPageBytes) else { throw .diskFull }
             guard let page = try rekeyPage(of: old, after: after) else { return damaged }
             keys.rekeying.note { $0.done += page.count }
             damaged += page.damaged

@@ -5,13 +5,13 @@ import Logging
 import Synchronization
 import SystemPackage
 
-/// The thread that locks a mounted keychain when its ``LockPolicy`` says so.
+/// The thread that locks a mounted keychain according to its ``LockPolicy``.
 ///
-/// It sleeps until the next deadline. A use only moves the deadline, and costs its caller no more than a store: the thread
-/// looks at it when the old one has come.
+/// It sleeps until the next deadline. A use only moves the deadline, and costs its caller one store: the thread
+/// evaluates it when the old deadline has passed.
 final class AutomaticLock: Sendable {
     private struct State {
-        /// Nil while locked.
+        /// The time of the unlock; nil while locked.
         var unlocked: Duration?
         var hasEnded = false
     }
@@ -23,7 +23,8 @@ final class AutomaticLock: Sendable {
     private let alarm: WakeupTimer
     private let state = Mutex(State())
 
-    /// `lock` is called on a thread of its own, and returns when the keychain is locked and the kernel has forgotten.
+    /// - Parameter lock: Called on a separate thread. Returns when the keychain is locked and the kernel's caches are
+    ///   invalid.
     init(
         _ policy: LockPolicy, of keychain: KeychainStore, lastUse: @escaping @Sendable () -> Duration,
         lock: @escaping @Sendable (LockPolicy.Reason) -> Void
@@ -35,20 +36,22 @@ final class AutomaticLock: Sendable {
         alarm = try WakeupTimer()
     }
 
-    /// Runs until ``end()``, if the policy has anything for it. Throws EAGAIN without a thread.
+    /// Starts the thread, unless the policy never applies. It runs until ``end()``.
+    ///
+    /// - Throws: EAGAIN if the system cannot create a thread.
     func start() throws(Errno) {
         guard policy.hasTimes else { return }
         keychain.keys.watch { [weak self] in self?.note($0) }
         try BackgroundThread.start(stack: .large) { [self] in run() }
     }
 
-    /// Before the keychain is closed. A lock that is under way may still end.
+    /// Ends the thread, before the keychain is closed. A lock in progress may still end afterwards.
     func end() {
         state.withLock { $0.hasEnded = true }
         alarm.wake()
     }
 
-    /// When it will lock; nil while it is locked or nothing is set.
+    /// The time of the next lock; nil while it is locked, or if no lock is due.
     var deadline: (moment: Duration, reason: LockPolicy.Reason)? {
         state.withLock { $0.unlocked }.flatMap { policy.deadline(unlocked: $0, lastUse: lastUse()) }
     }
@@ -67,7 +70,7 @@ final class AutomaticLock: Sendable {
                 continue
             }
             lock(deadline.reason)
-            // Whoever has unlocked it meanwhile has all the time again.
+            // An unlock in the meantime starts a new period.
             state.withLock { if $0.unlocked == unlocked { $0.unlocked = nil } }
         }
     }

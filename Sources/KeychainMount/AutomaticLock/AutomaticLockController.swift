@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import SystemPackage
 
-/// All that locks a mount without a command.
+/// The automatic locks of a mount.
 final class AutomaticLockController: Sendable {
     private struct Parts {
         var timer: AutomaticLock?
@@ -21,7 +21,7 @@ final class AutomaticLockController: Sendable {
         self.log = log
     }
 
-    /// From now on `lock` is called when the policy says so, on a thread that serves no request.
+    /// Starts to call `lock` according to the policy, on a thread that serves no request.
     func start(_ tree: KeychainFileSystem, lock: @escaping @Sendable () -> Void) throws(Errno) {
         let lockFor: @Sendable (LockPolicy.Reason) -> Void = { [log] reason in
             lock()
@@ -35,7 +35,7 @@ final class AutomaticLockController: Sendable {
         if !policy.events.isEmpty { try startLogin(lockFor) }
     }
 
-    /// Before the keychain is closed.
+    /// Ends the automatic locks, before the keychain is closed.
     func end() {
         parts.withLock { $0.timer }?.end()
         parts.withLock { $0.login }?.end()

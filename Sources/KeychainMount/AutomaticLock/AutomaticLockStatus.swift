@@ -1,30 +1,31 @@
 import LinuxSupport
 
-/// What `status` says about locking by itself.
+/// The automatic locks as part of `status`.
 package struct AutomaticLockStatus: Codable, Sendable {
-    /// Seconds; nil: not set.
+    /// The time without use in seconds; nil if not set.
     package let after: Int64?
     package let atMost: Int64?
-    /// `suspend`, `screen`.
+    /// The events: `suspend`, `screen`.
     package let events: [String]
-    /// Seconds from now; nil while nothing is due.
+    /// The time until the next lock in seconds; nil while none is due.
     package let remaining: Int64?
-    /// Whether the login manager, which tells the events, can be heard; nil: nobody wants to, or not tried yet.
+    /// Whether the login manager, which reports the events, is connected; nil if no event is set, or before the first
+    /// attempt.
     package let hearsLoginManager: Bool?
-    /// Whether a suspend waits for the lock; nil likewise, or where none is to.
+    /// Whether a suspend waits for the lock; nil in the same cases, or without the event `suspend`.
     package let delaysSuspend: Bool?
 
     init(_ policy: LockPolicy, remaining: Duration?, connection: LoginConnection?) {
         after = policy.afterUse?.components.seconds
         atMost = policy.atMost?.components.seconds
         events = LoginEvent.allCases.filter(policy.events.contains).map(\.rawValue)
-        // Rounded up: what is due is due in some part of a second.
+        // Rounded up, because the lock is due in some part of a second.
         self.remaining = remaining.map { max(0, ($0 + .nanoseconds(999_999_999)).components.seconds) }
         hearsLoginManager = connection.map { if case .unreachable = $0 { false } else { true } }
         delaysSuspend = policy.events.contains(.suspend) ? connection.map { $0 == .connected } : nil
     }
 
-    /// For a person; nil if nothing is set.
+    /// The text for users; nil if nothing is set.
     var text: String? {
         var parts: [String] = []
         if let after { parts.append("after \(DurationText.text(.seconds(after))) without use") }
@@ -35,7 +36,7 @@ package struct AutomaticLockStatus: Codable, Sendable {
         return parts.joined(separator: ", ") + due
     }
 
-    /// What the user should know.
+    /// The warning for users; nil if there is no problem.
     var warning: String? {
         guard hearsLoginManager == false else {
             guard delaysSuspend == false else { return nil }

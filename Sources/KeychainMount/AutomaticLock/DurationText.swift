@@ -1,13 +1,14 @@
-/// Durations as people write them: `90s`, `15m`, `8h`, `1h30m`, `2d`.
+/// Durations as users write them: `90s`, `15m`, `8h`, `1h30m`, `2d`.
 package enum DurationText {
-    /// Seconds per unit, the largest first: the order in which they may come.
+    /// The units in seconds, in the order in which they may occur.
     private static let units: [(name: Character, seconds: Int64)] = [
         ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1),
     ]
-    /// About 68 years: what is longer is a mistake.
+    /// The maximum: about 68 years. Longer durations are mistakes.
     private static let limit = Int64(Int32.max)
 
-    /// Nil for what is no duration: no unit, a unit twice or out of order, zero, a sign, a fraction, more than 68 years.
+    /// Parses a duration; nil for invalid text: no unit, a unit twice or out of order, zero, a sign, a fraction, more
+    /// than 68 years.
     package static func parse(_ text: String) -> Duration? {
         var total: Int64 = 0
         var digits = ""
@@ -28,7 +29,7 @@ package enum DurationText {
         return digits.isEmpty && total > 0 ? .seconds(total) : nil
     }
 
-    /// The shortest text that ``parse(_:)`` reads so; whole seconds, `0s` for less than one.
+    /// Returns the shortest text that ``parse(_:)`` accepts, in whole seconds; `0s` for less than one.
     package static func text(_ duration: Duration) -> String {
         var rest = max(0, duration.components.seconds)
         var text = ""

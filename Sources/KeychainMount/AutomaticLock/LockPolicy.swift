@@ -1,12 +1,12 @@
 package import LinuxSupport
 
-/// When a keychain locks by itself (contract, L4). Moments are times since the machine was started, suspends included.
+/// The conditions of automatic locks (contract, L4). Times are since the start of the machine, including suspends.
 package struct LockPolicy: Hashable, Sendable {
-    /// Why it locks.
+    /// The reason of a lock.
     package enum Reason: String, Sendable {
-        /// No secret was read or written for so long.
+        /// The time without reading or writing a secret has passed.
         case unused
-        /// It was unlocked so long ago.
+        /// The time since the unlock has passed.
         case age
         /// The system is about to sleep.
         case suspend
@@ -18,11 +18,11 @@ package struct LockPolicy: Hashable, Sendable {
         }
     }
 
-    /// So long after the last use; nil: use does not matter.
+    /// The time after the last use; nil if use does not matter.
     package var afterUse: Duration?
-    /// So long after the unlock, however much it is used; nil: age does not matter.
+    /// The time after the unlock, regardless of use; nil if it does not matter.
     package var atMost: Duration?
-    /// When the login manager says so.
+    /// The events of the login manager.
     package var events: Set<LoginEvent>
 
     package init(afterUse: Duration? = nil, atMost: Duration? = nil, events: Set<LoginEvent> = []) {
@@ -31,17 +31,17 @@ package struct LockPolicy: Hashable, Sendable {
         self.events = events
     }
 
-    /// Whether it ever locks by the clock.
+    /// Whether it contains a time.
     package var hasTimes: Bool { afterUse != nil || atMost != nil }
 
-    /// The same as mount options.
+    /// The policy as mount options.
     var options: [String] {
         [("lock_after", afterUse), ("lock_at_most", atMost)].compactMap { name, duration in
             duration.map { "\(name)=\(DurationText.text($0))" }
         } + LoginEvent.allCases.filter(events.contains).map { "lock_on=\($0.rawValue)" }
     }
 
-    /// When it locks, and why; nil if never. An unlock is a use.
+    /// Returns the time of the next lock and its reason; nil if none is due. An unlock counts as a use.
     package func deadline(unlocked: Duration, lastUse: Duration) -> (moment: Duration, reason: Reason)? {
         let unused = afterUse.map { (moment: max(unlocked, lastUse) + $0, reason: Reason.unused) }
         let age = atMost.map { (moment: unlocked + $0, reason: Reason.age) }

@@ -3,40 +3,40 @@ import LinuxSupport
 import SecretCrypto
 import SystemPackage
 
-/// One question to a mount's daemon through a control file, which always ends (contract, L4).
+/// A request to a mount's daemon through a control file, which always ends (contract, L4).
 ///
-/// A child process asks; this one waits for it. While the daemon works it answers questions for its status: a long command
-/// is waited for as long as it does.
+/// A child process makes the request, and this process waits for it. While the daemon works, it answers requests for
+/// its status: a long command is waited for as long as the daemon responds.
 struct ControlRequest {
-    /// The control file that is asked: written to and read, but ``status`` read only.
+    /// The control file. ``status`` is only read; others are written to and read.
     enum File: String {
         case status, control, lock
     }
 
     enum Failure: Error {
-        /// It could not be opened.
+        /// The file could not be opened.
         case atOpen(Errno)
-        /// The file does not belong to a mount that the message may be written to: nothing was sent.
+        /// The file does not belong to a mount to which the message may be written. Nothing was sent.
         case untrusted(MountRequirement.Violation)
-        /// The daemon has refused.
+        /// The daemon has refused the request.
         case refused(Errno)
-        /// The daemon does not answer.
+        /// The daemon does not respond.
         case silent
-        /// There is no process to ask.
+        /// The child process could not be created.
         case noHelper(Errno)
     }
 
-    /// In milliseconds: longer than this a daemon that can answer never takes to tell its status.
+    /// The maximum time in milliseconds that a working daemon takes to report its status.
     private static let timeout = 10_000
 
     let mountPoint: String
     let file: File
-    /// The mount that the message may be written to.
+    /// The requirement for the mount to which the message is written.
     var requirement = MountOwner.anyone.requirement
-    /// Since its start no longer than this, whatever the daemon says of itself.
+    /// The time limit since the start, regardless of the daemon's status.
     let limit: Duration
 
-    /// The daemon's answer to `message`; ``File/status`` gets none of it.
+    /// Sends `message` and returns the daemon's response. ``File/status`` takes no message.
     func ask(_ message: RawSpan) throws(Failure) -> [UInt8] {
         let start = WakeupTimer.now
         var exchange = try exchange()
@@ -54,7 +54,7 @@ struct ControlRequest {
         }
     }
 
-    /// The child has the file open: no other mount can get its number.
+    /// The child has the file open, so no other mount can get its number.
     private func check(_ mount: MountIdentity) throws(Failure) {
         do throws(MountRequirement.Violation) {
             try requirement.check(mount)

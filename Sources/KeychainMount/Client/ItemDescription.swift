@@ -4,11 +4,11 @@ import Fuse
 import Keychain
 import SystemPackage
 
-/// All attributes of an item or a service directory in a mount, never its secret (X1).
+/// All attributes of an item or a service directory in a mount, without its secret (X1).
 package struct ItemDescription: Sendable {
     private let file: String
     private let itemClass: ItemClass
-    /// Attributes that are set, in the order of the attribute table; then other `user.` names.
+    /// The attributes that are set, in the order of the attribute table; then other `user.` names.
     private let attributes: [(name: String, value: [UInt8])]
 
     /// Reads the attributes from the file's extended attributes.
@@ -23,13 +23,13 @@ package struct ItemDescription: Sendable {
         attributes = try reader.attributes(of: itemClass)
     }
 
-    /// One `name: value` per line.
+    /// The text: one `name: value` per line.
     package var text: String {
         (["kSecClass: \(itemClass.suffix)"] + attributes.map { "\($0.name): \(Self.printable($0.value))" })
             .joined(separator: "\n")
     }
 
-    /// An object like those of `search --json`.
+    /// An object in the format of `search --json`.
     package var jsonText: String {
         let path = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
         return FoundItem(
@@ -40,8 +40,8 @@ package struct ItemDescription: Sendable {
         ).jsonText
     }
 
-    /// A daemon that does not answer would keep this process where no signal reaches it (contract, L4), and of one that has
-    /// died the kernel's error says little.
+    /// Requires that the daemon responds: otherwise this process would block without reacting to signals (contract,
+    /// L4). After the daemon's death the kernel's error would not be clear.
     private static func checkDaemon(_ file: String) throws(CLIError) {
         guard let mountPoint = MountedKeychains.mountPoint(onTheWayTo: FilePath(file)) else { return }
         if let silence = MountClient(mountPoint: mountPoint).noResponseMessage() { throw silence }
@@ -51,7 +51,7 @@ package struct ItemDescription: Sendable {
         ItemClass.allCases.first { Array($0.suffix.utf8) == bytes }
     }
 
-    /// Text as it is, on one line; anything else in hexadecimal.
+    /// Returns text unchanged, on one line; other bytes in hexadecimal.
     private static func printable(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains(where: \.isControl) {
             return text

@@ -4,15 +4,15 @@ import LinuxSupport
 import SecretCrypto
 import SystemPackage
 
-/// A mounted keychain, through its control files (contract, section 9).
+/// A client of a mounted keychain, through its control files (contract, section 9).
 package struct MountClient: Sendable {
     private let mountPoint: String
-    /// Whose mount it must be to get a secret.
+    /// The required owner of a mount that gets a secret.
     private let owner: MountOwner
 
-    /// A key derivation of the highest cost, on a busy machine.
+    /// The time limit of a command: a key derivation of the highest cost, on a busy machine.
     package static let limit = Duration.seconds(600)
-    /// For commands that look at every row.
+    /// The time limit of commands that read every row.
     package static let longLimit = Duration.seconds(86_400)
 
     package init(mountPoint: String, owner: MountOwner = .caller) {
@@ -20,7 +20,7 @@ package struct MountClient: Sendable {
         self.owner = owner
     }
 
-    /// Within seconds, or it fails.
+    /// Returns the status, or fails within seconds.
     package func status() throws(CLIError) -> StatusReport {
         let result = try statusJSON()
         do {
@@ -30,7 +30,8 @@ package struct MountClient: Sendable {
         }
     }
 
-    /// Fails if it is not the owner's mount, or its daemon does not answer: before the user is asked for a secret.
+    /// Fails if it is not the owner's mount, or its daemon does not respond. Called before the user enters a
+    /// secret.
     package func checkOwner() throws(CLIError) { _ = try statusJSON(of: owner) }
 
     private func statusJSON(of owner: MountOwner = .anyone) throws(CLIError) -> [UInt8] {
@@ -43,8 +44,8 @@ package struct MountClient: Sendable {
         }
     }
 
-    /// What to say of a daemon that does not answer, or of a mount without one; nil for one that answers, be it with a refusal.
-    /// What it answers is not looked at: to take JSON apart costs a command more than the answer.
+    /// Returns the error of a daemon that does not respond, or of a mount without a daemon; nil if it responds, even
+    /// with an error. Does not parse the response, because parsing JSON takes longer than the request.
     func noResponseMessage() -> CLIError? {
         do throws(CLIError) {
             _ = try statusJSON()
@@ -54,15 +55,15 @@ package struct MountClient: Sendable {
         }
     }
 
-    /// Runs a command of `.keychainfs/control`; returns its answer. Fails after `limit`, or soon when the daemon does not
-    /// even tell its status.
+    /// Runs a command of `.keychainfs/control` and returns its result. Fails after `limit`, or within seconds if the
+    /// daemon does not report its status.
     package func run(_ command: String, limit: Duration = Self.limit) throws(CLIError) -> [UInt8] {
         try send(try Self.message(command, count: 0), limit: limit, to: .anyone)
     }
 
-    /// The same, with secret input after the command; one write, straight from locked memory.
+    /// Runs a command with secret input in one write, directly from locked memory.
     ///
-    /// `meaning`: what an errno means in this command; nil for what it means in all.
+    /// - Parameter meaning: Maps an errno that is specific to this command; nil for all others.
     func run(
         _ command: String, secret: borrowing SecretBytes, meaning: (Errno) -> CLIError? = { _ in nil }
     ) throws(CLIError) -> [UInt8] {
@@ -73,7 +74,7 @@ package struct MountClient: Sendable {
         return try send(message, limit: Self.limit, to: owner, meaning)
     }
 
-    /// Locks, whatever other commands the daemon is at.
+    /// Locks, without waiting for other commands of the daemon.
     package func lock() throws(CLIError) {
         let message = Array("lock\n".utf8)
         do throws(ControlRequest.Failure) {
@@ -83,7 +84,7 @@ package struct MountClient: Sendable {
         }
     }
 
-    /// Warns of an unusual cost of the passphrase (``UnlockCost``), before it is spent.
+    /// Warns of an unusual cost of the passphrase (``UnlockCost``) before the derivation.
     package func reportCost(of kind: SlotKind, showMessage: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase else { return }
         let keychainName = "the keychain at \(mountPoint)"
@@ -105,7 +106,7 @@ package struct MountClient: Sendable {
         }
     }
 
-    /// The command's line, and room for `count` bytes after it.
+    /// Returns the command's line, and space for `count` bytes after it.
     private static func message(_ command: String, count: Int) throws(CLIError) -> SecretBytes {
         let line = Array((command + "\n").utf8)
         guard var message = try? SecretBytes(count: line.count + count) else {

@@ -3,7 +3,7 @@ package import KeychainConnection
 package typealias MountOwner = KeychainConnection.MountOwner
 
 extension MountOwner {
-    /// The owner that an option names, or else the environment; by default the user who runs the command.
+    /// Returns the owner of an option, or else of the environment; by default the user who runs the command.
     package static func named(_ name: String?) throws(CLIError) -> MountOwner {
         do throws(OwnerError) {
             guard let name else { return try .ofEnvironment() }

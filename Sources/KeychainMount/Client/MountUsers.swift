@@ -1,16 +1,17 @@
 import Foundation
 
-/// The processes that keep a mount from being unmounted: they have a file or a directory of it open or mapped, or work in one.
+/// The processes that prevent an unmount: they have a file or a directory of the mount open or mapped, or as working
+/// directory.
 ///
-/// Only those that /proc shows to the caller (proc(5)): root sees all, others see their own.
+/// Contains only processes that /proc shows to the caller (proc(5)): all for root, otherwise the user's own.
 struct MountUsers {
     private struct User {
         let process: Int32
-        /// What the kernel calls its program.
+        /// The name of the program in the kernel.
         let name: String
     }
 
-    /// So many are told by name.
+    /// The maximum number of processes that are named.
     private static let shown = 5
 
     private let users: [User]
@@ -23,14 +24,14 @@ struct MountUsers {
         }
     }
 
-    /// As a part of a sentence; nil if none is seen.
+    /// A part of a sentence; nil if there is no visible process.
     var text: String? {
         guard !users.isEmpty else { return nil }
         let names = users.prefix(Self.shown).map { "\($0.name) (process \($0.process))" }.joined(separator: ", ")
         return users.count > Self.shown ? "\(names) and \(users.count - Self.shown) more" : names
     }
 
-    /// A program may call itself anything: what a terminal would act on is not shown.
+    /// Returns the name without control characters, because a program may choose any name.
     private static func name(of process: Int32) -> String {
         let name = (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) ?? ""
         let shown = name.trimmingCharacters(in: .newlines).unicodeScalars.map { scalar in
@@ -44,7 +45,7 @@ struct MountUsers {
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")) ?? []
         let links = ["cwd", "root", "exe"] + descriptors.map { "fd/\($0)" }
         if links.contains(where: { isLocated(link("\(folder)/\($0)"), in: mountPoint) }) { return true }
-        // A mapped file outlives its descriptor.
+        // A mapping remains after its descriptor has been closed.
         guard let maps = try? String(contentsOfFile: "\(folder)/maps", encoding: .utf8) else { return false }
         return maps.split(separator: "\n").contains { line in
             guard let slash = line.firstIndex(of: "/") else { return false }

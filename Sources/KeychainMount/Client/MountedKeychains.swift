@@ -4,31 +4,32 @@ import KeychainConnection
 import LinuxSupport
 import SystemPackage
 
-/// The keychains that are mounted, as the kernel's table tells: no mount is touched.
+/// The mounted keychains in the kernel's table, which is read without accessing a mount.
 enum MountedKeychains {
     static let type = MountOwner.fileSystemType
 
-    /// The mount points of the calling user's keychains, also of those whose daemon has ended.
+    /// The mount points of the calling user's keychains, including those whose daemon has died.
     static var ofCaller: [String] {
         ((try? MountTable.current())?.entries ?? [])
             .filter { $0.type == type && MountOwner.caller.requirement.accepts($0) }.map(\.path)
     }
 
-    /// Where a keychain's file is mounted; nil if it is not.
+    /// Returns the mount point of a keychain's file; nil if it is not mounted.
     static func mountPoint(of path: String) -> String? {
         mounts(of: path).last { $0.source == path }?.path
     }
 
-    /// Where the keychain is mounted that a process holds; nil if it is not, or `process` is not its daemon.
+    /// Returns the mount point of the keychain that a process has open; nil if it is not mounted, or `process` is not
+    /// its daemon.
     ///
-    /// With `fsname=` the table names another source.
+    /// With `fsname=`, the table contains another source.
     static func mountPoint(of path: String, heldBy process: Int32) -> String? {
         if let mountPoint = mountPoint(of: path) { return mountPoint }
         return mounts(of: path).last { (try? MountClient(mountPoint: $0.path).status())?.pid == process }?.path
     }
 
-    /// Those that may be a mount of the keychain: a user chooses the source of a mount freely, so only mounts of this user and of
-    /// the owner of the file count.
+    /// Returns the mounts that may belong to the keychain. A user may choose any source for a mount, so only mounts of
+    /// this user and of the owner of the file count.
     private static func mounts(of path: String) -> [MountTable.Entry] {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         let owner = (attributes?[.ownerAccountID] as? NSNumber)?.uint32Value
@@ -37,15 +38,15 @@ enum MountedKeychains {
         }
     }
 
-    /// Whether a keychain is mounted at a directory, be it without a daemon that lives.
+    /// Whether a keychain is mounted at a directory, even if its daemon has died.
     static func isMounted(at path: String) -> Bool {
         (try? MountTable.current())?.mount(at: path)?.type == type
     }
 
-    /// Whether a directory, without symbolic links, lies in a mount of ours.
+    /// Whether a directory, without symbolic links, is in a mount of a keychain.
     static func contain(_ directory: String) -> Bool { mountPoint(above: directory) != nil }
 
-    /// Of the keychain in whose mount a path lies, as it is spelled: from the root, without symbolic links.
+    /// Returns the mount point of the keychain that contains a path, which must be absolute and without symbolic links.
     private static func mountPoint(above path: String) -> String? {
         (try? MountTable.current()).flatMap { mountPoint(above: path, in: $0) }
     }
@@ -55,9 +56,10 @@ enum MountedKeychains {
         return mount.path
     }
 
-    /// Of the keychain into whose mount a path leads, be it through symbolic links.
+    /// Returns the mount point of the keychain to whose mount a path refers, possibly through symbolic links.
     ///
-    /// Goes from name to name, and no further than to the mount: whoever looks at what is in it may wait for its daemon.
+    /// Resolves one component after another, up to the mount, because an access to its contents may block on its
+    /// daemon.
     static func mountPoint(onTheWayTo path: FilePath) -> String? {
         guard let table = try? MountTable.current() else { return nil }
         var ahead = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
@@ -78,6 +80,6 @@ enum MountedKeychains {
         return nil
     }
 
-    /// More the kernel does not follow either (path_resolution(7)).
+    /// The kernel's limit on symbolic links (path_resolution(7)).
     private static let linkLimit = 40
 }

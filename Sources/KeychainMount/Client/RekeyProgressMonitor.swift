@@ -6,9 +6,9 @@ import SecretCrypto
 import Synchronization
 import SystemPackage
 
-/// `keychainfs rekey`: starts a rekey in a daemon, or joins the one that is under way, and shows how far it is.
+/// `keychainfs rekey`: starts a rekey in a daemon, or joins a running one, and shows its progress.
 package struct RekeyProgressMonitor {
-    /// Seconds between two looks.
+    /// The interval between two queries in seconds.
     private static let interval: TimeInterval = 0.2
     private let mountPoint: String
     private let client: MountClient
@@ -20,10 +20,11 @@ package struct RekeyProgressMonitor {
 
     /// Returns when the rekey is finished.
     ///
-    /// A signal that ends this process ends nothing else: it says so, and exits.
+    /// A signal only ends this process, which reports that and exits.
+    ///
     /// - Parameters:
-    ///   - isTerminal: whether the progress is drawn over and over in one line.
-    ///   - draw: gets the progress, as it is to be written to standard error.
+    ///   - isTerminal: Whether the progress is redrawn in one line.
+    ///   - draw: Called with the text to be written to standard error.
     package func run(
         unlocking: UnlockSource, isTerminal: Bool, draw: @escaping @Sendable (String) -> Void,
         showMessage: @escaping @Sendable (String) -> Void
@@ -111,10 +112,10 @@ package struct RekeyProgressMonitor {
     }
 }
 
-/// The progress of a rekey on standard error: a bar on a terminal, else a line now and then.
+/// The progress of a rekey on standard error: a bar on a terminal, otherwise one line per interval.
 struct RekeyProgressBar {
     private static let width = 30
-    /// Seconds between two lines.
+    /// The interval between two lines in seconds.
     private static let pause: TimeInterval = 10
     private let isTerminal: Bool
     private let draw: (String) -> Void
@@ -132,7 +133,7 @@ struct RekeyProgressBar {
         draw("keychainfs: rekey: \(rekey.done) of \(rekey.total) items\n")
     }
 
-    /// What comes next begins in a new line.
+    /// Ends the line of the bar.
     func end() { if isTerminal { draw("\n") } }
 
     /// `[##########....................]  33 %  165 of 500 items`

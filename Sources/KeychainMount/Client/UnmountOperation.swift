@@ -2,12 +2,12 @@ import Foundation
 import Fuse
 import LinuxSupport
 
-/// `keychainfs unmount`: unmounts a keychain and waits until its daemon has ended.
+/// `keychainfs unmount`: unmounts a keychain and waits for the exit of its daemon.
 package struct UnmountOperation: Sendable {
     private let mountPoint: String
-    /// A daemon that has lost its mount has commits to finish, at most.
+    /// The maximum time that a daemon needs for pending commits after the unmount.
     private static let timeout: Duration = .seconds(30)
-    /// Longer than a client keeps a descriptor that it does not use.
+    /// Longer than a client keeps an idle descriptor.
     private static let timeoutWithUsers: Duration = .seconds(1)
 
     package init(mountPoint: String) {
@@ -20,7 +20,7 @@ package struct UnmountOperation: Sendable {
         do throws(CLIError) {
             daemon = try MountClient(mountPoint: mountPoint).status().pid
         } catch  where error.exitCode == .notMounted {
-            // Not before: a daemon that does not answer would hold that question up.
+            // Checked afterwards, because a daemon that does not respond would block the check.
             guard (try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)) == true else { throw error }
             return
         }
@@ -45,7 +45,8 @@ package struct UnmountOperation: Sendable {
         try waitForEnd(of: daemon)
     }
 
-    /// A program that uses the API lets go of the mount a moment after its last call.
+    /// Unmounts. Retries briefly, because a program that uses the API closes its descriptor shortly after its last
+    /// call.
     private func unmount() throws(FuseError) {
         let deadline = ContinuousClock.now + Self.timeoutWithUsers
         while true {
@@ -57,14 +58,14 @@ package struct UnmountOperation: Sendable {
         }
     }
 
-    /// The other mounts of this keychain that this process sees. Read before the unmount: afterwards the kernel gives the
+    /// Returns the other visible mounts of this keychain. Called before the unmount: afterwards the kernel assigns the
     /// device number to the next mount, which may be another keychain's.
     private func otherViews() -> [MountTable.Entry] {
         guard let table = try? MountTable.current(), let entry = table.mount(at: mountPoint) else { return [] }
         return table.otherViews(of: entry)
     }
 
-    /// The first of `views` that still exists.
+    /// Returns the first of `views` that still exists.
     private func mounted(of views: [MountTable.Entry]) -> MountTable.Entry? {
         guard !views.isEmpty, let table = try? MountTable.current() else { return nil }
         return table.entries.first(where: views.contains)
@@ -93,7 +94,7 @@ package struct UnmountOperation: Sendable {
         }
     }
 
-    /// A daemon whose parent does not wait for it has ended all the same.
+    /// Whether a process has exited but its parent has not waited for it.
     private func isZombie(_ process: Int32) -> Bool {
         guard let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
         return line.split(separator: ")").last?.hasPrefix(" Z") == true

@@ -4,7 +4,7 @@ internal import Keychain
 package struct Overview: Sendable {
     struct Mounted {
         let mountPoint: String
-        /// ``StatusReport/state``, or the reason why there is none.
+        /// ``StatusReport/state``, or the reason why it is unknown.
         let state: String
         let items: Int?
     }
@@ -13,7 +13,7 @@ package struct Overview: Sendable {
     private let keychainExists: Bool
     private let defaultMountPoint: String
 
-    /// Asks each daemon for its status. A daemon that does not respond delays this by some seconds.
+    /// Queries the status of each daemon. A daemon that does not respond delays this by some seconds.
     package init(keychain: KeychainPath, mountPoint: String) {
         self.init(
             mounted: MountedKeychains.ofCaller.map { Self.mounted(at: $0) }, keychainExists: keychain.exists,

@@ -1,4 +1,4 @@
-/// Text that a terminal shows as it is.
+/// Text without effects on a terminal.
 enum Printable {
     /// Replaces control characters, and characters that change the direction of text, with `\u{…}`.
     static func text(_ text: String) -> String {

@@ -1,12 +1,12 @@
-/// What the current word of a command line can be.
+/// The possible kinds of the current word of a command line.
 enum CompletionQuery: Hashable, Sendable {
-    /// One of these words; each with a description, which may be empty.
+    /// A word of this list, each with a description, which may be empty.
     case words([Completion])
     /// A file or a directory.
     case path
     /// A directory, or the mount point of a keychain.
     case mountPoint
-    /// The number of a key slot of this keychain; nil: the default one.
+    /// The number of a key slot of this keychain; nil for the default one.
     case slot(keychain: String?)
     case nothing
 }
@@ -111,7 +111,7 @@ private struct CommandLineState {
         return value(of: arguments[positionals.count], current)
     }
 
-    /// Long names where an option has one.
+    /// The options of the command, by their long names if they have one.
     private var options: [Completion] {
         command.shownArguments.filter { $0.kind != "positional" }.compactMap { argument in
             let name = argument.names?.first { $0.kind == "long" } ?? argument.names?.first
@@ -133,7 +133,7 @@ private struct CommandLineState {
         }
     }
 
-    /// The options before the last comma are kept.
+    /// Returns mount options. The options before the last comma are kept.
     private static func mountOptions(after current: String) -> [String] {
         let prefix = current.lastIndex(of: ",").map { String(current[...$0]) } ?? ""
         return MountOptionList.names.map { name in

@@ -8,7 +8,7 @@ package struct CompletionResult: Sendable {
         case bash, zsh, fish
     }
 
-    /// In milliseconds. After this time there are no candidates, because a user is waiting.
+    /// The time limit in milliseconds, because a user is waiting. There are no candidates after it.
     private static let timeout = 800
 
     private let shell: Shell
@@ -45,7 +45,7 @@ package struct CompletionResult: Sendable {
         }
     }
 
-    /// zsh replaces what follows the last slash, or the equals sign of an option.
+    /// Returns the word up to the last slash or the equals sign of an option: zsh replaces the part after it.
     private static func untilSeparator(_ word: String) -> String {
         if let slash = word.lastIndex(of: "/") { return String(word[...slash]) }
         guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return "" }
@@ -66,7 +66,8 @@ package struct CompletionResult: Sendable {
     }
 
     private func field(_ completion: Completion, areWords: Bool) -> String? {
-        // Bytes, not characters: names are not normalized (T2), and characters of 10,000 names take 30 ms to find.
+        // Compared by bytes, because names are not normalized (T2), and splitting 10,000 names into characters takes 30
+        // ms.
         guard let word = String(completion.word.utf8.dropFirst(kept.utf8.count)) else { return nil }
         switch shell {
         case .bash where word.utf8.contains(1): return nil
@@ -78,7 +79,7 @@ package struct CompletionResult: Sendable {
         }
     }
 
-    /// Full words, of which the shell keeps the start.
+    /// The complete words, of which the shell keeps the start.
     private var candidates: [Completion] {
         // `--option=` stays before each value.
         let option = current.hasPrefix("--") ? current.firstIndex(of: "=").map { String(current[...$0]) } ?? "" : ""
@@ -99,14 +100,14 @@ package struct CompletionResult: Sendable {
         }
     }
 
-    /// Asks a child process: a file system whose daemon hangs may block it.
+    /// Runs a child process, because a file system whose daemon hangs may block it.
     private func list(_ arguments: [String]) -> [String] {
         let output = BoundedOutput.ofThisProgram(
             arguments: ["complete", "list"] + arguments, milliseconds: Self.timeout)
         return (output ?? []).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The work of the child process. Each candidate ends with a NUL; a failure has none.
+    /// Returns the candidates in the child process, each with a NUL; empty after a failure.
     package static func list(_ arguments: [String]) -> String {
         let home = DefaultPaths().home
         let found: [String]

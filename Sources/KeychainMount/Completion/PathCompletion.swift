@@ -25,7 +25,7 @@ enum PathCompletion {
         }.sorted()
     }
 
-    /// Nil for `~user/`, which is not expanded.
+    /// Returns the directory of a typed prefix; nil for `~user/`, which is not expanded.
     private static func directory(_ prefix: String, _ home: String) -> String? {
         if prefix.isEmpty { return "." }
         guard prefix.hasPrefix("~") else { return prefix }

@@ -1,14 +1,14 @@
 package import Keychain
 
-/// What `keychainfs check` shows, as the daemon sends it.
+/// The result of `keychainfs check`, as the daemon sends it.
 package struct CheckResult: JSONText, Sendable {
-    /// What is hurt, as far as it can be named.
+    /// A damaged part, identified as far as possible.
     package struct DamagedPart: Codable, Sendable {
-        /// `item`, `directory`; `items` or `directories` where a damaged page keeps from telling which; `unindexed-item` or
-        /// `unindexed-directory` for a sound one that an index misses.
+        /// `item`, `directory`; `items` or `directories` if a damaged page prevents that they are identified;
+        /// `unindexed-item` or `unindexed-directory` for an intact item or directory without an index entry.
         package let subject: String
         package let row: Int64?
-        /// Its path where it is named, else that of the directory it lies in. Directories end in a slash.
+        /// The path if it is known, otherwise that of the containing directory. Directories end in a slash.
         package let path: String
         package let named: Bool
 
@@ -17,7 +17,7 @@ package struct CheckResult: JSONText, Sendable {
             (path, named) = (damage.path, damage.isNamed)
         }
 
-        /// For a person.
+        /// The text for users.
         var text: String {
             let place = path.isEmpty ? "the keychain" : path
             guard let row else { return "the \(subject) in \(place): a page of the file does not read" }
@@ -32,36 +32,36 @@ package struct CheckResult: JSONText, Sendable {
     package let directories: Int
     package let items: Int
     package let unavailable: Int
-    /// Items that only another device can open.
+    /// The number of items that only another device can open.
     package let foreign: Int
-    /// Row numbers: a damaged row has no readable name.
+    /// The row numbers of damaged directories, whose names are unreadable.
     package let damagedDirectories: [Int64]
     package let damagedItems: [Int64]
-    /// The same by name, and what could not be listed.
+    /// The damaged parts by name, including those that could not be listed.
     package let damage: [DamagedPart]
-    /// Rows of key slots, devices and keys that are not of the form of one.
+    /// The number of malformed rows of key slots; of devices and keys likewise.
     package let damagedSlots: Int
     package let damagedKeys: Int
-    /// Directories and items that were committed and could not be reached, about so many.
+    /// The approximate number of directories and items that were committed and could not be reached.
     package let unreadableRows: Int64
     package let structureFaults: Int
-    /// Rows that at least one index misses, and index entries that lead to no row or to another one.
+    /// The number of rows that at least one index misses, and of index entries that refer to no row or to a wrong one.
     package let unindexedRows: Int
     package let wrongIndexEntries: Int
     /// Whether a part of the file could not be read, so that not all rows could be compared with the indexes.
     package let incompleteIndexes: Bool
-    /// Items and directories that share their name with another one.
+    /// The number of items and directories that share their name with another one.
     package let sharedNames: Int
-    /// Rows that were committed and are gone, at least so many.
+    /// At least this number of committed rows is missing.
     package let missingRows: Int64
-    /// Rows that were never committed, at least so many.
+    /// At least this number of rows was never committed.
     package let addedRows: Int64
-    /// Rows are older than the last commit, or not of its form.
+    /// Whether rows are older than the last commit, or malformed.
     package let replacedRows: Bool
     package let leftovers: [String]
-    /// The part of the file that deleted items have left, in bytes, before a compaction.
+    /// The space that deleted items have freed in the file, in bytes, before a compaction.
     package let freeBytes: Int
-    /// The bytes by which `check --compact` has made the file smaller. Nil without --compact.
+    /// The number of bytes by which `check --compact` has reduced the file. Nil without --compact.
     package var compactedBytes: Int?
 
     package init(_ report: CheckReport) {
@@ -103,7 +103,7 @@ package struct CheckResult: JSONText, Sendable {
 
     private var areRowsCommitted: Bool { missingRows == 0 && addedRows == 0 && !replacedRows }
 
-    /// For a person.
+    /// The text for users.
     package var text: String {
         var lines = ["\(items) items in \(directories) directories verified."]
         if unavailable > 0 { lines.append("\(unavailable) rows are locked and were not looked into.") }

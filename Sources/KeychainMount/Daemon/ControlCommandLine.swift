@@ -4,7 +4,7 @@ import Keychain
 import KeychainTree
 import SecretCrypto
 
-/// The commands of `.keychainfs/control`, and what `.keychainfs/status` shows.
+/// The commands of `.keychainfs/control`, and the contents of `.keychainfs/status`.
 struct ControlCommandLine: ControlCommandHandler {
     private let processID: Int32
     private let keychainPath: String
@@ -15,7 +15,7 @@ struct ControlCommandLine: ControlCommandHandler {
     private let automaticLock: @Sendable () -> AutomaticLockStatus
     private let requestTimeout: RequestTimeout?
 
-    /// `buffersLocked` and `automaticLock` are asked each time the status is.
+    /// `buffersLocked` and `automaticLock` are called for each status.
     init(
         processID: Int32, keychainPath: String, mountPoint: String, home: String, snapshots: SnapshotWriter,
         buffersLocked: @escaping @Sendable () -> Bool,
@@ -95,10 +95,10 @@ struct ControlCommandLine: ControlCommandHandler {
         }
     }
 
-    /// Followed by an unlock secret; answered by the numbers of slots that could not be kept, a line each.
+    /// Followed by an unlock secret. The result contains the numbers of slots that could not be kept, one per line.
     static let rekey = "rekey"
 
-    /// The command, and where its secret input begins. No command is longer than a few words.
+    /// Returns the command, and the start of its secret input. No command is longer than a few words.
     private static func firstLine(of command: RawSpan) -> (verb: String, end: Int) {
         var verb: [UInt8] = []
         for offset in 0..<min(command.byteCount, 256) {

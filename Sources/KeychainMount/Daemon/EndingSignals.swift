@@ -5,10 +5,10 @@ import Logging
 import Synchronization
 import SystemPackage
 
-/// The reaction of a daemon to SIGINT, SIGTERM and SIGHUP, during its whole life.
+/// The reaction of a daemon to SIGINT, SIGTERM and SIGHUP, during its lifetime.
 ///
-/// Before the mount there is nothing to unmount and no staged value: a signal ends the process, also while a disk does not respond.
-/// After it, a signal unmounts.
+/// Before the mount there is nothing to unmount and no staged value: a signal ends the process, even while a disk does
+/// not respond. After it, a signal unmounts.
 final class EndingSignals: Sendable {
     /// The mounted session. Locked during the mount, so that a signal finds either no mount or a session that can unmount it.
     private let session = Mutex<Session?>(nil)

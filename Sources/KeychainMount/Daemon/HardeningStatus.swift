@@ -1,21 +1,21 @@
 package import SecretCrypto
 
-/// What `status` says about the protection of the daemon's memory (contract H6): measured when it is asked for.
+/// The protection of the daemon's memory as part of `status` (contract, H6), measured for each status.
 package struct HardeningStatus: Codable, Sendable {
     package let memoryLocked: Bool
-    /// All buffers that requests are received in.
+    /// Whether all receive buffers are locked in memory.
     package let buffersLocked: Bool
-    /// `VmLck` of /proc/self/status, in KiB: what the kernel counts as locked.
+    /// `VmLck` of /proc/self/status in KiB: the memory that the kernel counts as locked.
     package let lockedKilobytes: Int
     package let undumpable: Bool
     package let coreDumpsDisabled: Bool
     package let crashReportsOff: Bool
     package let allocatorWipes: Bool
-    /// The daemon gains no privilege by starting a program (`no_new_privs`, prctl(2)).
+    /// Whether the daemon cannot gain privileges by starting a program (`no_new_privs`, prctl(2)).
     package let noNewPrivileges: Bool
     /// Whether the system has swap space, to which memory that is not locked may be written.
     package let swapActive: Bool
-    /// Yama's `ptrace_scope`: 0 lets a user trace all processes of his own that are dumpable; nil: not there.
+    /// Yama's `ptrace_scope`. 0 permits a user to trace all of the user's dumpable processes; nil if it does not exist.
     package let ptraceScope: Int?
 
     package init(_ report: ProcessHardening.Report, buffersLocked: Bool, host: HostInfo = HostInfo()) {
@@ -31,7 +31,7 @@ package struct HardeningStatus: Codable, Sendable {
         ptraceScope = host.ptraceScope
     }
 
-    /// For the user: what holds and what does not.
+    /// The measures for users, and whether each is in force.
     var measures: [(holds: Bool, text: String)] {
         [
             (memoryLocked, "keys and plaintext locked in memory"), (buffersLocked, "receive buffers locked"),

@@ -1,14 +1,14 @@
 import Foundation
 
-/// How much of the machine's processors this process may use.
+/// The share of the machine's processors that this process may use.
 extension HostInfo {
-    /// Those that are online, or what the control groups of the process leave of them, whichever is less. Not fewer for one that is
-    /// pinned: what has pinned it knows what else runs there.
+    /// The number of online processors, or of those that the control groups of the process permit if that is less. Does
+    /// not consider CPU affinity, because pinned processes usually share their processors.
     var processorShare: Double {
         ([Double(onlineProcessors)] + quotas).min() ?? 1
     }
 
-    /// /sys/devices/system/cpu/online, such as `0-3,6`; 1 where that is not to be had.
+    /// The number of processors in /sys/devices/system/cpu/online, such as `0-3,6`; 1 if it is unknown.
     private var onlineProcessors: Int {
         let counts = word("/sys/devices/system/cpu/online").split(separator: ",").map { range in
             let ends = range.split(separator: "-").compactMap { Int($0) }
@@ -18,7 +18,7 @@ extension HostInfo {
         return max(counts.reduce(0, +), 1)
     }
 
-    /// Of each group of the process and all above it, as many processors as their quota is worth (cgroups(7)).
+    /// The quotas of the process's control groups and all groups above them, in processors (cgroups(7)).
     private var quotas: [Double] {
         text("/proc/self/cgroup").split(separator: "\n").flatMap { line -> [Double] in
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
@@ -29,7 +29,7 @@ extension HostInfo {
         }
     }
 
-    /// A group's path and those above it; `` for the root.
+    /// Returns a group's path and those above it; empty for the root.
     private func ancestors(_ path: String) -> [String] {
         var names = path.split(separator: "/")
         var paths = [""]
@@ -40,14 +40,14 @@ extension HostInfo {
         return paths
     }
 
-    /// Version 2: `cpu.max` has the quota, or `max`, and the period in microseconds.
+    /// Reads the quota of version 2: `cpu.max` contains the quota, or `max`, and the period in microseconds.
     private func unifiedQuota(_ path: String) -> Double? {
         let words = word("/sys/fs/cgroup\(path)/cpu.max").split(separator: " ").map { Double($0) }
         guard words.count == 2, let quota = words[0], let period = words[1], period > 0 else { return nil }
         return quota / period
     }
 
-    /// Version 1: two files; the quota is -1 for none.
+    /// Reads the quota of version 1, in two files; -1 means no quota.
     private func legacyQuota(_ controllers: String, _ path: String) -> Double? {
         let folder = "/sys/fs/cgroup/\(controllers)\(path)/cpu.cfs_"
         guard let quota = Double(word(folder + "quota_us")), let period = Double(word(folder + "period_us")),

@@ -2,11 +2,11 @@ import Foundation
 import Fuse
 import LinuxSupport
 
-/// What /proc, /sys, /etc and /run say about this system and process.
+/// Information about this system and process in /proc, /sys, /etc and /run.
 package struct HostInfo: Sendable {
     private let root: String
 
-    /// `root` is what stands before each path: a directory with files of its own, for a test.
+    /// - Parameter root: The prefix of each path: a directory with other files, for tests.
     package init(root: String = "") { self.root = root }
 
     /// `VmLck`, proc_pid_status(5).
@@ -21,18 +21,18 @@ package struct HostInfo: Sendable {
         return !threads.isEmpty
             && threads.allSatisfy { thread in
                 let status = text("/proc/self/task/\(thread)/status")
-                // A thread that has ended meanwhile.
+                // The thread has exited in the meantime.
                 return status.isEmpty || status.contains("\nNoNewPrivs:\t1\n")
             }
     }
 
-    /// /proc/swaps has a heading, and a line for each area.
+    /// Whether there is swap space: /proc/swaps has a heading, and a line for each area.
     var hasSwap: Bool { text("/proc/swaps").split(separator: "\n").count > 1 }
 
     /// /proc/sys/kernel/yama/ptrace_scope; nil without Yama.
     var ptraceScope: Int? { Int(word("/proc/sys/kernel/yama/ptrace_scope")) }
 
-    /// `6.18.44-…`
+    /// The kernel release, such as `6.18.44-…`.
     var kernelRelease: String { word("/proc/sys/kernel/osrelease") }
 
     /// RLIMIT_MEMLOCK in bytes; nil for no limit.
@@ -43,14 +43,14 @@ package struct HostInfo: Sendable {
 
     var mounts: MountTable { MountTable(parsing: Array(text("/proc/self/mountinfo").utf8)) }
 
-    /// Whether fuse.conf lets ordinary users mount for others: a line `user_allow_other` (mount.fuse3(8)).
+    /// Whether fuse.conf permits ordinary users to mount for others: a line `user_allow_other` (mount.fuse3(8)).
     var usersMayAllowOthers: Bool {
         text("/etc/fuse.conf").split(separator: "\n").contains {
             $0.trimmingCharacters(in: .whitespaces) == "user_allow_other"
         }
     }
 
-    /// The types of file systems that updatedb passes over (updatedb.conf(5)); nil where it is not installed.
+    /// The types of file systems that updatedb ignores (updatedb.conf(5)); nil if it is not installed.
     var prunedFileSystems: [String]? {
         guard let line = text("/etc/updatedb.conf").split(separator: "\n").first(where: { $0.hasPrefix("PRUNEFS") })
         else { return exists("/etc/updatedb.conf") ? [] : nil }
@@ -58,20 +58,20 @@ package struct HostInfo: Sendable {
         return value.split { $0 == " " || $0 == "\"" }.map(String.init)
     }
 
-    /// Whether systemd-logind can be asked: its sessions, and the bus that it is on.
+    /// Whether systemd-logind is available: its sessions, and the system bus.
     var hasLogin: Bool { exists("/run/systemd/sessions") && exists("/run/dbus/system_bus_socket") }
 
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root + path) }
 
-    /// The names in a directory; none if it cannot be read.
+    /// Returns the names in a directory; empty if it cannot be read.
     func names(_ directory: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: root + directory)) ?? []).sorted()
     }
 
-    /// A file of a single line.
+    /// Returns the contents of a file of one line.
     func word(_ path: String) -> String { text(path).trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// Files of /proc have no size: read as a stream. Empty if it cannot be read.
+    /// Returns the contents of a file, as a stream because files of /proc have no size; empty if it cannot be read.
     func text(_ path: String) -> String {
         guard let file = FileHandle(forReadingAtPath: root + path) else { return "" }
         defer { try? file.close() }

@@ -5,15 +5,19 @@ import LinuxSupport
 import Logging
 import SystemPackage
 
-/// The thread that verifies a keychain's rows and indexes, rebuilds wrong indexes, and writes the result to the log (contract, S2). No names: the log is readable by others.
+/// The thread that verifies a keychain's rows and indexes, rebuilds wrong indexes, and writes the result to the log
+/// (contract, S2). Without names, because the log is readable by others.
 struct IntegrityWorker {
     let keychain: KeychainStore
     let host: SystemTreeHost
     let log: Logger
-    /// Called after a rebuild of the indexes and after a change by another program: names may now be found that were not found before.
+    /// Called after a rebuild of the indexes and after a change by another program: names may be found that were not
+    /// found before.
     let namesChanged: @Sendable () -> Void
 
-    /// Runs until the keychain is closed. Throws EAGAIN without a thread.
+    /// Starts the thread, which runs until the keychain is closed.
+    ///
+    /// - Throws: EAGAIN if the system cannot create a thread.
     func start() throws(Errno) {
         keychain.expectVerification()
         try BackgroundThread.start(stack: .large) { [self] in

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Values as JSON for scripts: one object, keys in order.
+/// Values as JSON for scripts: one object with sorted keys.
 package protocol JSONText: Codable {}
 
 extension JSONText {
-    /// Ends in a newline.
+    /// The JSON as bytes, with a newline at the end.
     package var json: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // What is encoded are strings and numbers: that does not fail.
+        // Encoding strings and numbers does not fail.
         let data = (try? encoder.encode(self)) ?? Data()
         return Array(data) + [UInt8(ascii: "\n")]
     }
 
-    /// The same as text, without the newline.
+    /// The JSON as text, without the newline.
     package var jsonText: String { String(decoding: json.dropLast(), as: UTF8.self) }
 
     package init(json: [UInt8]) throws {

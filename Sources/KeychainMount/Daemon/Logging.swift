@@ -1,12 +1,12 @@
 import Fuse
 import Logging
 
-/// Where the program logs to: standard error, or the system's log (syslog(3), which journald reads).
+/// The target of log messages: standard error, or the system log (syslog(3), which journald reads).
 enum LogTarget: Sendable {
     case standardError
     case system
 
-    /// Called once, before anything is logged. libfuse's own messages go the same way.
+    /// Sets up logging. Called once, before the first message. libfuse's messages go to the same target.
     func start() {
         switch self {
         case .standardError: LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
@@ -19,7 +19,7 @@ enum LogTarget: Sendable {
     }
 }
 
-/// Writes what is logged to the system's log.
+/// Writes log messages to the system log.
 private struct SystemLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info

@@ -1,9 +1,10 @@
 import SecretCrypto
 import Synchronization
 
-/// What the program, unlike the libraries, sets up before it has a secret.
+/// The memory settings of the program, as opposed to those of the libraries.
 package enum MemorySetup {
-    /// The daemon never holds a whole value, and its receive buffers have to be locked too (contract, H1).
+    /// Sets the size of the arena, before there is a secret. The daemon never has a complete value in memory, and its
+    /// receive buffers must be locked, too (contract, H1).
     package static func prepare() {
         SecretArena.sharedCapacity.store(2 << 20, ordering: .relaxed)
     }

@@ -21,18 +21,19 @@ struct MountDaemon {
 
     private let showMessage: @Sendable (String) -> Void
 
-    /// `say` gets warnings for the user who mounts.
+    /// - Parameter showMessage: Called with warnings for the user who mounts.
     init(_ operation: MountOperation, showMessage: @escaping @Sendable (String) -> Void) {
         self.operation = operation
         self.showMessage = showMessage
         signals = EndingSignals(log: log)
     }
 
-    /// Mounts, calls `ready`, serves until the mount is gone, and leaves nothing behind. At once if `ready` says that it is not
-    /// wanted any more: ^C of a mount that is being made.
+    /// Mounts, calls `ready`, serves until the mount has ended, and leaves nothing behind. Ends immediately if `ready`
+    /// returns false, after ^C during the mount.
     ///
-    /// The order matters: no key before the process is hardened and guarded, no mount before the keychain is open. Without a
-    /// secret it is opened as far as the device key goes, and waits for its first unlock.
+    /// The order matters: no key exists before the process is hardened and has a watchdog; the mount follows after the
+    /// keychain is open. Without a secret, the keychain is opened with the device key only, and waits for its first
+    /// unlock.
     func serve(with secret: consuming UnlockSecret?, ready: () -> Bool) throws(CLIError) {
         startSignals()
         reportHardening(ProcessHardening.apply())
@@ -84,9 +85,9 @@ struct MountDaemon {
                 log.notice("nobody waits for the mount any more")
                 try? session.unmount(lazily: true)
             }
-            // What has run to get here, the key derivation included, will not run soon again.
+            // The code that has finished, including the key derivation, will not run again soon.
             ProcessMemory.trimHeap()
-            // The passphrase and the keys have been through this thread, which now waits.
+            // The stack of this thread, which now waits, has contained the passphrase and keys.
             ProcessMemory.wipeStack()
             try session.run()
             log.info("unmounted")
@@ -105,7 +106,7 @@ struct MountDaemon {
         }
     }
 
-    /// Each has a thread, which ends with the keychain.
+    /// Starts the workers, each with a thread that exits when the keychain is closed.
     private func startWorkers(
         _ keychain: KeychainStore, _ tree: KeychainFileSystem, _ host: SystemTreeHost, _ served: ServedSession
     ) throws(CLIError) {
@@ -120,7 +121,7 @@ struct MountDaemon {
         }
     }
 
-    /// Saves the commit number once a minute, and after each lock: a lock does not wait for the disk.
+    /// Saves the commit number once a minute, and after each lock, because a lock does not wait for the disk.
     private func keepNumbers(_ keychain: KeychainStore) throws(CLIError) -> PeriodicTimer {
         do throws(Errno) {
             let numbers = try PeriodicTimer(seconds: 60) {
@@ -134,7 +135,8 @@ struct MountDaemon {
         }
     }
 
-    /// Returns memory to the system apart from requests: it takes milliseconds, and faults code back in.
+    /// Returns memory to the system apart from requests, because that takes milliseconds and causes page faults of
+    /// code.
     private func startMemoryTrim() throws(CLIError) -> PeriodicTimer {
         do throws(Errno) {
             return try PeriodicTimer(seconds: nil, delay: 1) { ProcessMemory.trimHeap() }
@@ -151,7 +153,8 @@ struct MountDaemon {
         }
     }
 
-    /// H3: writable for fusermount3, unwritable under the mount; as it was if there is none.
+    /// H3: makes the mount point writable for fusermount3, and read-only below the mount; restores it if mounting
+    /// fails.
     private func mount(_ session: Session, at place: borrowing MountDirectory) throws(FuseError) {
         try? place.prepare()
         do throws(FuseError) {
@@ -173,7 +176,8 @@ struct MountDaemon {
         }
     }
 
-    /// The guard unmounts from now on; without a number of the mount it cannot, and fusermount3 gets its privileges from the daemon.
+    /// Delegates the unmount to the watchdog. Without the ID of the mount that is not possible, and fusermount3 needs
+    /// privileges from the daemon.
     private func renouncePrivileges(_ session: Session, _ watch: borrowing MountWatchdog) {
         guard let mount = session.mountIdentifier else { return }
         watch.setMountID(mount: mount)
@@ -222,25 +226,25 @@ struct MountDaemon {
             requests: RPCRequestHandler(keychain, valueLimit: options.valueLimit, host: host))
     }
 
-    /// A read-only mount refuses changes in the tree, not in the kernel: there the control file could not be written.
+    /// A read-only mount refuses changes in the tree, not in the kernel, where writes to the control file would fail,
+    /// too.
     private var sessionOptions: SessionOptions {
         var options = SessionOptions(
             source: operation.options.source ?? operation.file.path, subtype: MountOperation.subtype)
         options.allowsOtherUsers = operation.options.access == .everyone
         options.allowsRoot = operation.options.access == .root
         options.forbidsPrograms = operation.options.forbidsPrograms
-        // On a single CPU it would take it from the client that it waits for.
+        // On a single CPU, polling would take CPU time from the client that it waits for.
         if operation.options.neverSpins || HostInfo().processorShare <= 1 { options.pollMicroseconds = 0 }
-        // Whoever closes a file waits for its commit, and all who wait at once share one.
+        // A close waits for its commit, and all concurrent closes share one.
         options.workers = 48
-        // A READ decrypts what its descriptor holds; at most it waits for memory that others give back. A WRITE stages, a
-        // CREATE looks. What takes longer says so.
+        // A READ decrypts the value of its descriptor, and waits for memory at most. A WRITE stages, a CREATE looks up.
+        // Longer operations announce that.
         options.receiverServesIO = true
         return options
     }
 
-    /// Returns the free space of the file to the file system. Not when a signal has ended the daemon: the system is perhaps shutting
-    /// down.
+    /// Compacts the file if it has many free pages. Not after a signal, because the system may be shutting down.
     private func compact(_ opened: OpenedKeychain) {
         guard !signals.hasEnded else { return }
         do throws(StoreOpenError) {
@@ -261,7 +265,7 @@ struct MountDaemon {
         }
     }
 
-    /// L6: a lost device key is never replaced in silence, and an accepted rollback never forgotten.
+    /// L6: a lost device key is never replaced silently, and an accepted rollback is always reported.
     private func reportDevice(_ opened: OpenedKeychain) {
         let keys = opened.keychain.keys
         if keys.rollbackCheck == .accepted { log.warning("an older copy of the keychain was accepted") }

@@ -5,13 +5,13 @@ import Keychain
 import LinuxSupport
 import SecretCrypto
 
-/// One mount from the command line to its end: what `keychainfs mount` does.
+/// The complete life of a mount, from the command line to the unmount, as `keychainfs mount` does it.
 package struct MountOperation: Sendable {
-    /// What mount(8) shows after `fuse.`.
+    /// The file system subtype, which mount(8) shows after `fuse.`.
     package static let subtype = "keychainfs"
-    /// The option by which the process that was started in the background knows itself.
+    /// The option that marks the process in the background.
     package static let backgroundOption = "--in-background"
-    /// The option that says what it is given to unlock with.
+    /// The option with the type of the secret that the process in the background receives.
     package static let kindOption = "--secret-kind"
 
     let file: KeychainPath
@@ -20,7 +20,7 @@ package struct MountOperation: Sendable {
     let isForeground: Bool
     let makesKeychain: Bool
     let acceptsRollback: Bool
-    /// Of the secret that the process in the background is given.
+    /// The type of the secret that the process in the background receives.
     private let inheritedKind: SlotKind
 
     package init(
@@ -36,8 +36,8 @@ package struct MountOperation: Sendable {
         self.acceptsRollback = acceptsRollback
     }
 
-    /// In the process that somebody has started: asks for what unlocks it, then serves, or starts the daemon and returns
-    /// when the mount is ready.
+    /// Runs in the user's process: reads the unlock secret, then serves, or starts the daemon and returns when the
+    /// mount is ready.
     package func run(unlocking source: UnlockSource, showMessage: @escaping @Sendable (String) -> Void) throws(CLIError)
     {
         try checkOptions()
@@ -57,7 +57,8 @@ package struct MountOperation: Sendable {
         }
     }
 
-    /// In the process that ``run(unlocking:say:)`` has started. What `say` gets is seen until the mount is ready.
+    /// Runs in the process that ``run(unlocking:showMessage:)`` has started. Messages are visible until the mount is
+    /// ready.
     package func runInBackground(showMessage: @escaping @Sendable (String) -> Void) {
         TerminationSignals.block()
         Self.leaveDirectory()
@@ -71,14 +72,14 @@ package struct MountOperation: Sendable {
         }
     }
 
-    /// In the process that cleans up after a daemon that has died.
+    /// Runs in the watchdog process, which cleans up after a daemon that has died.
     package static func runWatchdog(mountPoint: String, type: String) {
         leaveDirectory()
         var process = WatchdogProcess(mountPoint: mountPoint, type: type)
         process.run()
     }
 
-    /// A process that stays must not keep the file system busy that it happened to be started in.
+    /// Leaves the working directory, because a daemon must not keep its file system busy.
     private static func leaveDirectory() {
         _ = FileManager.default.changeCurrentDirectoryPath("/")
     }
@@ -93,7 +94,7 @@ package struct MountOperation: Sendable {
         )
     }
 
-    /// What can be told before the passphrase is asked for.
+    /// Checks everything that can be checked before the passphrase is requested.
     private func checkPlace() throws(CLIError) {
         try cleanStale()
         createDefaultMountPoint()
@@ -115,7 +116,7 @@ package struct MountOperation: Sendable {
         }
     }
 
-    /// The default mount point needs no 'mkdir'. If it cannot be created, the check that follows reports the reason.
+    /// Creates the default mount point if necessary. If that fails, the following check reports the reason.
     private func createDefaultMountPoint() {
         guard file.exists || makesKeychain, mountPoint == DefaultPaths.absolute(file.locations.defaultMountPoint) else {
             return
@@ -124,7 +125,7 @@ package struct MountOperation: Sendable {
             atPath: mountPoint, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    /// H4. Whether a daemon is dead is asked of the mount: not before it is known that something answers.
+    /// H4: removes a dead mount. The check accesses the mount, so it follows after it is known that a daemon responds.
     private func cleanStale() throws(CLIError) {
         guard MountedKeychains.isMounted(at: mountPoint) else { return }
         do throws(CLIError) {
@@ -203,7 +204,7 @@ package struct MountOperation: Sendable {
 }
 
 extension CLIError {
-    /// Why a directory cannot be mounted on, and what to do.
+    /// Maps the reason why a directory cannot be a mount point to a message with the remedy.
     init(_ error: MountPointError, mountPoint: String) {
         let advice =
             switch error {
@@ -222,7 +223,7 @@ extension CLIError {
         self.init(.badMountPoint, advice)
     }
 
-    /// Why the kernel did not mount, and what to do.
+    /// Maps the reason why mounting failed to a message with the remedy.
     init(_ error: FuseError, mountPoint: String) {
         switch error {
         case .deviceMissing, .deviceDenied, .helperMissing: self.init(.noFuse, "Cannot mount: \(error).")

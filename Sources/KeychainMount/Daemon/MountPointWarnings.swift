@@ -1,6 +1,6 @@
 import DeviceState
 
-/// Warns of a mount point from which programs that copy a home directory copy decrypted items too (contract H6).
+/// Warns of a mount point from which programs that copy a home directory would copy decrypted items (contract, H6).
 package struct MountPointWarnings: Sendable {
     /// Names of directories that programs synchronize with other machines, in lower case.
     private static let synchronized = [
@@ -21,7 +21,7 @@ package struct MountPointWarnings: Sendable {
         package let remedy: String
     }
 
-    /// The sentences for `status`. The default mount point causes none: `doctor` explains it.
+    /// The warnings for `status`. The default mount point causes none; `doctor` explains it.
     package var unusual: [String] {
         mountPoint == home + "/" + DefaultPaths.mountPointName ? [] : warnings.map { $0.message + " " + $0.remedy }
     }

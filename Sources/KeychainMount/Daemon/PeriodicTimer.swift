@@ -4,7 +4,7 @@ import SystemPackage
 
 /// A task that runs at intervals, and on request, on its own thread until it is cancelled.
 ///
-/// Not a Dispatch timer: that waits forever for a thread that the system does not provide.
+/// Not a Dispatch timer, which waits forever for a thread that the system cannot create.
 struct PeriodicTimer {
     private struct State {
         var isCancelled = false
@@ -17,10 +17,10 @@ struct PeriodicTimer {
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - seconds: The interval between two runs; nil: the task runs on request only.
+    ///   - seconds: The interval between two runs; nil if the task runs on request only.
     ///   - delay: The time in seconds from a request to its run, which serves all requests until then.
     ///   - body: The task.
-    /// - Throws: EAGAIN if the system provides no thread.
+    /// - Throws: EAGAIN if the system cannot create a thread.
     init(seconds: Double?, delay: Double = 0, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         try BackgroundThread.start(stack: .large) { [state] in
             while Self.waitForRun(state, seconds, delay) { body() }
@@ -28,7 +28,7 @@ struct PeriodicTimer {
         }
     }
 
-    /// False at the end.
+    /// Waits for the next run. Returns false at the end.
     private static func waitForRun(_ state: Monitor<State>, _ seconds: Double?, _ delay: Double) -> Bool {
         let interval = seconds.map { Int($0 * 1000) }
         let isRequested: Void? = state.wait(milliseconds: interval) { $0.isCancelled || $0.isRequested ? () : nil }
@@ -41,12 +41,12 @@ struct PeriodicTimer {
         }
     }
 
-    /// Runs the task after the delay. Does not wait for it.
+    /// Requests a run after the delay, without waiting for it.
     func runSoon() {
         state.withLockAndSignal { $0.isRequested = true }
     }
 
-    /// Returns when the task no longer runs.
+    /// Cancels the task. Returns when it no longer runs.
     func cancel() {
         state.withLockAndSignal { $0.isCancelled = true }
         _ = state.wait(seconds: nil) { $0.hasEnded ? true : nil }

@@ -2,14 +2,13 @@ import Foundation
 import Fuse
 import SecretCrypto
 
-/// What every process of ours does before anything else.
+/// The initial setup of every process of this program.
 package enum ProcessSetup {
-    /// A descriptor 0, 1 or 2 that is closed would go to the next file that is opened, and what is printed into it.
+    /// Opens closed standard descriptors, which the next opened file would get otherwise, and sets the umask. New files
+    /// must be readable for their owner: under a umask such as 0777, a device key or commit number would later count as
+    /// damaged.
     ///
-    /// Files that it makes are for their owner, who can read them: under a umask such as 0777 he could not, and a device key or
-    /// commit number of today would be taken for a damaged one tomorrow.
-    ///
-    /// `hasSecrets`: no crash report, no core dump, no look into the process (H1).
+    /// - Parameter hasSecrets: Whether to disable crash reports and core dumps, and deny other processes access (H1).
     package static func run(hasSecrets: Bool) {
         StandardDescriptors.ensure()
         _ = umask(0o077)
@@ -18,6 +17,6 @@ package enum ProcessSetup {
         _ = ProcessHardening.apply()
     }
 
-    /// For a process that mount(8) has started: ``HomeDirectory/correct()``.
+    /// For a process that was started by mount(8): ``HomeDirectory/correct()``.
     package static func correctHome() { HomeDirectory.correct() }
 }

@@ -7,13 +7,15 @@ import SecretCrypto
 import Synchronization
 import SystemPackage
 
-/// The requests of `.keychainfs/rpc`, carried out on the mounted keychain.
+/// Executes the requests of `.keychainfs/rpc` on the mounted keychain.
 struct RPCRequestHandler: RPCBackend {
     private let service: RequestHandler
-    /// The longest request, in bytes.
+    /// The maximum size of a request in bytes.
     private let limit: Int
 
-    /// `valueLimit` is that of the tree, `host` its system.
+    /// - Parameters:
+    ///   - valueLimit: The limit of the tree.
+    ///   - host: The system of the tree.
     init(_ keychain: KeychainStore, valueLimit: Int, host: any TreeHost) {
         service = RequestHandler(keychain: keychain, valueLimit: valueLimit) { count in
             let hasSpace = try? keychain.hasSpace(for: count, longest: valueLimit) { () throws(Errno) in
@@ -44,7 +46,7 @@ struct RPCRequestHandler: RPCBackend {
     }
 }
 
-/// An answer that is made as it is read.
+/// A response that is generated while it is read.
 private final class StreamedResponse: RPCResponse {
     private let stream: Mutex<ResponseStream>
 

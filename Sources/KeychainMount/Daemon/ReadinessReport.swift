@@ -1,7 +1,7 @@
 import Fuse
 import Synchronization
 
-/// Tells the process that started this one how it went: ready or failed, once.
+/// Reports to the parent process once whether the start has succeeded or failed.
 final class ReadinessReport: Sendable {
     private let report: Mutex<ReadinessPipe?>
 
@@ -9,12 +9,12 @@ final class ReadinessReport: Sendable {
         self.report = Mutex(report)
     }
 
-    /// False if nobody waits for it any more: what was asked for is not wanted.
+    /// Reports success. Returns false if the parent process no longer waits, so that the mount is not wanted.
     func ready() -> Bool {
         take()?.ready() ?? true
     }
 
-    /// After ``ready()`` nobody listens any more.
+    /// Reports a failure. Has no effect after ``ready()``.
     func failed(_ failure: CLIError) {
         take()?.failed(exitCode: failure.exitCode.rawValue, message: failure.message)
     }

@@ -6,20 +6,22 @@ import LinuxSupport
 import Logging
 import SystemPackage
 
-/// The thread that seals every item anew under new keys when a rekey is asked for, or was under way (contract, L5).
+/// The thread that reseals every item when a rekey is requested or was interrupted (contract, L5).
 struct RekeyWorker {
     let keychain: KeychainStore
     let host: SystemTreeHost
     let log: Logger
 
-    /// Runs until the keychain is closed. Throws EAGAIN without a thread.
+    /// Starts the thread, which runs until the keychain is closed.
+    ///
+    /// - Throws: EAGAIN if the system cannot create a thread.
     func start() throws(Errno) {
         try BackgroundThread.start(stack: .large) { [self] in
-            keychain.rekeyInBackground(hasRoom: hasSpace, report: log, afterwards: ProcessMemory.wipeStack)
+            keychain.rekeyInBackground(hasSpace: hasSpace, report: log, afterwards: ProcessMemory.wipeStack)
         }
     }
 
-    /// As for a commit: what others need to delete, or to empty the log, is left to them.
+    /// Whether there is space, as for a commit: other users must still be able to delete items and truncate the log.
     private func hasSpace(for count: Int) -> Bool {
         do throws(Errno) {
             return try keychain.hasSpace(for: count, longest: TreeOptions.defaultValueLimit) { () throws(Errno) in

@@ -5,12 +5,14 @@ import LinuxSupport
 import Logging
 import SystemPackage
 
-/// The thread that seals items anew which were added while locked, after each unlock (contract, S3).
+/// The thread that rewraps items that were added while locked, after each unlock (contract, S3).
 struct RewrapWorker {
     let keychain: KeychainStore
     let log: Logger
 
-    /// Runs until the keychain is closed. Throws EAGAIN without a thread.
+    /// Starts the thread, which runs until the keychain is closed.
+    ///
+    /// - Throws: EAGAIN if the system cannot create a thread.
     func start() throws(Errno) {
         try BackgroundThread.start(stack: .large) { [keychain, log] in
             keychain.rewrapInBackground(

@@ -7,43 +7,46 @@ import LinuxSupport
 import Synchronization
 import SystemPackage
 
-/// What a daemon answers to `backup`: a copy that lies beside the keychain, for the client to take away.
+/// The daemon's result of `backup`: a copy next to the keychain, which the client moves away.
 package struct SnapshotResult: JSONText, Sendable {
-    /// A whole file, of mode 0600; the client removes it.
+    /// A complete file of mode 0600, which the client removes.
     package let file: String
     package let items: Int
     package let leftOut: Int
     package let commitNumber: Int64
-    /// `verified` or `damaged`: whether the rows are those that were committed, and the indexes lead to them.
+    /// `verified` or `damaged`: whether the rows are as committed and match the indexes.
     package let integrity: String
 }
 
-/// Makes copies of a mounted keychain, beside it: a path that a client names is never touched by the daemon, because it
-/// may lie in the daemon's own mount, or on a medium that does not answer.
+/// Creates copies of a mounted keychain next to it. The daemon never accesses a path that a client names, because it
+/// may be in the daemon's own mount, or on a medium that does not respond.
 final class SnapshotWriter: Sendable {
-    /// So long a client has for taking a copy away.
+    /// The time in seconds after which a client's copy is removed.
     private static let timeout: TimeInterval = 600
-    /// What every copy's name begins with.
+    /// The prefix of every copy's name.
     private static let namePrefix = ".keychainfs-backup-"
     private let opened: OpenedKeychain
     private let directory: String
-    /// What all copies of this keychain, and of no other one in the directory, begin with.
+    /// The prefix of the copies of this keychain, which no other keychain in the directory uses.
     private let prefix: String
     private let making = Mutex<Void>(())
 
-    /// `path`: the keychain's file.
+    /// - Parameter path: The keychain's file.
     init(_ opened: OpenedKeychain, path: String) {
         self.opened = opened
         directory = FilePath(path).removingLastComponent().string
         prefix = Self.namePrefix + Self.identifier(of: path) + "-"
     }
 
-    /// Whether a file can be a copy, by its name: a client removes what it is told, and is told so by whoever has mounted.
+    /// Whether a file can be a copy, by its name. A client removes the file that a daemon names, which any user may
+    /// run.
     static func canBeCopy(_ path: String) -> Bool {
         FilePath(path).lastComponent?.string.hasPrefix(namePrefix) == true
     }
 
-    /// `inUse` while another one is being made.
+    /// Creates a copy.
+    ///
+    /// - Throws: `inUse` during another copy.
     func make() throws(KeychainFault) -> SnapshotResult {
         let result = try making.withLockIfAvailable { (_) throws(KeychainFault) in
             removeLeftovers(olderThan: Self.timeout)
@@ -63,7 +66,7 @@ final class SnapshotWriter: Sendable {
         return result
     }
 
-    /// Removes copies that nobody has taken away, and what a daemon that died left of one.
+    /// Removes copies that no client has moved away, and remains of a daemon that has died.
     func removeLeftovers(olderThan age: TimeInterval = 0) {
         let manager = FileManager.default
         for name in (try? manager.contentsOfDirectory(atPath: directory)) ?? [] where name.hasPrefix(prefix) {
@@ -74,7 +77,7 @@ final class SnapshotWriter: Sendable {
         }
     }
 
-    /// SQLite would make it with the mode of the umask.
+    /// Creates an empty file with mode 0600; SQLite would use the umask.
     private func create(_ path: String) throws(KeychainFault) {
         do {
             try FileDescriptor.open(
@@ -92,7 +95,7 @@ final class SnapshotWriter: Sendable {
         SQLiteFileNames.removeAll(of: path)
     }
 
-    /// Of fixed length, whatever the name's.
+    /// Returns an identifier of fixed length, regardless of the length of the name.
     private static func identifier(of path: String) -> String {
         let name = FilePath(path).lastComponent?.string ?? ""
         let hash = Array(name.utf8).reduce(UInt64(14_695_981_039_346_656_037)) {

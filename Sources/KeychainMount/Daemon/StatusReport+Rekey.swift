@@ -1,17 +1,17 @@
 package import Keychain
 
 extension StatusReport {
-    /// How far a rekey has come since the mount.
+    /// The progress of a rekey since the mount.
     package struct RekeyStatus: JSONText, Hashable, Sendable {
         /// `none`, `running`, `waiting` or `finished`.
         package let state: String
-        /// What it waits for: `unlock`, `disk-full`, `read-only` or `error`; nil if it does not wait.
+        /// The reason for waiting: `unlock`, `disk-full`, `read-only` or `error`; nil if it does not wait.
         package let reason: String?
-        /// Items that are sealed under the new keys.
+        /// The number of items that are sealed under the new keys.
         package let done: Int
-        /// Items that there were to seal anew.
+        /// The number of items to reseal.
         package let total: Int
-        /// Items that could not be opened: the old keys of their classes had to stay.
+        /// The number of items that could not be opened, so that the old keys of their classes had to stay.
         package let left: Int
 
         package init(_ progress: RekeyProgress) {
@@ -35,7 +35,7 @@ extension StatusReport {
 
         package var isUnderWay: Bool { state == "running" || state == "waiting" }
 
-        /// For a person; nothing where nothing is to be said.
+        /// The text for users; empty if there is nothing to report.
         var lines: [String] {
             switch state {
             case "running": ["rekey:       \(done) of \(total) items"]

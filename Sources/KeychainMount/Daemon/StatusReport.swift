@@ -1,18 +1,18 @@
 package import Keychain
 
-/// What `keychainfs status --json` and `.keychainfs/status` show.
+/// The contents of `keychainfs status --json` and `.keychainfs/status`.
 package struct StatusReport: JSONText, Sendable {
-    /// What concerns this device, and no other one that has the keychain.
+    /// The part of the status that is specific to this device.
     package struct Device: Codable, Sendable {
-        /// Whether the keychain did not know this device when it was opened: a copy, or the device key is lost.
+        /// Whether the keychain did not know this device when it was opened: it is a copy, or the device key is lost.
         package let isNew: Bool
-        /// Items that only another device can open (ThisDeviceOnly).
+        /// The number of items that only another device can open (ThisDeviceOnly).
         package let foreignItems: Int
         /// `not-checked`, `first`, `passed` or `accepted`.
         package let rollback: String
     }
 
-    /// Memory for values that are being written, long values that are open, requests and answers, in bytes.
+    /// The memory of staged values, long values of open descriptors, requests and responses, in bytes.
     package struct StagedMemory: Codable, Sendable {
         package let used: Int
         /// `staged_limit`
@@ -26,20 +26,20 @@ package struct StatusReport: JSONText, Sendable {
     package let mountpoint: String
     package let readOnly: Bool
     package let items: Int
-    /// Transactions committed since the mount.
+    /// The number of transactions committed since the mount.
     package let commits: Int
     package let format: Int
-    /// `unverified`, `verifying`, `verified` or `damaged`: whether the rows are those that were committed, and the indexes lead to
-    /// them.
+    /// `unverified`, `verifying`, `verified` or `damaged`: whether the rows are as committed and match the indexes.
     package let integrity: String
     package let hardening: HardeningStatus
-    /// What the user should know or change.
+    /// The warnings for users.
     package let warnings: [String]
     package let device: Device
     package let automaticLock: AutomaticLockStatus
     package let rekey: RekeyStatus
     package let stagedMemory: StagedMemory
-    /// The time in seconds within which each request is answered, or the kernel ends the mount; nil without such a limit.
+    /// The time limit in seconds after which the kernel aborts the mount if a request has no reply; nil without such a
+    /// limit.
     package let requestTimeout: Int?
 
     init(
@@ -67,7 +67,7 @@ package struct StatusReport: JSONText, Sendable {
 
     package var isUnlocked: Bool { state == LockState.unlocked.text }
 
-    /// For a person.
+    /// The text for users.
     package var text: String {
         let holds = hardening.measures.filter(\.holds).map(\.text)
         let fails = hardening.measures.filter { !$0.holds }.map(\.text)
@@ -87,12 +87,12 @@ package struct StatusReport: JSONText, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// A list in lines of at most 80 columns, aligned behind the label of the first.
+    /// Returns a list in lines of at most 80 columns, aligned after the label of the first one.
     private static func folded(_ parts: [String]) -> String {
         let label = 13
         var lines: [String] = []
         for part in parts {
-            // With a comma at the end of the line.
+            // Includes a comma at the end of the line.
             if let last = lines.last, label + last.count + ", ".count + part.count < 80 {
                 lines[lines.count - 1] = last + ", " + part
             } else {
@@ -116,7 +116,7 @@ extension StatusReport.Device {
             }
     }
 
-    /// For a person; nothing where nothing is unusual.
+    /// The text for users; empty if nothing is unusual.
     fileprivate var lines: [String] {
         var lines: [String] = []
         if isNew { lines.append("device:      new to this keychain") }
@@ -127,7 +127,7 @@ extension StatusReport.Device {
 }
 
 extension StatusReport.StagedMemory {
-    /// For a person; nothing while every user has room.
+    /// The text for users; empty while every user has space.
     fileprivate var lines: [String] {
         guard used >= limit / 4 else { return [] }
         return ["memory:      \(used >> 20) of \(limit >> 20) MiB for values that are being written or open"]
@@ -135,7 +135,7 @@ extension StatusReport.StagedMemory {
 }
 
 extension LockState {
-    /// As scripts read it.
+    /// The value in JSON.
     package var text: String {
         switch self {
         case .beforeFirstUnlock: "before-first-unlock"

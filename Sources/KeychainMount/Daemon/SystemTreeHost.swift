@@ -4,7 +4,7 @@ import KeychainTree
 import LinuxSupport
 import SystemPackage
 
-/// The system as a mounted tree sees it: other processes, and the disk that holds the store.
+/// The system functions of a mounted tree: other processes, and the disk of the store.
 struct SystemTreeHost: TreeHost {
     /// The directory of the store's file.
     let directory: String

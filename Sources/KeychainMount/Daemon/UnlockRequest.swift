@@ -1,6 +1,6 @@
 import Keychain
 
-/// The line of the control command `unlock`; the secret follows it.
+/// The line of the control command `unlock`, which a secret follows.
 struct UnlockRequest: Hashable {
     let kind: SlotKind
     let acceptsRollback: Bool
@@ -14,7 +14,7 @@ struct UnlockRequest: Hashable {
         self.acceptsRollback = acceptsRollback
     }
 
-    /// Nil for another command, or an option that there is not.
+    /// Parses a line; nil for another command, or an unknown option.
     init?(line: String) {
         let words = line.split(separator: " ").map(String.init)
         guard words.first == Self.verb else { return nil }

@@ -1,15 +1,15 @@
-/// What `keychainfs doctor` finds: whether a keychain can be mounted here, and how well it will be protected.
+/// The result of `keychainfs doctor`: whether a keychain can be mounted on this machine, and how well it is protected.
 package struct Diagnosis: JSONText, Sendable {
     package enum Severity: String, Codable, Sendable {
         case ok, warning, problem
     }
 
     package struct Finding: Codable, Sendable {
-        /// Stable, for scripts.
+        /// The name for scripts, which never changes.
         package let name: String
         package let severity: Severity
         package let message: String
-        /// What to do; empty where nothing needs to be done.
+        /// The remedy; empty if none is necessary.
         package let advice: String
 
         init(_ name: String, _ severity: Severity, _ message: String, _ advice: String = "") {
@@ -26,10 +26,10 @@ package struct Diagnosis: JSONText, Sendable {
         self.findings = findings
     }
 
-    /// Whether nothing is broken; warnings do not count.
+    /// Whether there is no problem; warnings do not count.
     package var isHealthy: Bool { findings.allSatisfy { $0.severity != .problem } }
 
-    /// For a person.
+    /// The text for users.
     package var text: String {
         findings.map { finding in
             let mark =

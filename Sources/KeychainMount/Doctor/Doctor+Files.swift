@@ -1,7 +1,7 @@
 import DeviceState
 import Foundation
 
-/// Who can read, and replace, what a keychain lies in and is opened with.
+/// The users who can read or replace a keychain and the files that unlock it.
 extension Doctor {
     var files: [Diagnosis.Finding] {
         [keychainFile, oldCopies, deviceKey, state] + [passphraseFile].compactMap(\.self)
@@ -15,7 +15,7 @@ extension Doctor {
         return privateFile("keychain", keychain, "The keychain")
     }
 
-    /// What `restore --replace` and `check --repair` keep of a keychain: it opens with the slots of its time.
+    /// Copies preserved by `restore --replace` and `check --repair`, which open with the slots of their time.
     private var oldCopies: Diagnosis.Finding {
         let file = URL(fileURLWithPath: keychain, isDirectory: false)
         let directory = file.deletingLastPathComponent().path
@@ -98,7 +98,7 @@ extension Doctor {
         return .init(name, .ok, "\(what) \(path) is for its owner alone.")
     }
 
-    /// Nil if there is no such file, or it cannot be seen.
+    /// Returns the permissions of a file; nil if it does not exist or cannot be inspected.
     func permissions(_ path: String) -> UInt32? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.posixPermissions] as? NSNumber)?.uint32Value

@@ -3,11 +3,11 @@ import Foundation
 import Fuse
 import LinuxSupport
 
-/// The disk that the keychain lies on, the clock that dates its items, and who else goes through the machine.
+/// The disk of the keychain, the clock that dates its items, and programs that search the machine.
 extension Doctor {
     var machine: [Diagnosis.Finding] { [disk, freeSpace, clock, session, updatedb] }
 
-    /// Where the keychain lies, or will.
+    /// The directory of the keychain, which may not exist yet.
     private var store: String {
         var directory = URL(fileURLWithPath: keychain, isDirectory: false).deletingLastPathComponent()
         while directory.path != "/", !FileManager.default.fileExists(atPath: directory.path) {
@@ -42,7 +42,7 @@ extension Doctor {
         return .init("disk", .ok, "\(store) is on a disk of this machine (\(mount.type)).")
     }
 
-    /// In bytes: on a disk with less nothing can be added, and with ten times that little is left.
+    /// The required free space in bytes, below which no item can be added. A warning is issued below ten times that.
     private static let neededSpace: UInt64 = 1_300_000
 
     private var freeSpace: Diagnosis.Finding {
@@ -85,7 +85,7 @@ extension Doctor {
                 "Use 'mount --lock-after' and '--lock-at-most', or call 'keychainfs lock' from what suspends.")
     }
 
-    /// It runs as root, which only allow_other and allow_root let in.
+    /// updatedb runs as root, which only allow_other and allow_root admit.
     private var updatedb: Diagnosis.Finding {
         guard let pruned = host.prunedFileSystems, !pruned.contains(MountedKeychains.type) else {
             return .init("updatedb", .ok, "No updatedb goes through mounted keychains.")

@@ -1,10 +1,10 @@
 import SecretCrypto
 
-/// Whether secrets stay in memory, and there with whom they should.
+/// Whether secrets stay in memory, inaccessible to other processes.
 extension Doctor {
     var memory: [Diagnosis.Finding] { [lockLimit] + process + [swap, hibernation, tracing] }
 
-    /// The arena of 2 MiB and four receive buffers.
+    /// The required locked memory in bytes: the arena of 2 MiB and four receive buffers.
     private static let neededLock = 7 << 20
 
     private var lockLimit: Diagnosis.Finding {
@@ -44,7 +44,7 @@ extension Doctor {
             "Encrypt it (crypttab(5), option 'swap'), or turn it off with 'swapoff \(readable.path)'.")
     }
 
-    /// It writes all memory, what is locked there too.
+    /// Hibernation writes all memory to disk, locked memory included.
     private var hibernation: Diagnosis.Finding {
         guard let device = host.hibernationDevice else {
             return .init("hibernation", .ok, "This machine does not hibernate.")

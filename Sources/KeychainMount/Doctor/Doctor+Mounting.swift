@@ -4,7 +4,7 @@ import Fuse
 import LinuxSupport
 import SystemPackage
 
-/// What a mount needs of the kernel and of fusermount3.
+/// The requirements of a mount on the kernel and on fusermount3.
 extension Doctor {
     var mounting: [Diagnosis.Finding] { [device, helper, kernel, otherUsers, place] }
 
@@ -23,7 +23,7 @@ extension Doctor {
         }
     }
 
-    /// root mounts by itself.
+    /// root mounts without the helper.
     private var helper: Diagnosis.Finding {
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
             .map { "\($0)/fusermount3" }.first { FileManager.default.isExecutableFile(atPath: $0) }

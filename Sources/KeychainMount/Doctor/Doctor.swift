@@ -1,13 +1,13 @@
 package import DeviceState
 import Foundation
 
-/// Looks at everything a mount needs, without one and without a passphrase; changes nothing.
+/// Checks all requirements of a mount, without a mount and without a passphrase. Changes nothing.
 package struct Doctor: Sendable {
     let keychain: String
     let mountPoint: String
     let locations: DefaultPaths
     let host: HostInfo
-    /// Who is asked about: what root may do needs no permission.
+    /// The user who is checked; root needs no permission.
     let user: UInt32
 
     package init(

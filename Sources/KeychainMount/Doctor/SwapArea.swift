@@ -1,23 +1,23 @@
 import Fuse
 import LinuxSupport
 
-/// Where memory goes when it is short, or the machine hibernates.
+/// A swap area, to which memory is written when it is short, or the machine hibernates.
 struct SwapArea: Hashable {
     enum Medium: Hashable {
-        /// Compressed memory (zram): nothing of it reaches a disk.
+        /// Compressed memory (zram), which never reaches a disk.
         case memory
         /// A disk, or a file on one, that dm-crypt encrypts.
         case encrypted
         case readable
     }
 
-    /// As /proc/swaps calls it.
+    /// The path in /proc/swaps.
     let path: String
     let medium: Medium
 }
 
 extension HostInfo {
-    /// The areas of /proc/swaps.
+    /// The areas in /proc/swaps.
     var swapAreas: [SwapArea] {
         text("/proc/swaps").split(separator: "\n").dropFirst().compactMap { line in
             let fields = line.split { $0 == " " || $0 == "\t" }.map(String.init)
@@ -37,14 +37,16 @@ extension HostInfo {
         return isEncrypted("/sys/class/block/\(name)") ? .encrypted : .readable
     }
 
-    /// The disk that a hibernated machine is written to, by its number (`8:3`); nil where it cannot hibernate.
+    /// The device number (`8:3`) of the disk to which a hibernated machine is written; nil if it cannot hibernate.
     var hibernationDevice: String? {
         guard word("/sys/power/state").split(separator: " ").contains("disk") else { return nil }
         let device = word("/sys/power/resume")
         return device.isEmpty || device == "0:0" ? nil : device
     }
 
-    /// Whether dm-crypt lies under a block device, at whatever depth: LUKS under LVM. `directory` is its own in /sys.
+    /// Whether a block device is on dm-crypt, at any depth, such as LUKS under LVM.
+    ///
+    /// - Parameter directory: The directory of the device in /sys.
     func isEncrypted(_ directory: String, depth: Int = 0) -> Bool {
         if word(directory + "/dm/uuid").hasPrefix("CRYPT-") { return true }
         let below = names(directory + "/slaves")

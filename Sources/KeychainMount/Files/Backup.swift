@@ -4,20 +4,20 @@ import Fuse
 import Keychain
 import SystemPackage
 
-/// What `backup` has made.
+/// The result of `backup`.
 package struct BackupResult: JSONText, Sendable {
     package let backup: String
     package let bytes: Int64
     package let items: Int
-    /// Items that are in no backup (WhenPasscodeSetThisDeviceOnly).
+    /// The number of items that never are in a backup (WhenPasscodeSetThisDeviceOnly).
     package let leftOut: Int
     package let commitNumber: Int64
-    /// `verified` or `damaged`: whether the rows of the keychain are those that were committed, and the indexes lead to them.
+    /// `verified` or `damaged`: whether the rows of the keychain are as committed and match the indexes.
     package let integrity: String
 
     package var isConsistent: Bool { integrity == IntegrityState.verified.rawValue }
 
-    /// For a person.
+    /// The text for users.
     package var text: String {
         let first = "\(items) items in \(backup) (\(bytes) bytes)."
         guard leftOut > 0 else { return first }
@@ -25,20 +25,21 @@ package struct BackupResult: JSONText, Sendable {
     }
 }
 
-/// A consistent, still encrypted copy of a keychain, mounted or not (S1).
+/// A consistent, encrypted copy of a keychain, mounted or not (S1).
 package struct Backup: Sendable {
     private let keychain: KeychainPath
     private let path: String
 
-    /// `path`: where the copy is to be; nothing may be there.
+    /// - Parameter path: The path of the copy, which must not exist.
     package init(of keychain: KeychainPath, at path: String) {
         self.keychain = keychain
         self.path = path
     }
 
-    /// Through the daemon of a mounted keychain, without a passphrase; else by opening it for reading.
+    /// Creates the copy: through the daemon of a mounted keychain, without a passphrase; otherwise by opening the file
+    /// for reading.
     ///
-    /// Written under another name, synchronized, then named: a crash leaves nothing at the path.
+    /// Written under a temporary name and synchronized first, so that a crash leaves nothing at the path.
     package func make(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> BackupResult {
         try checkPlace()
         if let mountPoint = keychain.mountPoint {
@@ -68,7 +69,7 @@ package struct Backup: Sendable {
         }
     }
 
-    /// Links are not followed.
+    /// Returns the type of a file. Does not follow symbolic links.
     private static func type(of path: String) -> FileAttributeType? {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
     }
@@ -105,7 +106,7 @@ package struct Backup: Sendable {
             throw CLIError(.failure, "The copy that the daemon has made at \(snapshot.file) cannot be read: \(error).")
         }
         defer { try? file.close() }
-        // Nobody else needs the name, and so it is gone whatever becomes of this process.
+        // No other process needs the name, and the file must disappear even if this process is killed.
         try? FileManager.default.removeItem(atPath: snapshot.file)
         do throws(Errno) {
             let temporary = try TemporaryFile(for: path)
@@ -143,7 +144,7 @@ package struct Backup: Sendable {
 }
 
 extension CLIError {
-    /// Why a file of the user's cannot be written; nothing of it is there.
+    /// Maps the reason why a file of the user cannot be written. No file is left.
     init(_ error: Errno, writing path: String) {
         switch error {
         case .noSpace, .diskQuotaExceeded:

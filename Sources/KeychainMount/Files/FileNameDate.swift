@@ -6,7 +6,7 @@ import LinuxSupport
 
 /// Dates in the names of preserved files, in UTC: `20261121T054408Z`.
 enum FileNameDate {
-    /// The current time, with a number appended if a file with `prefix` and that time exists already.
+    /// Returns the present time, with a number appended if a file with `prefix` and that time exists.
     static func free(after prefix: String) -> String {
         let date = now
         let names = [date] + (2...999).map { "\(date)-\($0)" }
@@ -19,7 +19,7 @@ enum FileNameDate {
 
     private static var now: String { text(of: KeychainDate.now) }
 
-    /// Without Foundation's formatter, which looks up the time zone in the data of ICU.
+    /// Returns a date as text, without Foundation's formatter, which looks up the time zone in the data of ICU.
     static func text(of date: KeychainDate) -> String {
         DateText.encode(KeychainDate(seconds: date.seconds)).filter { !"-:".contains($0) }
     }

@@ -1,24 +1,24 @@
 import SecretCrypto
 
-/// What `--kdf` takes: what one guess of the passphrase costs.
+/// The values of `--kdf`: the cost of a guess of the passphrase.
 package enum KDFCostOption: String, CaseIterable, Sendable {
-    /// At least 256 MiB and 3 passes; more passes where the machine makes them in about a second.
+    /// At least 256 MiB and 3 passes; more passes if the machine calculates them in about a second.
     case moderate
     /// At least 1 GiB and 4 passes.
     case sensitive
     #if DEBUG
-    /// Next to nothing: for tests, in debug builds only.
+    /// Minimal, for tests; in debug builds only.
     case test
-    /// About a third of a second: for tests that need a key derivation to be in progress, in debug builds only.
+    /// About a third of a second, for tests that need a derivation in progress; in debug builds only.
     case testSlow = "test-slow"
     #endif
 
-    /// For a keychain that `mount --create` makes.
+    /// The value for a keychain that `mount --create` creates.
     package static var standard: KDFCostOption { .moderate }
 
     package static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-    /// Measures this machine; takes about as long as an unlock.
+    /// The cost on this machine. The measurement takes about as long as an unlock.
     var cost: Argon2id.Cost {
         switch self {
         case .moderate: Argon2id.calibrated(from: .moderate, seconds: 1)

@@ -6,9 +6,9 @@ import SystemPackage
 /// A file whose contents unlock a keychain.
 package struct KeyFile: Sendable {
     package let path: String
-    /// A file that is not private to root or to this user is refused, not warned of.
+    /// Whether a file that is not private to root or to this user is refused, instead of a warning.
     private let mustBePrivate: Bool
-    /// Printable text is refused: a file that a user has typed can be guessed, and no key derivation slows guesses down.
+    /// Whether printable text is refused: a typed text can be guessed, and no slow key derivation is used.
     private let refusesText: Bool
 
     package init(path: String, mustBePrivate: Bool = false, refusesText: Bool = false) {
@@ -17,7 +17,9 @@ package struct KeyFile: Sendable {
         self.refusesText = refusesText
     }
 
-    /// All of its bytes; `say` gets warnings. Regular files only, so that the read does not block.
+    /// Reads all bytes. Regular files only, so that reading does not block.
+    ///
+    /// - Parameter showMessage: Called with warnings.
     package func read(showMessage: (String) -> Void) throws(CLIError) -> UnlockSecret {
         let contents = try contents(showMessage: showMessage)
         let count = contents.count

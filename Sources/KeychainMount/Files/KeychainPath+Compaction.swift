@@ -4,7 +4,7 @@ import KeychainStorage
 extension KeychainPath {
     /// Checks a keychain that is not mounted and, if it is intact, replaces its file with a copy without free pages.
     ///
-    /// - Returns: What the check found. Nothing was changed if it found damage.
+    /// - Returns: The result of the check. Nothing was changed if it found damage.
     package func compact(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> CheckResult
     {
         if let mountPoint { throw inUse(mountedAt: mountPoint) }

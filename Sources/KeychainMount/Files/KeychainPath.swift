@@ -7,7 +7,7 @@ import KeychainStorage
 package import SecretCrypto
 import SystemPackage
 
-/// A keychain's file: made, opened and verified.
+/// A keychain's file: creates, opens and verifies it.
 package struct KeychainPath: Sendable {
     package let path: String
     let locations: DefaultPaths
@@ -17,7 +17,7 @@ package struct KeychainPath: Sendable {
         self.locations = locations
     }
 
-    /// Makes a new keychain; asks for its passphrase first.
+    /// Creates a new keychain, after reading its passphrase.
     package func create(
         passphrase: PassphraseSource, cost: KDFCostOption, showMessage: (String) -> Void = { _ in }
     ) throws(CLIError) {
@@ -26,7 +26,7 @@ package struct KeychainPath: Sendable {
         try create(passphrase: secret, cost: cost.cost)
     }
 
-    /// The same with what is there already. Leaves nothing behind if it fails.
+    /// Creates a new keychain with a passphrase. A failure leaves nothing behind.
     package func create(passphrase: borrowing SecretBytes, cost: Argon2id.Cost) throws(CLIError) {
         let device = try CLIError.reporting { () throws(DeviceKeyError) in try DeviceKeyFile(locations).read() }
         interruptedOperations.removeDrafts()
@@ -41,12 +41,12 @@ package struct KeychainPath: Sendable {
         }
     }
 
-    /// Whether there is something of that name.
+    /// Whether a file of any type has that name.
     package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path)) != nil }
 
-    /// Opens the keychain, still locked. For reading only, nothing is written anywhere.
+    /// Opens the keychain, locked. For reading only, nothing is written anywhere.
     ///
-    /// - Parameter isBackup: Whether it may be older than what this device has seen.
+    /// - Parameter isBackup: Whether it may be older than the state that this device has seen.
     func open(isReadOnly: Bool, isBackup: Bool = false) throws(CLIError) -> OpenedKeychain {
         if !isReadOnly { interruptedOperations.undo() }
         let store: SQLiteRecordStore
@@ -60,8 +60,8 @@ package struct KeychainPath: Sendable {
         return try opened(store, isBackup: isBackup)
     }
 
-    /// Opens the keychain for reading, still locked. Reads a keychain that was not closed from a copy, in which its log is recovered:
-    /// nothing else is written anywhere.
+    /// Opens the keychain for reading, locked. Reads a keychain that was not closed from a copy, in which its log is
+    /// recovered; nothing else is written anywhere.
     func openForReading() throws(CLIError) -> OpenedKeychain {
         let store: SQLiteRecordStore?
         do throws(StoreOpenError) {
@@ -75,13 +75,14 @@ package struct KeychainPath: Sendable {
         return try opened(RecoveredCopy.open(path, log: interruptedOperations.log), isBackup: false)
     }
 
-    /// A backup may be on a medium without permissions: other users may write to it.
+    /// Opens the store for reading. A backup may be on a medium without permissions, so other users may have write
+    /// access.
     private func readOnlyStore(isBackup: Bool) throws(StoreOpenError) -> SQLiteRecordStore {
         guard !interruptedOperations.hasMovedLog else { throw .needsRecovery }
         return try SQLiteRecordStore.open(path: path, access: .readOnly, refusesOtherWriters: !isBackup)
     }
 
-    /// Closes the store if it throws.
+    /// Returns the opened keychain. Closes the store if it throws.
     private func opened(_ store: SQLiteRecordStore, isBackup: Bool) throws(CLIError) -> OpenedKeychain {
         let deviceFile = DeviceKeyFile(locations)
         let hadDeviceKey = deviceFile.exists
@@ -109,7 +110,7 @@ package struct KeychainPath: Sendable {
 
     private var interruptedOperations: InterruptedOperations { InterruptedOperations(of: path, locations: locations) }
 
-    /// Verifies every row: through the daemon if it is mounted, else by opening it for reading.
+    /// Verifies every row: through the daemon if the keychain is mounted, otherwise by opening it for reading.
     package func check(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> CheckResult {
         guard let mountPoint else {
             return try check(try openForReading(), unlocking: source, showMessage: showMessage)
@@ -122,7 +123,7 @@ package struct KeychainPath: Sendable {
         return result
     }
 
-    /// Where it is mounted, whatever the mount is called; nil if it is not.
+    /// The mount point, regardless of the source in the mount table; nil if it is not mounted.
     var mountPoint: String? {
         if let mountPoint = MountedKeychains.mountPoint(of: path) { return mountPoint }
         do throws(StoreOpenError) {
@@ -135,7 +136,7 @@ package struct KeychainPath: Sendable {
         }
     }
 
-    /// Verifies every row of a backup, which is opened for reading only and may be older than anything.
+    /// Verifies every row of a backup, which is opened for reading only and may be of any age.
     package func verifyBackup(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError)
         -> CheckResult
     {
@@ -166,7 +167,7 @@ package struct KeychainPath: Sendable {
         }
     }
 
-    /// Warns before a missing device key is replaced (L6), and of what other users may read (L4).
+    /// Warns before a missing device key is replaced (L6), and of files that other users may read (L4).
     func reportFiles(_ showMessage: (String) -> Void) {
         if FileExposure(path: path)?.othersMayRead == true { showMessage(Self.exposed(path)) }
         let deviceKey = DeviceKeyFile(locations)
@@ -181,10 +182,10 @@ package struct KeychainPath: Sendable {
             """)
     }
 
-    /// The warning of a file that other users may read.
+    /// Returns the warning of a file that other users may read.
     static func exposed(_ path: String) -> String { "warning: \(path) can be read by others. 'chmod 600' it." }
 
-    /// It is mounted, and says where and by whom.
+    /// Returns the error of a mounted keychain, with its mount point.
     func inUse(mountedAt mountPoint: String) -> CLIError {
         let daemon = (try? MountClient(mountPoint: mountPoint).status().pid).map { "by process \($0)" } ?? "there"
         return CLIError(
@@ -197,7 +198,7 @@ package struct KeychainPath: Sendable {
 }
 
 extension CLIError {
-    /// What a store that cannot be opened means to somebody at a terminal.
+    /// Maps the reason why a store cannot be opened to a message for the user.
     init(_ error: StoreOpenError, keychain path: String) {
         switch error {
         case .notFound:
@@ -247,7 +248,7 @@ extension CLIError {
             self.init(
                 KeychainFault.inUse(processID: processID), keychain: path,
                 mount: MountedKeychains.mountPoint(of: path, heldBy: processID))
-        // MAX_PATHNAME of SQLite's os_unix.c, less what it adds to it.
+        // MAX_PATHNAME of SQLite's os_unix.c, minus what it appends.
         case .permissionDenied where path.utf8.count > 500:
             self.init(
                 .usage, "The path of the keychain is longer than 500 bytes. Put it into a directory with a shorter one."
@@ -266,7 +267,7 @@ extension CLIError {
         }
     }
 
-    /// A keychain that is mounted says where.
+    /// Maps a fault. The message for a mounted keychain contains the mount point.
     private init(_ error: KeychainFault, keychain path: String, mount: String?) {
         guard let mount, case .inUse(let processID) = error else {
             self.init(error, keychain: path)
@@ -278,7 +279,7 @@ extension CLIError {
 }
 
 extension CLIError {
-    /// Runs `body`; what is wrong with the device key ends the command.
+    /// Runs `body`. A problem with the device key ends the command.
     fileprivate static func reporting(
         _ body: () throws(DeviceKeyError) -> SecretBytes
     ) throws(CLIError) -> SecretBytes {

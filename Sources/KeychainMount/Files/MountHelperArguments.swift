@@ -1,12 +1,15 @@
-/// The command lines with which mount(8) has a keychain mounted, as words of `keychainfs mount`.
+/// The command lines with which mount(8) mounts a keychain, as arguments of `keychainfs mount`.
 ///
-/// `mount.fuse.keychainfs SOURCE MOUNTPOINT [-sfnvN] [-o OPTIONS] [-t TYPE]` is mount(8)'s own call of a helper of that name
-/// ("EXTERNAL HELPERS" there); `keychainfs SOURCE MOUNTPOINT -o OPTIONS` is what /sbin/mount.fuse runs (mount.fuse.c).
+/// `mount.fuse.keychainfs SOURCE MOUNTPOINT [-sfnvN] [-o OPTIONS] [-t TYPE]` is mount(8)'s call of a helper with that
+/// name ("EXTERNAL HELPERS" there); `keychainfs SOURCE MOUNTPOINT -o OPTIONS` is the command of /sbin/mount.fuse
+/// (mount.fuse.c).
 package struct MountHelperArguments: Sendable {
-    /// What follows the program's name; nil if mount(8) has not called.
+    /// The arguments after the program's name; nil if mount(8) is not the caller.
     package let arguments: [String]?
 
-    /// `words`: all of the command line; `commands`: the names of this program's own commands, asked for where it matters.
+    /// - Parameters:
+    ///   - words: The complete command line.
+    ///   - commands: The names of this program's commands, evaluated if they matter.
     package init(_ words: [String], commands: @autoclosure () -> [String]) {
         let name = words.first?.split(separator: "/").last.map(String.init) ?? ""
         let rest = Array(words.dropFirst())
@@ -14,7 +17,7 @@ package struct MountHelperArguments: Sendable {
         arguments = isHelper || Self.isFromMountFuse(rest, commands) ? ["mount-helper"] + rest : nil
     }
 
-    /// SOURCE MOUNTPOINT -o OPTIONS: a keychain that is called like a command is named by its path.
+    /// Whether it is SOURCE MOUNTPOINT -o OPTIONS. A keychain with the name of a command must be given by a path.
     private static func isFromMountFuse(_ words: [String], _ commands: () -> [String]) -> Bool {
         guard words.count == 4, words[2] == "-o", !words[0].hasPrefix("-"), !words[1].hasPrefix("-") else {
             return false

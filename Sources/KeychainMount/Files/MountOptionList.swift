@@ -1,9 +1,9 @@
 import KeychainTree
 import LinuxSupport
 
-/// What `-o` was given, as mount.fuse3(8) and mount(8) write it.
+/// The options of `-o`, in the format of mount.fuse3(8) and mount(8).
 package struct MountOptionList: Hashable, Sendable {
-    /// Who reaches the mount besides the mounting user.
+    /// The users who have access besides the mounting one.
     package enum Access: String, Hashable, Sendable {
         case ownerOnly
         /// `allow_root`
@@ -15,22 +15,22 @@ package struct MountOptionList: Hashable, Sendable {
     package private(set) var isReadOnly = false
     package private(set) var access = Access.ownerOnly
     package private(set) var forbidsPrograms = false
-    /// Mounts without unlocking: Always items alone answer until somebody unlocks.
+    /// Whether to mount without unlocking: only Always items are available until the first unlock.
     package private(set) var startsLocked = false
-    /// The daemon sleeps as soon as there is nothing to do, instead of asking the kernel again for a moment.
+    /// Whether the daemon blocks as soon as it is idle, instead of polling briefly.
     package private(set) var neverSpins = false
-    /// The most memory that staged values and the like take, in bytes.
+    /// The maximum memory of staged values and similar data in bytes.
     package private(set) var stagedLimit = TreeOptions.defaultStagedLimit
-    /// What mount(8) shows as the source; the keychain's path if nil.
+    /// The source that mount(8) shows; nil for the keychain's path.
     package private(set) var source: String?
-    /// Where a mount that nobody watches (fstab) has its passphrase from.
+    /// The passphrase file of an unattended mount (fstab).
     package private(set) var passphraseFile: String?
-    /// The same of a key file; only one of them is ever set.
+    /// The key file of an unattended mount. At most one of the two files is set.
     package private(set) var keyFile: String?
-    /// When the mounted keychain locks by itself.
+    /// The conditions of automatic locks.
     package private(set) var lockPolicy = LockPolicy()
 
-    /// Each text holds options separated by commas, later ones over earlier ones; one that is not known is an error,
+    /// Parses texts of options separated by commas. Later options override earlier ones. An unknown option is an error,
     /// unless `isSloppy` (mount -s).
     package init(_ texts: [String] = [], isSloppy: Bool = false) throws(CLIError) {
         for option in texts.flatMap(Self.options) {
@@ -47,7 +47,7 @@ package struct MountOptionList: Hashable, Sendable {
         }
     }
 
-    /// The same for another process, what it is unlocked with apart.
+    /// The options as arguments for another process, without the files of unlock secrets.
     var arguments: [String] {
         var options: [String] = []
         if isReadOnly { options.append("ro") }
@@ -63,7 +63,7 @@ package struct MountOptionList: Hashable, Sendable {
 
     // MARK: One option
 
-    /// Returns false for an option that is not of ours.
+    /// Sets an option. Returns false for an option of another program.
     private mutating func set(_ name: String, _ value: String?, _ option: String) throws(CLIError) -> Bool {
         switch (name, value) {
         case ("ro", nil): isReadOnly = true
@@ -107,7 +107,7 @@ package struct MountOptionList: Hashable, Sendable {
         return value
     }
 
-    /// Commands know a mounted keychain, and give it secrets, by its type.
+    /// The error of another subtype: commands recognize a mounted keychain, and pass secrets to it, by its type.
     private static var anotherSubtype: CLIError {
         CLIError(
             .usage, "'subtype=' is always '\(MountOperation.subtype)': it is how programs know a mounted keychain.")
@@ -120,7 +120,7 @@ package struct MountOptionList: Hashable, Sendable {
         return value
     }
 
-    /// A quarter of it is what another user gets: at least one value.
+    /// The valid limits in MiB. Another user gets a quarter, which must suffice for one value.
     private static let stagedLimits = 8...65_536
 
     private static func mebibytes(_ value: String?, _ name: String) throws(CLIError) -> Int {
@@ -170,8 +170,8 @@ package struct MountOptionList: Hashable, Sendable {
 
     // MARK: Options for others
 
-    /// What mount(8), systemd and mount.fuse read themselves, or what holds anyway: reading changes no time, every
-    /// close is durable, set-user-ID programs and devices have no effect (`nosuid` and `nodev` are always on).
+    /// The options that mount(8), systemd and mount.fuse handle themselves, or that always apply: reading changes no
+    /// time, every close is durable, set-user-ID programs and devices have no effect (`nosuid` and `nodev`).
     private static let forOthers: Set<String> = [
         "defaults", "auto", "noauto", "nofail", "user", "users", "nouser", "owner", "group", "_netdev", "_rnetdev",
         "comment", "helper", "uhelper", "default_permissions", "nosuid", "suid", "nodev", "dev", "sync", "async",
@@ -185,9 +185,10 @@ package struct MountOptionList: Hashable, Sendable {
 
     // MARK: Commas
 
-    /// A comma that belongs to a value has a backslash before it, as mount.fuse3(8) says; so has a backslash.
+    /// Splits options. A comma or backslash in a value is escaped by a backslash (mount.fuse3(8)).
     ///
-    /// By scalars, not by characters: a comma ends an option whatever sign it would make one character with.
+    /// Splits by scalars, because a comma ends an option even if a following combining mark would form one character
+    /// with it.
     private static func options(_ text: String) -> [String] {
         var options = [String.UnicodeScalarView()]
         var isEscaped = false

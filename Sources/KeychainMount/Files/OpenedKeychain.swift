@@ -4,18 +4,18 @@ import KeychainStorage
 /// A keychain that was opened from its file.
 struct OpenedKeychain: Sendable {
     let keychain: KeychainStore
-    /// What it is kept in: for what concerns the file and no item.
+    /// The store, for operations on the file.
     let store: SQLiteRecordStore
     /// Whether this device had a key before.
     let hadDeviceKey: Bool
 
-    /// Reads what unlocks it, and unlocks it; `path` is its file, for messages.
+    /// Reads the unlock secret and unlocks. `path` is the file for messages.
     func unlock(from source: UnlockSource, keychain path: String, showMessage: (String) -> Void) throws(CLIError) {
         try keychain.keys.reportCost(of: source.kind, keychain: path, showMessage: showMessage)
         try unlock(with: source.read(showMessage: showMessage), keychain: path)
     }
 
-    /// Unlocks it; `path` is its file, for the message.
+    /// Unlocks. `path` is the file for the message.
     func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false, keychain path: String
     ) throws(CLIError) {
@@ -28,12 +28,13 @@ struct OpenedKeychain: Sendable {
         }
     }
 
-    /// Writes what a backup holds to the empty file at `path` (S1): no item that stays on this device for good.
+    /// Writes the contents of a backup to the empty file at `path` (S1), without items that must not leave this device.
     func copy(to path: String) throws(KeychainFault) -> BackupContents {
         try store.copy(to: path) { (copy) throws(KeychainFault) in try keychain.prepareBackup(copy) }
     }
 
-    /// The integrity of a copy: its rows are those of the keychain; its own indexes were compared when it was made.
+    /// Returns the integrity of a copy: its rows are those of the keychain, and its indexes were compared when it was
+    /// created.
     func integrity(of copy: BackupContents) throws(KeychainFault) -> IntegrityState {
         let rows = try keychain.verifiedIntegrity()
         return copy.areIndexesConsistent ? rows : .damaged
@@ -41,7 +42,7 @@ struct OpenedKeychain: Sendable {
 }
 
 extension SlotKind {
-    /// What somebody unlocks with, at the beginning of a sentence.
+    /// The name of the secret at the start of a sentence.
     var subject: String {
         switch self {
         case .passphrase: "The passphrase"
@@ -51,7 +52,7 @@ extension SlotKind {
         }
     }
 
-    /// What to do when it opens nothing.
+    /// The remedy if it opens no slot.
     var advice: String {
         (self == .passphrase ? "Try again." : "'keychainfs slot list' shows what does.")
             + " If you are sure of it, the keys in the file may be damaged: restore a backup."

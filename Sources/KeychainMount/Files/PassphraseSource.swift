@@ -1,19 +1,21 @@
 package import SecretCrypto
 import SystemPackage
 
-/// Where a passphrase is read from: a file, standard input, or the terminal.
+/// The source of a passphrase: a file, standard input, or the terminal.
 package struct PassphraseSource: Sendable {
     private let file: String?
-    /// A file that is not private to root or to this user is refused, not warned of.
+    /// Whether a file that is not private to root or to this user is refused, instead of a warning.
     private let mustBePrivate: Bool
 
-    /// `-` is standard input, nil the terminal.
+    /// - Parameter file: `-` for standard input, nil for the terminal.
     package init(file: String?, mustBePrivate: Bool = false) {
         self.file = file
         self.mustBePrivate = mustBePrivate
     }
 
-    /// Reads it once; `say` gets warnings. Nothing is read from an argument or a plain variable, ever.
+    /// Reads the passphrase once. It is never read from an argument or an environment variable.
+    ///
+    /// - Parameter showMessage: Called with warnings.
     package func read(
         prompt: String = "Passphrase: ", showMessage: (String) -> Void
     ) throws(CLIError) -> SecretBytes {
@@ -27,7 +29,7 @@ package struct PassphraseSource: Sendable {
         }
     }
 
-    /// For a new keychain: asks twice on a terminal.
+    /// Reads the passphrase of a new keychain, on a terminal twice.
     package func readNew(showMessage: (String) -> Void) throws(CLIError) -> SecretBytes {
         let first = try read(prompt: "New passphrase: ", showMessage: showMessage)
         guard file == nil else { return first }
@@ -40,7 +42,7 @@ package struct PassphraseSource: Sendable {
 }
 
 extension CLIError {
-    /// Why there is no passphrase, and what to do about it.
+    /// Maps the reason why there is no passphrase to a message with the remedy.
     fileprivate init(_ error: PassphraseError, file: String?) {
         let source = file.map { $0 == "-" ? "Standard input" : "The passphrase file \($0)" } ?? "The terminal"
         let advice =

@@ -3,9 +3,9 @@ import Foundation
 import LinuxSupport
 import SystemPackage
 
-/// Every byte of a keychain that nobody uses, its log included, copied beside it: under a name that nothing had.
+/// A copy of every byte of an unused keychain and its log, in its directory, under an unused name.
 ///
-/// Nothing has that name before ``publish()``.
+/// The name does not exist before ``install()``.
 struct PreservedCopy: ~Copyable {
     let path: String
     private let source: String
@@ -30,10 +30,10 @@ struct PreservedCopy: ~Copyable {
         return temporary
     }
 
-    /// Whether what was copied is what is there.
+    /// Whether the keychain has not changed since it was copied.
     var isCurrent: Bool { Self.stamps(of: source) == stamps }
 
-    /// The same bytes once more, for one who will change them: in the draft's own file, whose lock says that it is in use.
+    /// Copies the bytes again, for modification, into a temporary file, whose lock shows that it is in use.
     func copy(to temporary: borrowing TemporaryFile) throws(Errno) {
         if let file = Self.place(of: file) { try temporary.copy(fileAt: file) }
         if let log = Self.place(of: log) { try temporary.copyLog(at: log) }
@@ -46,7 +46,7 @@ struct PreservedCopy: ~Copyable {
         }
     }
 
-    /// Durable when it returns. The owner is that of the keychain.
+    /// Creates the name, durably on return. The owner is that of the keychain.
     consuming func install() throws(Errno) {
         let (path, source) = (path, source)
         let names = [path] + (log == nil ? [] : [SQLiteFileNames.log(of: path)])
@@ -55,7 +55,7 @@ struct PreservedCopy: ~Copyable {
         for name in names { Self.setOwner(of: source, to: name) }
     }
 
-    /// What root makes beside another user's keychain is that user's.
+    /// Gives a file that root creates next to another user's keychain to that user.
     static func setOwner(of source: String, to path: String) {
         let manager = FileManager.default
         guard let status = try? manager.attributesOfItem(atPath: source), let user = status[.ownerAccountID],

@@ -41,7 +41,7 @@ enum RecoveredCopy {
     private static func copy(_ path: String, log: String) throws(Errno) -> TemporaryFile {
         let file = try TemporaryFile(for: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
         try file.copy(fileAt: path)
-        // There is none after a restore that was interrupted, of a keychain that was closed.
+        // The log does not exist after an interrupted restore of a keychain that was closed.
         do throws(Errno) { try file.copyLog(at: log) } catch { if error != .noSuchFileOrDirectory { throw error } }
         return file
     }

@@ -7,14 +7,14 @@ import LinuxSupport
 import SecretCrypto
 import SystemPackage
 
-/// Puts a sound keychain in the place of a damaged one: with every row that verifies, and no other (S4).
+/// Replaces a damaged keychain by an intact one with every row that is authentic, and no other (S4).
 ///
-/// The damaged file is copied aside first, byte by byte. The sound one is written beside it and takes its name when it is
-/// whole and was checked: at every moment the old or the new keychain lies there.
+/// The damaged file is preserved first, byte by byte. The intact one is written in the same directory and renamed after
+/// it is complete and verified, so that the path always refers to a complete keychain.
 package struct Repair: Sendable {
     private let file: KeychainPath
     private let acceptsRollback: Bool
-    /// Of the file itself, where the keychain is named by a link.
+    /// The path of the file itself, if the keychain is named by a symbolic link.
     private let path: String
 
     package init(of file: KeychainPath, acceptingRollback: Bool) {
@@ -23,7 +23,7 @@ package struct Repair: Sendable {
         path = URL(fileURLWithPath: file.path).resolvingSymlinksInPath().path
     }
 
-    /// - Parameter confirm: is shown what will be done, once, unless there is nothing to do; throws to leave all as it is.
+    /// - Parameter confirm: Called once with the planned changes, if any. Throws to cancel.
     package func run(
         unlocking source: UnlockSource, showMessage: (String) -> Void, confirm: (RepairResult) throws(CLIError) -> Void
     ) throws(CLIError) -> RepairResult {
@@ -75,7 +75,7 @@ package struct Repair: Sendable {
             .inUse, "\(file.path) is mounted at \(mountPoint). 'keychainfs unmount' it before it is repaired.")
     }
 
-    /// For this process alone, what its log holds included; nil for one that SQLite cannot open any more.
+    /// Opens the store for this process alone, with the contents of its log; nil if SQLite cannot open it any more.
     private func opened() throws(CLIError) -> SQLiteRecordStore? {
         do throws(StoreOpenError) {
             return try SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
@@ -89,8 +89,8 @@ package struct Repair: Sendable {
         try writing { () throws(Errno) in try PreservedCopy(of: path) }
     }
 
-    /// Opening has brought into order what a repair that was cut off had left: the copy is to be of that. It is made of a
-    /// closed file, since whoever closes a file gives up all locks on it.
+    /// Opens the store again. Opening has completed an interrupted repair, and the preserved copy must be of that
+    /// state. It is copied from a closed file, because closing a file releases all locks on it.
     private func openAgain(_ store: inout SQLiteRecordStore?, _ preservedCopy: inout PreservedCopy) throws(CLIError) {
         store?.close()
         preservedCopy = try preserveCopy()
@@ -106,7 +106,7 @@ package struct Repair: Sendable {
             """)
     }
 
-    /// Nothing is written to a store that is to be repaired, not even that this device is new to it.
+    /// Opens the keys without writing to the damaged store, not even to enroll this device.
     private func keys(of store: SQLiteRecordStore) throws(CLIError) -> KeyRing {
         let device: SecretBytes
         do throws(DeviceKeyError) {
@@ -162,7 +162,7 @@ package struct Repair: Sendable {
 
     private var commitNumberStore: CommitNumberFile { CommitNumberFile(directory: file.locations.stateDirectory) }
 
-    /// What directories get that are made anew.
+    /// The file attributes of recreated directories.
     private var attributes: PosixAttributes {
         let now = KeychainDate.now
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
@@ -173,7 +173,7 @@ package struct Repair: Sendable {
 
     // MARK: The repaired keychain
 
-    /// A whole keychain beside the damaged one, closed.
+    /// Writes a complete keychain next to the damaged one, and closes it.
     private func written(_ fill: (SQLiteRecordStore) throws(KeychainFault) -> Void) throws(CLIError) -> TemporaryFile {
         let temporary = try writing { () throws(Errno) in try TemporaryFile(for: path) }
         do throws(StoreOpenError) {
@@ -195,7 +195,7 @@ package struct Repair: Sendable {
         return temporary
     }
 
-    /// Opened for reading, unlocked, and found to be sound.
+    /// Opens the new keychain for reading, unlocks it, and verifies that it is intact.
     private func verified(
         _ temporary: borrowing TemporaryFile, _ root: borrowing SlotRootKey
     ) throws(CLIError) -> OpenedKeychain {
@@ -211,7 +211,7 @@ package struct Repair: Sendable {
         }
     }
 
-    /// The log is emptied first: the next opening would take it for the new file's.
+    /// Truncates the log first, which would otherwise be used for the new file.
     private func replace(
         _ store: SQLiteRecordStore?, with temporary: consuming TemporaryFile,
         keeping preservedCopy: consuming PreservedCopy
@@ -228,7 +228,7 @@ package struct Repair: Sendable {
         }
         let kept = preservedCopy.path
         do throws(Errno) { try preservedCopy.install() } catch { throw CLIError(error, writing: kept) }
-        // Later there may be one of somebody who has opened the new file.
+        // Later another process may have opened the new file.
         if let store {
             try reading { () throws(KeychainFault) in try store.removeLog() }
         } else {
@@ -261,12 +261,12 @@ package struct Repair: Sendable {
     }
 }
 
-/// What could be read of a file with damaged pages; gone with this object.
+/// The salvaged rows of a file with damaged pages. Removed at the end of this object's lifetime.
 private final class SalvagedStore {
     let store: SQLiteRecordStore
     private let temporary: TemporaryFile
 
-    /// `path`: beside which there is room.
+    /// - Parameter path: A path in a directory with free space.
     init(_ preservedCopy: borrowing PreservedCopy, beside path: String) throws(CLIError) {
         do throws(Errno) {
             let source = try TemporaryFile(for: path)

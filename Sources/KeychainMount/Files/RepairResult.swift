@@ -1,35 +1,36 @@
 import Keychain
 
-/// What `check --repair` has found and done, or would do.
+/// The result, or the plan, of `check --repair`.
 package struct RepairResult: JSONText, Sendable {
-    /// A directory whose name or place was lost, and where what lies in it is now.
+    /// A directory whose name or position was lost, and the new path of its contents.
     package struct RecoveredDirectory: Codable, Sendable {
         package let row: Int64
         package let path: String
     }
 
     package let keychain: String
-    /// False: there was nothing to repair, or it was not done.
+    /// Whether the keychain was repaired; false if there was nothing to repair, or the user has not confirmed.
     package var repaired = false
-    /// Where the damaged keychain lies, whole.
+    /// The path of the complete copy of the damaged keychain.
     package var aside: String?
-    /// Items that stay, and how many of them nobody can verify now: another device's, or waiting for a passphrase slot.
+    /// The number of remaining items, and of those that cannot be verified now: another device's, or without a
+    /// passphrase slot.
     package let items: Int
     package let unverifiedItems: Int
     package let directories: Int
-    /// Rows that do not verify and are left out. What does not verify has no name.
+    /// The rows that are not authentic and were left out. Their names are unreadable.
     package let removedItems: [Int64]
     package let removedDirectories: [Int64]
-    /// Directories that were damaged or missing and are made anew as what lies in them proves.
+    /// The damaged or missing directories that were restored from their contents.
     package let restoredDirectories: [Int64]
     package let displacedDirectories: [RecoveredDirectory]
-    /// Rows of keys that could not be read.
+    /// The number of unreadable rows of keys.
     package let removedKeys: Int
-    /// Rows that were committed and are in the damaged file no more, at least so many.
+    /// At least this number of committed rows is missing in the damaged file.
     package let missingRows: Int64
-    /// Rows that were never committed or had been deleted, at least so many. They verify, so they stay.
+    /// At least this number of rows was never committed or had been deleted. They are authentic, so they stay.
     package let addedRows: Int64
-    /// Rows are not those of the last commit: some may be older. They verify, so they stay.
+    /// Whether some rows may be older than the last commit. They are authentic, so they stay.
     package let replacedRows: Bool
     package let headerDamaged: Bool
     package let structureFaults: Int
@@ -53,7 +54,7 @@ package struct RepairResult: JSONText, Sendable {
         self.structureFaults = structureFaults
     }
 
-    /// For a person.
+    /// The text for users.
     package var text: String {
         var lines = ["\(items) items in \(directories) directories stay as they are."]
         if unverifiedItems > 0 { lines.append("\(unverifiedItems) of them cannot be verified here; they stay too.") }

@@ -7,7 +7,7 @@ import LinuxSupport
 import SecretCrypto
 import SystemPackage
 
-/// Puts a backup where a keychain is, or is to be.
+/// Restores a backup to the path of a keychain.
 package struct Restore: Sendable {
     private let backup: String
     private let target: KeychainPath
@@ -19,10 +19,10 @@ package struct Restore: Sendable {
         self.replaces = replaces
     }
 
-    /// Verifies the structure of a copy that is made beside the keychain, and that the passphrase (or what is given instead) opens it; then gives
-    /// it the keychain's name. At every moment the old or the new keychain lies there, whole.
+    /// Copies the backup into the keychain's directory, verifies its structure, and that the unlock secret opens it.
+    /// Then renames it to the keychain's name, so that the path always refers to a complete keychain.
     ///
-    /// Returns where the replaced keychain is kept, if there was one.
+    /// - Returns: The path of the replaced keychain; nil if the path was free.
     package func run(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> String? {
         try checkTarget()
         try createStateDirectory()
@@ -31,7 +31,7 @@ package struct Restore: Sendable {
         let secret = try source.read(showMessage: showMessage)
         let opened = try verified(temporary.path, secret, showMessage)
         defer { opened.keychain.close() }
-        // Before and after: a crash in between leaves the old keychain or the new one, and neither is to be taken for an older
+        // Before and after, because a crash leaves the old keychain or the new one, and neither must count as an older
         // copy of the other.
         try? opened.keychain.keys.lowerCommitNumber(in: numbers)
         let kept = try releaseTarget()
@@ -78,7 +78,7 @@ package struct Restore: Sendable {
         }
     }
 
-    /// The commit number is kept there when the backup has replaced the keychain.
+    /// Creates the directory in which the commit number is stored after the replacement.
     private func createStateDirectory() throws(CLIError) {
         let directory = target.locations.stateDirectory
         do throws(Errno) { try FileRenaming.makeDirectory(directory) } catch {
@@ -94,9 +94,9 @@ package struct Restore: Sendable {
 
     // MARK: The copy
 
-    /// The bytes of the backup, beside the place where they are to be.
+    /// Copies the bytes of the backup into the directory of the keychain.
     private func copied() throws(CLIError) -> TemporaryFile {
-        // Nobody writes to it meanwhile, and it has no log whose commits would be missing.
+        // No process may write to it, and it must have no log whose commits would be missing.
         let source: SQLiteRecordStore
         do throws(StoreOpenError) {
             source = try SQLiteRecordStore.open(path: backup, access: .readOnly)
@@ -133,7 +133,7 @@ package struct Restore: Sendable {
         return identities[0] != nil && identities[0] == identities[1]
     }
 
-    /// Opened for reading, and unlocked.
+    /// Opens the copy for reading, and unlocks it.
     private func verified(
         _ path: String, _ secret: borrowing UnlockSecret, _ showMessage: (String) -> Void
     ) throws(CLIError) -> OpenedKeychain {
@@ -166,16 +166,16 @@ package struct Restore: Sendable {
 
     // MARK: The change
 
-    /// Makes sure that nobody uses the keychain, and keeps it under a second name; nil if there is none.
+    /// Requires that no process uses the keychain, and gives it a second name. Returns nil if there is no keychain.
     private func releaseTarget() throws(CLIError) -> ReplacedKeychain? {
         guard target.exists else { return nil }
         do throws(StoreOpenError) {
-            // What its log holds comes into the file, and is kept with it.
+            // Moves the log into the file, so that it is preserved with it.
             try SQLiteRecordStore.open(path: target.path).close()
         } catch .inUse(let processID) {
             throw CLIError(StoreOpenError.inUse(processID: processID), keychain: target.path)
         } catch {
-            // Too damaged to be opened: often the reason for the restoration.
+            // Too damaged to be opened, which often is the reason for the restore.
         }
         let kept = ReplacedKeychain(
             of: target.path, time: FileNameDate.free(after: target.path + ReplacedKeychain.mark))
@@ -188,7 +188,7 @@ package struct Restore: Sendable {
         }
     }
 
-    /// A backup of which a part is damaged is better than none, but nobody should take it for whole.
+    /// Reports damage of the backup: a partly damaged one is better than none, but the user must know.
     private func reportDamage(_ opened: OpenedKeychain, _ showMessage: (String) -> Void) {
         let isConsistent = (try? opened.keychain.check().isConsistent) ?? false
         if !isConsistent { showMessage("warning: a part of this backup is damaged; 'keychainfs check' tells which.") }

@@ -1,7 +1,7 @@
 import Keychain
 
 extension SlotKind {
-    /// As it is written on a command line and in JSON.
+    /// The name on a command line and in JSON.
     var name: String {
         switch self {
         case .passphrase: "passphrase"
@@ -13,7 +13,7 @@ extension SlotKind {
         }
     }
 
-    /// Nil for a name that there is not.
+    /// Creates a kind by its name; nil if it is unknown.
     init?(name: String) {
         guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = kind

@@ -2,11 +2,11 @@ import Foundation
 import Keychain
 import SecretCrypto
 
-/// What the derivation of a passphrase costs in a keychain; who can write to the file can raise it.
+/// The cost of a derivation from the passphrase of a keychain, which any process with write access to the file can raise.
 enum UnlockCost {
-    /// Warns, before it is spent, of a cost above what `create --kdf sensitive` chooses on this machine.
+    /// Warns, before the derivation, of a cost above what `create --kdf sensitive` chooses on this machine.
     ///
-    /// - Throws: a cost that is refused.
+    /// - Throws: The error of a cost that is refused.
     static func report(_ cost: Argon2id.Cost, of keychainName: String, showMessage: (String) -> Void) throws(CLIError) {
         guard cost.isAllowed else { throw CLIError(.unacceptableCost, keychain: keychainName) }
         guard isAbove(.sensitive, cost), let seconds = Argon2id.estimatedSeconds(for: cost), seconds > 0 else { return }
@@ -30,7 +30,7 @@ enum UnlockCost {
 }
 
 extension KeyRing {
-    /// Warns of an unusual cost of the passphrase (``UnlockCost``), before it is spent. `path` is for messages.
+    /// Warns of an unusual cost of the passphrase (``UnlockCost``) before the derivation. `path` is for messages.
     func reportCost(of kind: SlotKind, keychain path: String, showMessage: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase else { return }
         let cost: Argon2id.Cost
@@ -44,7 +44,7 @@ extension KeyRing {
 }
 
 extension SlotListResult {
-    /// The same for a passphrase of the keychain at `place`; without a passphrase slot there is nothing to report.
+    /// Warns of an unusual cost of the passphrase of a keychain. Has no effect without a passphrase slot.
     func reportCost(of kind: SlotKind, keychainName: String, showMessage: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase, let kdf = slots.lazy.compactMap(\.kdf).first else { return }
         try UnlockCost.report(

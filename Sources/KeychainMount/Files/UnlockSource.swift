@@ -1,7 +1,7 @@
 package import Keychain
 import SecretCrypto
 
-/// Where what unlocks a keychain is read from.
+/// The source of an unlock secret.
 package enum UnlockSource: Sendable {
     case passphrase(PassphraseSource)
     /// A recovery key, typed at the terminal or in a file.
@@ -16,7 +16,9 @@ package enum UnlockSource: Sendable {
         }
     }
 
-    /// Reads it once; `say` gets warnings.
+    /// Reads the secret once.
+    ///
+    /// - Parameter showMessage: Called with warnings.
     package func read(showMessage: (String) -> Void) throws(CLIError) -> UnlockSecret {
         switch self {
         case .passphrase(let source): return UnlockSecret(passphrase: try source.read(showMessage: showMessage))
@@ -38,7 +40,7 @@ package enum UnlockSource: Sendable {
 }
 
 extension MountOptionList {
-    /// The file that the options name, which must be private, or `other`.
+    /// Returns the file that the options name, which must be private; otherwise `other`.
     package func unlockSource(else other: UnlockSource) -> UnlockSource {
         if let keyFile { return .keyFile(KeyFile(path: keyFile, mustBePrivate: true)) }
         guard let passphraseFile else { return other }
@@ -47,7 +49,7 @@ extension MountOptionList {
 }
 
 extension CLIError {
-    /// What is wrong with a recovery key that somebody has typed.
+    /// Maps the reason why typed text is not a recovery key to a message.
     init(_ error: RecoveryKeyError) {
         switch error {
         case .mistyped(let groups) where groups.count == 1:

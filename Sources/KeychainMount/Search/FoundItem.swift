@@ -2,13 +2,14 @@ import Keychain
 import KeychainRPC
 import KeychainTree
 
-/// An item that a search has found: its path in the mount, and its attributes, never its secret.
+/// An item found by a search: its path in the mount, and its attributes, without its secret.
 package struct FoundItem: JSONText, Hashable, Sendable {
-    /// From the root.
+    /// The absolute path.
     package let path: String
     /// `GenericPassword` or `InternetPassword`.
     package let itemClass: String
-    /// By the constants' names, as the extended attributes have them; what is no text as `0x` and digits.
+    /// The attributes by the constants' names, as in the extended attributes; bytes that are not text as `0x` and
+    /// digits.
     package let attributes: [String: String]
 
     private enum CodingKeys: String, CodingKey {
@@ -22,7 +23,7 @@ package struct FoundItem: JSONText, Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// Nil for what is no item's dictionary.
+    /// Creates an item from a dictionary of a result; nil for another value.
     init?(_ entry: PropertyList, _ itemClass: ItemClass, mountPoint: String) {
         guard case .dictionary(let entries) = entry else { return nil }
         var values: [AttributeKey: AttributeValue] = [:]
@@ -38,7 +39,7 @@ package struct FoundItem: JSONText, Hashable, Sendable {
             })
     }
 
-    /// As the extended attribute has it (contract, X2).
+    /// Returns a value as in the extended attribute (contract, X2).
     private static func text(_ value: AttributeValue, of key: AttributeKey) -> String {
         let protection = key == .accessible ? ProtectionClass.allCases.first { .string($0.code) == value } : nil
         return protection?.suffix ?? text(AttributeTextCodec.encode(value, for: key))
@@ -50,7 +51,7 @@ package struct FoundItem: JSONText, Hashable, Sendable {
 }
 
 extension ItemPrimaryKey {
-    /// Of an item's attributes.
+    /// Creates the primary key of an item's attributes.
     fileprivate init?(_ values: [AttributeKey: AttributeValue], _ itemClass: ItemClass) {
         guard let account = values[.account], let group = values[.accessGroup]?.bytes else { return nil }
         var service = ServiceKey.empty(itemClass)
@@ -62,7 +63,7 @@ extension ItemPrimaryKey {
         self.init(account: account, service: service.normalized, container: container)
     }
 
-    /// Below the root of the mount (contract, T1 to T3).
+    /// The path below the root of the mount (contract, T1 to T3).
     fileprivate var path: String {
         let group = container.accessGroup
         let isDefault = group == ContainerKey.defaultAccessGroup
@@ -72,17 +73,17 @@ extension ItemPrimaryKey {
         return (parts + [text(CanonicalName(account: account))]).joined(separator: "/")
     }
 
-    /// Whether it is a part of the key that is not set: the engine gives the value that stands for that.
+    /// Whether a primary-key attribute has the value that represents "not set".
     fileprivate func isDefault(_ key: AttributeKey) -> Bool {
         key.isPartOfService && key != .service && key != .server && service[key] == nil
     }
 
-    /// A canonical name is UTF-8.
+    /// Returns a canonical name, which is UTF-8, as text.
     private func text(_ name: CanonicalName) -> String { String(decoding: name.bytes, as: UTF8.self) }
 }
 
 extension AttributeKey {
-    /// Whether a directory's name tells it.
+    /// Whether the attribute is part of a directory's name.
     fileprivate var isPartOfService: Bool {
         definition.role == .primaryKey && ![.account, .accessGroup, .synchronizable].contains(self)
     }

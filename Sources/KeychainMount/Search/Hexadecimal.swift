@@ -1,10 +1,10 @@
-/// Bytes that are no text, as a person reads and types them: `0x` and two digits each.
+/// Bytes that are not text, as users read and type them: `0x` and two digits each.
 enum Hexadecimal {
     static func text(_ bytes: [UInt8]) -> String {
         "0x" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Nil for what is not of that form.
+    /// Parses bytes; nil for another format.
     static func bytes(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8.dropFirst(2))
         guard text.hasPrefix("0x"), !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
@@ -16,7 +16,7 @@ enum Hexadecimal {
         return bytes
     }
 
-    /// No sign, as `UInt8(_:radix:)` would take one.
+    /// Parses a digit. Does not accept a sign, unlike `UInt8(_:radix:)`.
     private static func nibble(_ digit: UInt8) -> UInt8? {
         Character(UnicodeScalar(digit)).hexDigitValue.map { UInt8($0) }
     }

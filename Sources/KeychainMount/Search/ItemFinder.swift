@@ -11,9 +11,11 @@ package struct ItemFinder: Sendable {
     private let classes: [ItemClass]
     private let ignoresCase: Bool
 
+    /// Creates a search.
+    ///
     /// - Parameters:
-    ///   - terms: each `ATTRIBUTE=VALUE` (``SearchTerm``) or a word (``SearchWords``).
-    ///   - itemClass: the only class that is looked at; nil: every class that has all these attributes.
+    ///   - terms: Each `ATTRIBUTE=VALUE` (``SearchTerm``) or a word (``SearchWords``).
+    ///   - itemClass: The only item class to search; nil for every class that has all these attributes.
     package init(
         mountPoint: String, terms: [String], itemClass: ItemClass? = nil, ignoresCase: Bool = false
     ) throws(CLIError) {
@@ -30,9 +32,9 @@ package struct ItemFinder: Sendable {
         }
     }
 
-    /// What is found, in the order in which it was made, class by class.
+    /// Returns the items in the order of their creation, class by class.
     ///
-    /// Throws `notFound` if that is nothing, `locked` if an item that may be meant is locked.
+    /// - Throws: `notFound` if no item matches; `locked` if an item that may match is locked.
     package func find() throws(CLIError) -> SearchResult {
         let connection = MountConnection { [mountPoint] in mountPoint }
         var items: [FoundItem] = []

@@ -1,11 +1,11 @@
 import Keychain
 import KeychainRPC
 
-/// From 1970-01-01 to 2001-01-01, in seconds.
+/// The seconds from 1970-01-01 to 2001-01-01.
 private let referenceDate: Int64 = 978_307_200
 
 extension PropertyList {
-    /// An attribute's value as a query has it.
+    /// Creates an attribute's value for a query.
     init(_ value: AttributeValue) {
         switch value {
         case .text(let bytes): self = String(validating: bytes, as: UTF8.self).map { .string($0) } ?? .data(bytes)
@@ -15,7 +15,7 @@ extension PropertyList {
         }
     }
 
-    /// The value of an attribute that an answer has; nil for what is none.
+    /// The value of an attribute in a result; nil if it is not one.
     var attributeValue: AttributeValue? {
         switch self {
         case .string(let text): .string(text)
@@ -29,7 +29,7 @@ extension PropertyList {
 }
 
 extension KeychainDate {
-    /// To the microsecond: more there is not in such a number.
+    /// Creates a date with the precision of such a number, a microsecond.
     fileprivate init?(secondsSince2001 seconds: Double) {
         guard let rounded = Int64(exactly: seconds.rounded(.down)) else { return nil }
         let microseconds = Int32(((seconds - Double(rounded)) * 1e6).rounded())

@@ -1,10 +1,10 @@
-/// What `keychainfs search` shows.
+/// The result of `keychainfs search`.
 package struct SearchResult: JSONText, Sendable {
     package let items: [FoundItem]
 
-    /// A path a line. Control characters, and those that change the direction of what follows, are `\u{…}`.
+    /// The paths, each on its own line. Control characters, and those that change the direction of text, are `\u{…}`.
     package var text: String { items.map { Printable.text($0.path) }.joined(separator: "\n") }
 
-    /// The paths as they are, each with a NUL behind it.
+    /// The unchanged paths, each followed by a NUL.
     package var nullTerminated: String { items.map { $0.path + "\0" }.joined() }
 }

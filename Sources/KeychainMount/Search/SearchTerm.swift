@@ -2,21 +2,21 @@ import Keychain
 import KeychainRPC
 import KeychainTree
 
-/// One `ATTRIBUTE=VALUE` of a search.
+/// An `ATTRIBUTE=VALUE` of a search.
 package struct SearchTerm: Sendable {
-    /// A term that makes no sense.
+    /// The reason why a term is invalid.
     enum ParseError: Error, Equatable {
         case unknownAttribute(String)
         case badValue(String)
     }
 
-    /// As it was typed.
+    /// The name as typed.
     let name: String
     let key: AttributeKey
     private let text: String
 
-    /// `ATTRIBUTE` is a constant's name (`kSecAttrLabel`), its end in any case (`label`), or its value (`labl`); `VALUE` is
-    /// what the extended attribute would be (contract, X2), or `0x` and the digits of bytes.
+    /// Parses a term. `ATTRIBUTE` is a constant's name (`kSecAttrLabel`), its end in any case (`label`), or its value
+    /// (`labl`); `VALUE` is the value of the extended attribute (contract, X2), or `0x` and the digits of bytes.
     ///
     /// Returns nil without an equals sign: the argument is a word (``SearchWords``).
     init?(_ argument: String) throws(ParseError) {
@@ -31,7 +31,7 @@ package struct SearchTerm: Sendable {
         _ = try value()
     }
 
-    /// The short names of all attributes by which items can be found.
+    /// The short names of all attributes that can be searched.
     package static var names: [String] {
         AttributeKey.allCases.filter(\.isSearchable).map { key in
             let name = String(key.definition.name.dropFirst("kSecAttr".count))
@@ -41,7 +41,7 @@ package struct SearchTerm: Sendable {
 
     func belongs(to itemClass: ItemClass) -> Bool { key.definition.classes.contains(itemClass) }
 
-    /// The value as a query has it.
+    /// Returns the value for a query.
     func value() throws(ParseError) -> PropertyList {
         guard let value = AttributeTextCodec.decode(bytes, for: key, current: nil) else { throw .badValue(name) }
         return key == .synchronizable ? .boolean(value == .number(1)) : PropertyList(value)
@@ -54,7 +54,7 @@ package struct SearchTerm: Sendable {
 }
 
 extension AttributeKey {
-    /// Whether items can be found by it: not by what an item can have no value of here.
+    /// Whether the attribute can be searched: items can have a value of it.
     fileprivate var isSearchable: Bool {
         ![.accessControl, .persistentReference, .uuid, .sha1, .tombstone].contains(self) && definition.role != .refused
     }

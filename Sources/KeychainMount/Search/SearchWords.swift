@@ -1,6 +1,6 @@
 import Foundation
 
-/// The plain words of a search: each must occur in the path, label or comment of an item, in any case.
+/// The words of a search, each of which must occur in the path, label or comment of an item, in any case.
 struct SearchWords: Sendable {
     private let words: [String]
 
@@ -17,7 +17,7 @@ struct SearchWords: Sendable {
 }
 
 extension FoundItem {
-    /// What identifies the item: account, service or server with its parts, and access group, as in its path.
+    /// The text that identifies the item: account, service or server with its parts, and access group, as in its path.
     fileprivate var name: String {
         let keys = [
             "kSecAttrAccount", "kSecAttrService", "kSecAttrServer", "kSecAttrPath", "kSecAttrSecurityDomain",

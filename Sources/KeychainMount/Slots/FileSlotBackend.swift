@@ -1,10 +1,10 @@
 import Keychain
 
-/// The slots of a keychain that is not mounted; unlocked by the first secret that is needed, closed at the end.
+/// The slots of a keychain that is not mounted. Opened by the first secret, closed at the end.
 final class FileSlotBackend: SlotBackend {
     private let file: KeychainPath
     private var opened: OpenedKeychain?
-    /// What the secret that unlocked it yields: no second Argon2id for the same one.
+    /// The root key of the secret that opened it, so that the same secret costs no second Argon2id.
     private var root: SlotRootKey?
 
     init(_ file: KeychainPath) {
@@ -43,7 +43,7 @@ final class FileSlotBackend: SlotBackend {
         }
     }
 
-    /// Opened for writing, and unlocked.
+    /// Opens the keychain for writing, and unlocks it.
     private func open(_ authority: borrowing UnlockSecret) throws(CLIError) -> KeychainStore {
         if let opened { return opened.keychain }
         let opened = try file.open(isReadOnly: false)

@@ -3,7 +3,7 @@ import KeychainConnection
 import SecretCrypto
 import SystemPackage
 
-/// The slots of a mounted keychain, through its daemon: locked or not, the secret of a slot is its authority.
+/// The slots of a mounted keychain, through its daemon. The secret of a slot authorizes a change in any lock state.
 struct MountedSlotBackend: SlotBackend {
     private let client: MountClient
     let keychainName: String

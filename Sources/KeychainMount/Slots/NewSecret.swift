@@ -5,33 +5,33 @@ import Keychain
 import SecretCrypto
 import SystemPackage
 
-/// Where the secret of a new slot comes from.
+/// The source of a new slot's secret.
 enum NewSecret {
     case passphrase(PassphraseSource)
-    /// Made here, and shown once.
+    /// Generated, and shown once.
     case recoveryKey
     case keyFile(NewKeyFile)
-    /// The passphrase that unlocks stays; only its cost changes.
+    /// The present passphrase stays; only its cost changes.
     case samePassphrase
 }
 
-/// A key file to be: made if nothing is there; else what is there, which is never overwritten.
+/// A new key file: generated if it does not exist; otherwise used unchanged.
 struct NewKeyFile {
     let path: String
     /// Whether printable text is accepted in an existing file.
     let acceptsText: Bool
-    /// Bytes of one that is made.
+    /// The size of a generated file in bytes.
     private static let byteCount = 64
 
-    /// All of its bytes.
+    /// Reads all bytes.
     func read(showMessage: (String) -> Void) throws(CLIError) -> UnlockSecret {
         try KeyFile(path: path, refusesText: !acceptsText).read(showMessage: showMessage)
     }
 
-    /// Of a slot that was not made after all.
+    /// Removes the file of a slot that was not added.
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Whole and durable when it returns; false if there is something of that name.
+    /// Generates the file, complete and durable on return. Returns false if the name exists.
     func make() throws(CLIError) -> Bool {
         let directory = FilePath(path).removingLastComponent().string
         guard !MountedKeychains.contain(directory) else {

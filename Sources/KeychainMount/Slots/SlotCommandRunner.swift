@@ -1,15 +1,15 @@
 import Keychain
 import SecretCrypto
 
-/// `keychainfs slot`: of a mounted keychain through its daemon, else in its file.
+/// `keychainfs slot`: through the daemon of a mounted keychain, otherwise in its file.
 package struct SlotCommandRunner {
     private let host: any SlotBackend
     private let showMessage: (String) -> Void
 
     /// - Parameters:
-    ///   - mountPoint: nil for the keychain of that file, mounted or not.
-    ///   - owner: whose mount gets the secrets.
-    ///   - say: gets messages.
+    ///   - mountPoint: Nil for the keychain of that file, mounted or not.
+    ///   - owner: The required owner of a mount that gets the secrets.
+    ///   - showMessage: Called with messages.
     package init(keychain path: String, mountPoint: String?, owner: MountOwner, showMessage: @escaping (String) -> Void)
     {
         let file = KeychainPath(path: path)
@@ -38,7 +38,11 @@ package struct SlotCommandRunner {
         showMessage("added slot \(change.slot) (\(choice.rawValue)).\(Self.advice(choice.kind))")
     }
 
-    /// Gives a slot another secret; `choice`: nil keeps its kind. `confirm`: whether items may be deleted.
+    /// Replaces the secret of a slot.
+    ///
+    /// - Parameters:
+    ///   - choice: Nil to keep its kind.
+    ///   - confirm: Returns whether items may be deleted.
     package func change(
         _ id: Int64, _ choice: SlotKindOption?, _ secrets: SlotSecrets, cost: KDFCostOption?, confirm: () -> Bool
     ) throws(CLIError) {
@@ -59,7 +63,9 @@ package struct SlotCommandRunner {
         showMessage(Self.olderCopies)
     }
 
-    /// Removes a slot. `confirm`: whether items may be deleted.
+    /// Removes a slot.
+    ///
+    /// - Parameter confirm: Returns whether items may be deleted.
     package func remove(_ id: Int64, _ unlocking: UnlockSource, confirm: () -> Bool) throws(CLIError) {
         try host.list().reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
         let authority = try unlocking.read(showMessage: showMessage)
@@ -98,7 +104,7 @@ package struct SlotCommandRunner {
                 return change
             } catch {
                 guard isNew else { throw error }
-                // It could be all that opens the keychain from now on.
+                // It could be the only secret that opens the keychain now.
                 guard error.leavesSlots else {
                     throw CLIError(
                         error.exitCode,
@@ -122,7 +128,7 @@ package struct SlotCommandRunner {
         return change
     }
 
-    /// Before it is a slot's: a key that nobody has seen must never be the only one.
+    /// Shows the recovery key before it is used for a slot, because an unseen key must never be the only one.
     private func showRecoveryKey() throws(CLIError) -> UnlockSecret {
         do throws(CryptoError) {
             let key = try RecoveryKey()
@@ -172,7 +178,7 @@ package struct SlotCommandRunner {
 }
 
 extension CLIError {
-    /// Whether the slots are as they were for sure: not if the answer was lost, or the disk has failed in the middle.
+    /// Whether the slots are certainly unchanged: not if the response was lost, or the disk has failed in the middle.
     fileprivate var leavesSlots: Bool {
         switch exitCode {
         case .failure, .noAnswer, .notMounted, .interrupted: false

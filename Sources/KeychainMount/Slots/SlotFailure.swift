@@ -3,7 +3,8 @@ import Keychain
 import SystemPackage
 
 extension CLIError {
-    /// Why slots stay as they are; `place` is the keychain or its mount point, `kind` what was to unlock it.
+    /// Maps the reason why slots have not been changed. `keychainName` is the keychain or its mount point, `kind` that
+    /// of the unlock secret.
     init(_ error: KeychainFault, changingSlotsOf keychainName: String, with kind: SlotKind) {
         switch error {
         case .slotRefused(let refusal): self.init(refusal)
@@ -48,7 +49,7 @@ extension CLIError {
 }
 
 extension KeychainFault {
-    /// What a daemon means by the errno of a slot command; nil for what means the same in every command.
+    /// Maps an errno that is specific to slot commands; nil for all others.
     init?(ofSlotCommand errno: Errno) {
         switch errno {
         case .noSuchFileOrDirectory: self = .itemNotFound

@@ -1,7 +1,7 @@
 import Keychain
 import SecretCrypto
 
-/// A change of slots, as it stands on a line of the control file; the secrets follow it (``UnlockFrames``).
+/// A change of slots, as a line of the control file, which secrets follow (``UnlockFrames``).
 enum SlotRequest: Hashable {
     /// Whether the secret opens a slot.
     case verify
@@ -13,7 +13,7 @@ enum SlotRequest: Hashable {
     private static let verb = "slot"
     private static let deletion = "--delete-items"
 
-    /// Nil for another command, or one that does not make sense.
+    /// Parses a line; nil for another command, or an invalid one.
     init?(line: String) {
         let words = line.split(separator: " ").map(String.init)
         guard words.first == Self.verb, words.count >= 2 else { return nil }
@@ -49,7 +49,7 @@ enum SlotRequest: Hashable {
 
     private static func option(_ deletesItems: Bool) -> String { deletesItems ? " " + deletion : "" }
 
-    /// The same, and items of WhenPasscodeSetThisDeviceOnly may go.
+    /// The request with the permission to delete items of WhenPasscodeSetThisDeviceOnly.
     var deletingItems: SlotRequest {
         switch self {
         case .verify, .add: self
@@ -58,7 +58,7 @@ enum SlotRequest: Hashable {
         }
     }
 
-    /// Whether items of WhenPasscodeSetThisDeviceOnly may have gone with a passphrase.
+    /// Whether items of WhenPasscodeSetThisDeviceOnly may have been deleted with a passphrase slot.
     var mayDeleteItems: Bool {
         switch self {
         case .verify, .add: false
@@ -68,7 +68,7 @@ enum SlotRequest: Hashable {
 
     // MARK: Doing it
 
-    /// With the secrets as the control file brings them.
+    /// Executes the request with the secrets from the control file.
     func run(_ secrets: RawSpan, on keychain: KeychainStore) throws(KeychainFault) -> SlotChange {
         var offset = 0
         let authority = try UnlockFrames.read(secrets, at: &offset)

@@ -1,20 +1,20 @@
 package import Keychain
 import SecretCrypto
 
-/// What `keychainfs slot list` shows.
+/// The result of `keychainfs slot list`.
 package struct SlotListResult: JSONText, Sendable {
     package struct Slot: Codable, Sendable {
         package let id: Int64
-        /// `passphrase`, `recovery`, `keyfile`, or one that this version cannot open.
+        /// `passphrase`, `recovery`, `keyfile`, or a kind that this version cannot open.
         package let kind: String
-        /// Of a passphrase: what a guess costs.
+        /// For a passphrase, the cost of a guess.
         package let kdf: Derivation?
     }
 
     package struct Derivation: Codable, Sendable {
         package let algorithm: String
         package let passes: UInt64
-        /// Bytes.
+        /// The memory in bytes.
         package let memory: UInt64
     }
 
@@ -27,7 +27,7 @@ package struct SlotListResult: JSONText, Sendable {
         }
     }
 
-    /// For a person.
+    /// The text for users.
     package var text: String {
         slots.map { slot in
             let cost = slot.kdf.map { "  Argon2id, \(Self.size($0.memory)), \($0.passes) passes" } ?? ""
@@ -40,7 +40,7 @@ package struct SlotListResult: JSONText, Sendable {
     }
 }
 
-/// What a change of slots has done, as the daemon sends it.
+/// The result of a change of slots, as the daemon sends it.
 struct SlotChangeResult: JSONText, Sendable {
     let slot: Int64
     let deletedItems: Int

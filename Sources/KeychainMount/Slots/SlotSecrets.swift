@@ -1,7 +1,7 @@
 import DeviceState
 import Keychain
 
-/// What `--kind` takes.
+/// The values of `--kind`.
 package enum SlotKindOption: String, CaseIterable, Sendable {
     case passphrase, recovery, keyfile
 
@@ -16,7 +16,7 @@ package enum SlotKindOption: String, CaseIterable, Sendable {
     }
 }
 
-/// The files and flags of a command that writes a slot: what unlocks the keychain now, and what is to.
+/// The files and flags of a command that changes a slot: the present unlock secret, and the new one.
 package struct SlotSecrets: Sendable {
     private let passphrase: PassphraseSource
     private let passphraseFile: String?
@@ -47,10 +47,10 @@ package struct SlotSecrets: Sendable {
         newPassphraseFile != nil ? .passphrase : newKeyFile != nil ? .keyfile : nil
     }
 
-    /// `--key-file` names the new key file where no other option does.
+    /// Whether `--key-file` names the new key file, because no other option does.
     private func namesNewKeyFile(_ kind: SlotKind) -> Bool { kind == .keyFile && newKeyFile == nil }
 
-    /// What unlocks the keychain now.
+    /// Returns the source of the present unlock secret.
     func unlocking(for kind: SlotKind) throws(CLIError) -> UnlockSource {
         if let keyFile, !namesNewKeyFile(kind) {
             guard !usesRecoveryKey, passphraseFile == nil else {
@@ -61,7 +61,9 @@ package struct SlotSecrets: Sendable {
         return usesRecoveryKey ? .recoveryKey(PassphraseSource(file: passphraseFile)) : .passphrase(passphrase)
     }
 
-    /// What is to. `keepsPassphrase`: where no new one is named, it is only its cost that changes.
+    /// Returns the source of the new secret.
+    ///
+    /// - Parameter keepsPassphrase: Whether only the cost of the passphrase changes if no new one is named.
     func new(_ kind: SlotKind, keepsPassphrase: Bool = false) throws(CLIError) -> NewSecret {
         guard newPassphraseFile == nil || kind == .passphrase, newKeyFile == nil || kind == .keyFile else {
             throw CLIError(.usage, "--kind \(kind.name) and the file of another kind of slot exclude each other.")

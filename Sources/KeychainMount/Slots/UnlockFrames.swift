@@ -1,8 +1,8 @@
 import Keychain
 import SecretCrypto
 
-/// Unlock secrets one after the other, as they follow a line of the control file: kind (1 byte), count (4 bytes, little
-/// endian), bytes.
+/// Unlock secrets without separators, as they follow a line of the control file: kind (1 byte), size (4 bytes,
+/// little-endian), bytes.
 struct UnlockFrames: ~Copyable {
     private static let headCount = 5
     private(set) var bytes: SecretBytes
@@ -26,7 +26,9 @@ struct UnlockFrames: ~Copyable {
         _ = output.write(secret.bytes.bytes, at: offset + Self.headCount)
     }
 
-    /// The secret that begins at `offset`, which is moved behind it; `param` if there is none, whole.
+    /// Reads the secret at `offset`, and advances `offset`.
+    ///
+    /// - Throws: `param` if there is no complete secret.
     static func read(_ source: RawSpan, at offset: inout Int) throws(KeychainFault) -> UnlockSecret {
         guard source.byteCount - offset >= headCount, let kind = SlotKind(rawValue: source.octets[offset]) else {
             throw .param

@@ -2,11 +2,11 @@ import Keychain
 import KeychainRPC
 import SecretCrypto
 
-/// The bytes of one frame, piece by piece: secrets are opened into the piece that is asked for, and nowhere else.
+/// The bytes of one frame, chunk by chunk. Secrets are opened directly into the requested chunk.
 ///
-/// A piece ends before a chunk of a secret that it has no room for: each chunk is opened once.
+/// A chunk ends before a chunk of a secret that does not fit, so that each of those is opened once.
 struct FrameChunks: Sendable {
-    /// The most bytes of a piece; a secret's chunk has no more.
+    /// The maximum size of a chunk in bytes; also that of a secret's chunk.
     static let size = 64 << 10
 
     private enum Part: Sendable {
@@ -20,11 +20,11 @@ struct FrameChunks: Sendable {
         }
     }
 
-    /// About how much memory it takes, in bytes: head and secrets.
+    /// The approximate memory use in bytes: head and secrets.
     let heldBytes: Int
     private let head: [UInt8]
     private var parts: ArraySlice<Part>
-    /// Whether nothing has been handed out yet.
+    /// Whether no byte has been returned yet.
     private(set) var isUntouched = true
 
     init(_ frame: OutgoingFrame) throws(FrameError) {
@@ -37,9 +37,9 @@ struct FrameChunks: Sendable {
 
     var isEmpty: Bool { parts.isEmpty }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes, or nil at the end.
     ///
-    /// - Throws: `interactionNotAllowed` for a secret that has been locked, `decode` for a damaged one, `allocate`.
+    /// - Throws: `interactionNotAllowed` after the secret's key was revoked, `decode` for a damaged secret, `allocate`.
     mutating func next(in arena: SecretArena) throws(SecurityStatus) -> SecretBytes? {
         guard !parts.isEmpty else { return nil }
         do throws(KeychainFault) {

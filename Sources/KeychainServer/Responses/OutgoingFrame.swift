@@ -1,9 +1,9 @@
 import Keychain
 import KeychainRPC
 
-/// A frame as it is put together: entries, and the secrets that belong to them, still sealed.
+/// A frame under construction: entries, and their sealed secrets.
 struct OutgoingFrame: Sendable {
-    /// From here on a frame takes no further entry: bytes of what entries hold, bytes of secrets, entries.
+    /// The limits from which a frame accepts no further entry: bytes of entries, bytes of secrets, number of entries.
     private static let fullPayload = 32 << 10
     private static let fullSecrets = 64 << 10
     private static let fullCount = 512
@@ -12,10 +12,10 @@ struct OutgoingFrame: Sendable {
     private(set) var secrets: [SealedSecret] = []
     private var payload = 0
     private var secretBytes = 0
-    /// Of the last frame.
+    /// The final status; only in the last frame.
     var ending: ResponseStatus?
 
-    /// A frame without entries that ends an answer.
+    /// Creates a frame without entries; with `ending` it ends the response.
     init(ending: ResponseStatus? = nil) { self.ending = ending }
 
     var isFull: Bool {
@@ -42,14 +42,14 @@ struct OutgoingFrame: Sendable {
         return .secret(secrets.count - 1)
     }
 
-    /// Header and list.
+    /// The frame header and the property list.
     func head() throws(FrameError) -> [UInt8] {
         try ResponseFrame.head(entries: entries, counts: secrets.map(\.count), ending: ending)
     }
 }
 
 extension PropertyList {
-    /// About how many bytes it takes in a list.
+    /// The approximate size in a property list, in bytes.
     fileprivate var payload: Int {
         switch self {
         case .string(let text): text.utf8.count + 4

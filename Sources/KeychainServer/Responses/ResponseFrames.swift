@@ -1,7 +1,7 @@
 import Keychain
 import KeychainRPC
 
-/// The frames of one answer, each made when it is asked for.
+/// The frames of one response, each created when it is requested.
 struct ResponseFrames: Sendable {
     private enum Results: Sendable {
         case matches(QueryCursor, rowsPerFrame: Int)
@@ -13,13 +13,13 @@ struct ResponseFrames: Sendable {
     private var results: Results
     private(set) var hasEnded = false
 
-    /// What SecItemCopyMatching finds. Where it finds little a frame without an entry says so after so many rows: while that
-    /// is sent others are served, and for who has given up nothing more is searched.
+    /// Creates the response of a search. After every `rowsPerFrame` examined rows it returns a frame, even one without
+    /// entries. Other requests are served between frames, and the search stops if its client has given up.
     init(_ cursor: QueryCursor, rowsPerFrame: Int) {
         results = .matches(cursor, rowsPerFrame: rowsPerFrame)
     }
 
-    /// What SecItemAdd gives back.
+    /// Creates the response of SecItemAdd.
     init(_ result: QueryResult) {
         results =
             switch result {
@@ -28,12 +28,12 @@ struct ResponseFrames: Sendable {
             }
     }
 
-    /// An answer without a result.
+    /// Creates a response without a result.
     init(_ failure: SecurityStatus?) {
         results = failure.map { .failure($0) } ?? .none
     }
 
-    /// Nil after the last one.
+    /// Returns the next frame, or nil after the last.
     mutating func next() -> OutgoingFrame? {
         guard !hasEnded else { return nil }
         do throws(SecurityStatus) {
@@ -43,7 +43,7 @@ struct ResponseFrames: Sendable {
         }
     }
 
-    /// The answer ends with a failure, whatever there would have been.
+    /// Ends the response with a failure, regardless of the remaining results.
     mutating func end(with failure: SecurityStatus) -> OutgoingFrame {
         hasEnded = true
         return OutgoingFrame(ending: ResponseStatus(status: failure.rawValue))
@@ -57,7 +57,7 @@ struct ResponseFrames: Sendable {
         case .none: break
         case .entry(let entry): frame.append(entry)
         case .matches(var cursor, let rowsPerFrame):
-            // Not held twice while it is changed.
+            // Released first, so that the value is changed in place and not copied.
             results = .none
             var budget = rowsPerFrame
             while !frame.isFull, let entry = try cursor.next(lookingAt: &budget) { frame.append(entry) }

@@ -2,31 +2,31 @@ package import Keychain
 import KeychainRPC
 package import SecretCrypto
 
-/// The bytes of an answer, made as they are read.
+/// The bytes of a response, created as they are read.
 ///
-/// A plain value. Holds the query and sealed rows, and the names of a frame that has not been read to its end: whoever
-/// keeps one over a lock drops it then, and goes on with `ResponseStream(failure: .interactionNotAllowed)`.
+/// A value type. It contains the query, sealed rows, and the names of a frame that has not been read completely. An
+/// owner that keeps it beyond a lock replaces it with `ResponseStream(failure: .interactionNotAllowed)`.
 package struct ResponseStream: Sendable {
     private var frames: ResponseFrames
-    /// Of the frame that is being handed out.
+    /// The remaining bytes of the current frame.
     private var pieces: FrameChunks?
 
     init(_ frames: ResponseFrames) { self.frames = frames }
 
-    /// An answer of one frame without a result: the status, errSecSuccess for nil.
+    /// Creates a response of one frame without a result. Its status is `failure`, or errSecSuccess for nil.
     package init(failure: SecurityStatus?) { self.init(ResponseFrames(failure)) }
 
-    /// Whether the last byte has been handed out.
+    /// Whether the last byte has been returned.
     package var hasEnded: Bool { frames.hasEnded && pieces == nil }
 
-    /// About how much memory the frame takes that is being handed out, in bytes.
+    /// The approximate memory use of the current frame, in bytes.
     package var heldBytes: Int { pieces?.heldBytes ?? 0 }
 
-    /// The next bytes, at most 64 KiB; nil at the end.
+    /// Returns the next bytes, at most 64 KiB, or nil at the end.
     ///
-    /// A failure is told by the last frame. It is thrown only where a frame has been begun whose length is told already.
+    /// The last frame reports a failure. An error is thrown only inside a frame whose length has been sent already.
     ///
-    /// - Throws: `allocate`, after which it may be asked again. Else once, and what was handed out is void:
+    /// - Throws: `allocate`, after which the call can be repeated. Otherwise once, and the bytes so far are invalid:
     ///   `interactionNotAllowed` after a lock, `decode` for a damaged secret.
     package mutating func next(in arena: SecretArena = .shared) throws(SecurityStatus) -> SecretBytes? {
         guard let taken = try takePieces() else { return nil }
@@ -43,13 +43,13 @@ package struct ResponseStream: Sendable {
                 _ = frames.end(with: error)
                 throw error
             }
-            // Nobody has seen the beginning of this frame: another one says why.
+            // No byte of this frame has been returned: another frame replaces it and reports the failure.
             var failure = try Self.pieces(of: frames.end(with: error))
             return try failure.next(in: arena)
         }
     }
 
-    /// What is left of the frame that is being handed out, else the next frame.
+    /// Returns the remaining bytes of the current frame, or those of the next one.
     private mutating func takePieces() throws(SecurityStatus) -> FrameChunks? {
         if let pieces {
             self.pieces = nil

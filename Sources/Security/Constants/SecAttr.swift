@@ -5,15 +5,15 @@ public nonisolated(unsafe) let kSecAttrAccessGroup: CFString = "agrp"
 public nonisolated(unsafe) let kSecAttrAccessible: CFString = "pdmn"
 public nonisolated(unsafe) let kSecAttrAccessControl: CFString = "accc"
 public nonisolated(unsafe) let kSecAttrSynchronizable: CFString = "sync"
-/// A value of ``kSecAttrSynchronizable`` in a search: items of either kind.
+/// A value of ``kSecAttrSynchronizable`` in a search: items that synchronize and items that do not.
 public nonisolated(unsafe) let kSecAttrSynchronizableAny: CFString = "syna"
 public nonisolated(unsafe) let kSecAttrCreationDate: CFString = "cdat"
 public nonisolated(unsafe) let kSecAttrModificationDate: CFString = "mdat"
 public nonisolated(unsafe) let kSecAttrLabel: CFString = "labl"
-/// Refused (errSecParam): there are no tokens.
+/// Refused with errSecParam, because there are no tokens.
 public nonisolated(unsafe) let kSecAttrTokenID: CFString = "tkid"
 
-// Of passwords.
+// Passwords.
 public nonisolated(unsafe) let kSecAttrAccount: CFString = "acct"
 public nonisolated(unsafe) let kSecAttrDescription: CFString = "desc"
 public nonisolated(unsafe) let kSecAttrComment: CFString = "icmt"
@@ -22,11 +22,11 @@ public nonisolated(unsafe) let kSecAttrType: CFString = "type"
 public nonisolated(unsafe) let kSecAttrIsInvisible: CFString = "invi"
 public nonisolated(unsafe) let kSecAttrIsNegative: CFString = "nega"
 
-// Of generic passwords.
+// Generic passwords.
 public nonisolated(unsafe) let kSecAttrService: CFString = "svce"
 public nonisolated(unsafe) let kSecAttrGeneric: CFString = "gena"
 
-// Of internet passwords.
+// Internet passwords.
 public nonisolated(unsafe) let kSecAttrServer: CFString = "srvr"
 public nonisolated(unsafe) let kSecAttrSecurityDomain: CFString = "sdmn"
 public nonisolated(unsafe) let kSecAttrProtocol: CFString = "ptcl"
@@ -34,7 +34,7 @@ public nonisolated(unsafe) let kSecAttrAuthenticationType: CFString = "atyp"
 public nonisolated(unsafe) let kSecAttrPort: CFString = "port"
 public nonisolated(unsafe) let kSecAttrPath: CFString = "path"
 
-// Of certificates.
+// Certificates.
 public nonisolated(unsafe) let kSecAttrSubject: CFString = "subj"
 public nonisolated(unsafe) let kSecAttrIssuer: CFString = "issr"
 public nonisolated(unsafe) let kSecAttrSerialNumber: CFString = "slnr"
@@ -43,7 +43,7 @@ public nonisolated(unsafe) let kSecAttrPublicKeyHash: CFString = "pkhh"
 public nonisolated(unsafe) let kSecAttrCertificateType: CFString = "ctyp"
 public nonisolated(unsafe) let kSecAttrCertificateEncoding: CFString = "cenc"
 
-// Of keys.
+// Keys.
 public nonisolated(unsafe) let kSecAttrKeyClass: CFString = "kcls"
 public nonisolated(unsafe) let kSecAttrApplicationLabel: CFString = "klbl"
 public nonisolated(unsafe) let kSecAttrIsPermanent: CFString = "perm"

@@ -1,5 +1,5 @@
-// The values of ``kSecAttrKeyClass`` and ``kSecAttrKeyType``, and of what else keys have: for code that names them.
-// There are no keys yet.
+// The values of ``kSecAttrKeyClass``, ``kSecAttrKeyType`` and the other attributes of keys, for code that refers to
+// them. Keys are not supported yet.
 
 public nonisolated(unsafe) let kSecAttrKeyClassPublic: CFString = "0"
 public nonisolated(unsafe) let kSecAttrKeyClassPrivate: CFString = "1"

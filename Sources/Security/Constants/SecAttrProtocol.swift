@@ -1,4 +1,4 @@
-// The values of ``kSecAttrProtocol``: codes of four characters, of which spaces are part.
+// The values of ``kSecAttrProtocol``: codes of four characters, including spaces.
 
 public nonisolated(unsafe) let kSecAttrProtocolFTP: CFString = "ftp "
 public nonisolated(unsafe) let kSecAttrProtocolFTPAccount: CFString = "ftpa"

@@ -3,11 +3,11 @@
 public nonisolated(unsafe) let kSecClass: CFString = "class"
 public nonisolated(unsafe) let kSecClassGenericPassword: CFString = "genp"
 public nonisolated(unsafe) let kSecClassInternetPassword: CFString = "inet"
-/// There are none yet: errSecNoSuchClass.
+/// Not supported yet: errSecNoSuchClass.
 public nonisolated(unsafe) let kSecClassCertificate: CFString = "cert"
-/// There are none yet: errSecNoSuchClass.
+/// Not supported yet: errSecNoSuchClass.
 public nonisolated(unsafe) let kSecClassKey: CFString = "keys"
-/// There are none yet: errSecNoSuchClass.
+/// Not supported yet: errSecNoSuchClass.
 public nonisolated(unsafe) let kSecClassIdentity: CFString = "idnt"
-/// Of Apple's older keychain only: errSecNoSuchClass.
+/// Only in Apple's older keychain: errSecNoSuchClass.
 public nonisolated(unsafe) let kSecClassAppleSharePassword: CFString = "apls"

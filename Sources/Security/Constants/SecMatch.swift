@@ -3,17 +3,17 @@
 public nonisolated(unsafe) let kSecMatchLimit: CFString = "m_Limit"
 public nonisolated(unsafe) let kSecMatchLimitOne: CFString = "m_LimitOne"
 public nonisolated(unsafe) let kSecMatchLimitAll: CFString = "m_LimitAll"
-/// Every text attribute but the access group is compared without regard to case.
+/// Compares all text attributes except the access group without regard to case.
 public nonisolated(unsafe) let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
 public nonisolated(unsafe) let kSecMatchHostOrSubdomainOfHost: CFString = "m_HostOrSubdomainOfHost"
 
-// Of subjects: here they look at a password's label.
+// Conditions on subjects. Applied to the label of passwords.
 public nonisolated(unsafe) let kSecMatchSubjectContains: CFString = "m_SubjectContains"
 public nonisolated(unsafe) let kSecMatchSubjectStartsWith: CFString = "m_SubjectStartsWith"
 public nonisolated(unsafe) let kSecMatchSubjectEndsWith: CFString = "m_SubjectEndsWith"
 public nonisolated(unsafe) let kSecMatchSubjectWholeString: CFString = "m_SubjectWholeString"
 
-// Of certificates, and of Apple's older keychain.
+// Certificates, and Apple's older keychain.
 public nonisolated(unsafe) let kSecMatchPolicy: CFString = "m_Policy"
 public nonisolated(unsafe) let kSecMatchItemList: CFString = "m_ItemList"
 public nonisolated(unsafe) let kSecMatchSearchList: CFString = "m_SearchList"

@@ -1,4 +1,4 @@
-// What a call shall return.
+// The kSecReturn… keys: the form of the result of a call.
 
 public nonisolated(unsafe) let kSecReturnData: CFString = "r_Data"
 public nonisolated(unsafe) let kSecReturnAttributes: CFString = "r_Attributes"

@@ -1,6 +1,6 @@
-// The kSecUse… keys. There is one keychain, and nothing here asks a person: most of them are accepted and mean nothing.
+// The kSecUse… keys. There is one keychain and no user interface, so most of them are accepted and have no effect.
 
-/// Refused (errSecParam).
+/// Refused with errSecParam.
 public nonisolated(unsafe) let kSecUseItemList: CFString = "u_ItemList"
 public nonisolated(unsafe) let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 public nonisolated(unsafe) let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"

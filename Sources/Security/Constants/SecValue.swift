@@ -1,6 +1,6 @@
-// What an item holds, or is found by.
+// The kSecValue… keys: the secret of an item, and references to items.
 
 public nonisolated(unsafe) let kSecValueData: CFString = "v_Data"
-/// Refused (errSecParam): a password has none.
+/// Refused with errSecParam, because passwords have no object references.
 public nonisolated(unsafe) let kSecValueRef: CFString = "v_Ref"
 public nonisolated(unsafe) let kSecValuePersistentRef: CFString = "v_PersistentRef"

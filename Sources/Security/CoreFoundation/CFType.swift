@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Which Core Foundation type an object is of.
+/// The identifier of the Core Foundation type of an object.
 public typealias CFTypeID = UInt
 
 public func CFGetTypeID(_ cf: CFTypeRef) -> CFTypeID { (CFKind(cf) ?? .other).rawValue }
@@ -22,7 +22,7 @@ public func CFHash(_ cf: CFTypeRef) -> UInt {
     UInt(bitPattern: (cf as? NSObject)?.hash ?? ObjectIdentifier(cf).hashValue)
 }
 
-/// The types that queries and results are made of. The numbers are this library's: on Apple's systems too they hold
+/// The types in queries and results. The numbers are specific to this library; on Apple's systems, too, they are valid
 /// within one process only.
 private enum CFKind: CFTypeID {
     case other, string, data, dictionary, array, number, boolean, date, accessControl
@@ -42,6 +42,6 @@ private enum CFKind: CFTypeID {
 }
 
 extension NSNumber {
-    /// Whether it is one of the two that a `Bool` is bridged to.
+    /// Whether the object is one of the two that a `Bool` is bridged to.
     var isBoolean: Bool { self === kCFBooleanTrue || self === kCFBooleanFalse }
 }

@@ -1,7 +1,7 @@
 @_exported public import Foundation
 
-// The Core Foundation types that Keychain Services are written in. Each is the Foundation class that it is toll-free
-// bridged to on Apple's systems, so that `as` converts between these and `String`, `Data`, `[String: Any]`.
+// The Core Foundation types that Keychain Services use. Each is the Foundation class to which it is toll-free bridged
+// on Apple's systems, so that `as` converts between these and `String`, `Data`, `[String: Any]`.
 public typealias CFString = NSString
 public typealias CFDictionary = NSDictionary
 public typealias CFMutableDictionary = NSMutableDictionary
@@ -15,7 +15,7 @@ public typealias CFTypeRef = AnyObject
 public typealias CFIndex = Int
 public typealias CFOptionFlags = UInt
 
-/// 0 (``errSecSuccess``), or why a call has not succeeded.
+/// 0 (``errSecSuccess``), or the reason for which a call failed.
 public typealias OSStatus = Int32
 
 // As Apple's are imported: code that unwraps them and code that does not both compile.
@@ -24,7 +24,7 @@ public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 
-/// Nobody can have one: objects are allocated by the Swift runtime, and what takes an allocator ignores it.
+/// Allocators, which do not exist here: the Swift runtime allocates objects, and functions ignore this parameter.
 public final class CFAllocator: Sendable {
     private init() {}
 }

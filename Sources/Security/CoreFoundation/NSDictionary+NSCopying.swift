@@ -1,7 +1,7 @@
 public import Foundation
 
-// What Apple's Foundation declares with keys of `NSCopying` and swift-corelibs-foundation with keys of `NSObject` or
-// `AnyHashable`, or not at all. The latter's own are preferred where both would do.
+// Methods that Apple's Foundation declares with keys of `NSCopying`. swift-corelibs-foundation declares them with keys
+// of `NSObject` or `AnyHashable`, or not at all; its own are preferred where both would match.
 
 extension NSDictionary {
     @_disfavoredOverload
@@ -16,7 +16,7 @@ extension NSMutableDictionary {
         setObject(anObject, forKey: aKey.asKey)
     }
 
-    /// Nil removes the key.
+    /// Sets the value of a key; nil removes the key.
     public func setValue(_ value: Any?, forKey key: String) {
         guard let value else { return removeObject(forKey: key) }
         setObject(value, forKey: key)
@@ -24,6 +24,6 @@ extension NSMutableDictionary {
 }
 
 extension NSCopying {
-    /// A copy, as a dictionary keeps. What is no object of Foundation's is equal to nothing else.
+    /// A copy, which a dictionary stores as its key. An object that is not Foundation's equals no other.
     fileprivate var asKey: NSObject { copy(with: nil) as? NSObject ?? NSObject() }
 }

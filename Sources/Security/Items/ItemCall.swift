@@ -13,7 +13,7 @@ struct ItemCall {
     func add(_ attributes: CFDictionary, _ result: Result?) -> OSStatus {
         unsafe responding(result) { response throws(ItemDictionary.Failure) in
             var item = try ItemDictionary(attributes)
-            // A result that nobody can take is not made.
+            // Without a place for it, no result is created.
             if unsafe result == nil { item.askForNoResult() }
             return perform(.add, item, secret: item.data, into: &response)
         }
@@ -45,7 +45,7 @@ struct ItemCall {
         }
     }
 
-    /// What the pointer held is never left there: after a failure it holds nil.
+    /// Replaces the contents of the result pointer in all cases; nil after a failure.
     private func responding(
         _ result: Result?, _ body: (inout ItemResult) throws(ItemDictionary.Failure) -> OSStatus
     ) -> OSStatus {
@@ -66,7 +66,7 @@ struct ItemCall {
     ) -> OSStatus {
         let request = ItemRequest(
             operation, query: item.terms, attributes: attributes, accessGroups: access.accessGroups)
-        // The caller's own bytes, which nobody wipes: a copy in locked memory would protect nothing.
+        // The caller's own bytes are not wiped, so a copy in locked memory would protect nothing.
         let secret = secret ?? Data()
         return access.connection.perform(request, secret: secret.bytes) { response.receive($0) }
     }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import KeychainRPC
 
-/// The terms of a dictionary that a caller has passed, and beside them the data of ``kSecValueData``.
+/// The terms of a caller's dictionary, with the data of ``kSecValueData`` separate from them.
 struct ItemDictionary {
     private(set) var terms: [String: PropertyList] = [:]
-    /// The data of kSecValueData, the caller's own bytes; nil if there is no data under that key.
+    /// The data of kSecValueData, which the caller owns; nil if that key has no data.
     private(set) var data: Data?
 
-    /// - Throws: ``errSecParam`` for a key that is no string.
+    /// - Throws: ``errSecParam`` for a key that is not a string.
     init(_ dictionary: CFDictionary) throws(Failure) {
         var conversion = PropertyListConversion()
         for (key, value) in dictionary {
@@ -16,7 +16,7 @@ struct ItemDictionary {
                 terms[key] = conversion.value(of: value)
                 continue
             }
-            // What is no data is refused, but it may be the secret all the same: it does not travel.
+            // A value that is not data is refused. It may still be the secret, so it is not sent.
             data = value as? Data
             terms[key] = data == nil ? .object : .secret(0)
         }
@@ -26,17 +26,17 @@ struct ItemDictionary {
         let status: OSStatus
     }
 
-    /// Leaves the secret out, for a search, which ignores it.
+    /// Removes the secret, which a search ignores.
     mutating func dropData() {
         guard data != nil else { return }
         data = nil
         terms[Self.dataKey] = nil
     }
 
-    /// Whether a result is asked for.
+    /// Whether the caller requests a result.
     var asksForResult: Bool { Self.returnKeys.contains { terms[$0] == .boolean(true) } }
 
-    /// Asks for no result any more, for a caller who has no place for one. Values of a wrong type stay.
+    /// Removes the request for a result, for a caller without a place for it. Values of a wrong type stay.
     mutating func askForNoResult() {
         for key in Self.returnKeys where terms[key] == .boolean(true) { terms[key] = .boolean(false) }
     }

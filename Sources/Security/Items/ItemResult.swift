@@ -1,7 +1,8 @@
 internal import Foundation
 internal import KeychainRPC
 
-/// The result of a call, put together from the frames of its answer: objects of Foundation's, as Apple returns them.
+/// The result of a call, assembled from the frames of its response. Its objects are Foundation's, as those that Apple
+/// returns.
 struct ItemResult {
     private var entries: [AnyObject] = []
     private var isList = false
@@ -11,7 +12,7 @@ struct ItemResult {
         if frame.isLast { isList = frame.isList }
     }
 
-    /// What a result pointer gets. Never an empty array: matches of which nothing can be given are success, and nil.
+    /// The object for the result pointer. Never an empty array: a success without anything to return results in nil.
     var object: CFTypeRef? { isList && !entries.isEmpty ? NSArray(array: entries) : entries.first }
 
     private static func object(of value: PropertyList, in frame: borrowing ResponseFrame) -> AnyObject {

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import KeychainRPC
 
-/// Turns a caller's objects into values that travel. What is of no such type is `.object`, and so is what lies too deep or
-/// beyond the first few thousand values: no query needs it, and messages have a bound.
+/// Converts a caller's objects for a request. Objects of other types become `.object`, as do objects that are nested
+/// too deeply or follow the first few thousand values: no query needs them, and requests have a maximum size.
 struct PropertyListConversion {
     private var valuesLeft = 4096
     private static let maximumDepth = 8
@@ -34,7 +34,7 @@ struct PropertyListConversion {
         return .dictionary(values)
     }
 
-    /// Of an object that holds no others.
+    /// Converts an object that contains no others.
     private static func simpleValue(of object: Any) -> PropertyList {
         switch object {
         case is NSNull: .null

@@ -3,9 +3,9 @@ public import Foundation
 /// Adds an item.
 ///
 /// - Parameters:
-///   - attributes: its class, its attributes, its data (``kSecValueData``), and what to return of it.
-///   - result: gets what the kSecReturn… keys ask for; nil in every other case. May be NULL.
-/// - Returns: ``errSecDuplicateItem`` if there is one with the same primary key.
+///   - attributes: its class, its attributes, its data (``kSecValueData``), and the form of the result.
+///   - result: receives what the kSecReturn… keys request; nil in all other cases. May be NULL.
+/// - Returns: ``errSecDuplicateItem`` if an item with the same primary key exists.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     unsafe ItemCall().add(attributes, result)
@@ -14,30 +14,31 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 /// Finds items.
 ///
 /// - Parameters:
-///   - query: the class, the attributes that items must have, how many are wanted, and what to return of them.
-///   - result: gets what the kSecReturn… keys ask for, one or (with a ``kSecMatchLimit`` other than 1) an array, in the order
-///     in which the items were made; nil in every other case. May be NULL if there is no such key.
-/// - Returns: ``errSecItemNotFound`` if there is none; ``errSecInteractionNotAllowed`` if one that may be meant is locked.
+///   - query: the class, the required attributes, the maximum number of items, and the form of the result.
+///   - result: receives what the kSecReturn… keys request: one object or, with a ``kSecMatchLimit`` other than 1, an
+///     array in the order of creation; nil in all other cases. May be NULL without such a key.
+/// - Returns: ``errSecItemNotFound`` if no item matches; ``errSecInteractionNotAllowed`` if an item that may match is
+///   locked.
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     unsafe ItemCall().copyMatching(query, result)
 }
 
-/// Changes all items that match, or none.
+/// Changes all matching items in one transaction.
 ///
 /// - Parameters:
-///   - query: the class, and the attributes that items must have.
-///   - attributesToUpdate: attributes, and data (``kSecValueData``), that they shall have.
-/// - Returns: ``errSecItemNotFound`` if there is none; ``errSecDuplicateItem`` if an item has that primary key already.
+///   - query: the class, and the required attributes.
+///   - attributesToUpdate: the new attributes and data (``kSecValueData``).
+/// - Returns: ``errSecItemNotFound`` if no item matches; ``errSecDuplicateItem`` if another item has that primary key.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     ItemCall().update(query, attributesToUpdate)
 }
 
-/// Deletes all items that match.
+/// Deletes all matching items.
 ///
-/// - Parameter query: the class, and the attributes that items must have.
-/// - Returns: ``errSecItemNotFound`` if there is none.
+/// - Parameter query: the class, and the required attributes.
+/// - Returns: ``errSecItemNotFound`` if no item matches.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     ItemCall().delete(query)

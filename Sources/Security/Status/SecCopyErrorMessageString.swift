@@ -1,10 +1,10 @@
 public import Foundation
 import Glibc
 
-/// What a status means, in English.
+/// Returns the meaning of a status, in English.
 ///
-/// - Parameter reserved: not looked at.
-/// - Returns: the text of the status; for 100000 and more the system's text of that errno; else its number.
+/// - Parameter reserved: ignored.
+/// - Returns: the text of the status; for 100000 and more the system's text of that errno; otherwise its number.
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     if let message = SecErrorMessages.byStatus[status] { return NSString(string: message) }
     if posixStatuses.contains(status) {

@@ -1,4 +1,4 @@
-/// What the statuses mean, in Apple's words: the comments of `SecBase.h`, of which Apple makes its table.
+/// The meaning of statuses in Apple's words: the comments of `SecBase.h`, from which Apple generates its table.
 enum SecErrorMessages {
     static let byStatus: [OSStatus: String] = [
         0: "No error.",

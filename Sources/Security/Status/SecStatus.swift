@@ -1,4 +1,4 @@
-// The statuses of Keychain Services (`SecBase.h`). ``SecCopyErrorMessageString(_:_:)`` says what each means.
+// The statuses of Keychain Services (`SecBase.h`). ``SecCopyErrorMessageString(_:_:)`` returns their meaning.
 
 public let errSecSuccess: OSStatus = 0
 /// The older name of 0.
