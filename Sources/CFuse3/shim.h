@@ -1,4 +1,4 @@
-/* What Swift needs of libfuse3's low-level API and cannot import by itself; each helper says why it is here. */
+/* The parts of libfuse3's low-level API that Swift cannot import. Each helper states its reason. */
 #pragma once
 #define FUSE_USE_VERSION 312
 #include <malloc.h>
@@ -22,7 +22,7 @@
 #include <syslog.h>
 
 typedef void (*cfuse3_log_sink_t)(int level, const char *text);
-/* Where the sink is kept: a variable of this header itself would not be emitted. */
+/* The storage of the sink. A variable of this header would not be emitted. */
 static inline cfuse3_log_sink_t *cfuse3_log_sink(void)
 {
     static cfuse3_log_sink_t sink;
@@ -43,13 +43,13 @@ static inline void cfuse3_set_log_sink(cfuse3_log_sink_t sink)
     fuse_set_log_func(cfuse3_log_formatted);
 }
 
-/* syslog(3) is variadic; text is no format. */
+/* syslog(3) is variadic. `text` is not interpreted as a format. */
 static inline void cfuse3_syslog(int priority, const char *text)
 {
     syslog(priority, "%s", text);
 }
 
-/* The macros around control messages (cmsg(3)) are not imported. Returns the descriptor that came, or -1. */
+/* The macros around control messages (cmsg(3)) are not imported. Returns the received descriptor, or -1. */
 static inline int cfuse3_receive_descriptor(int socket)
 {
     union {
@@ -80,8 +80,8 @@ static inline void cfuse3_signal_at_parents_end(int number)
     prctl(PR_SET_PDEATHSIG, number, 0, 0, 0);
 }
 
-/* Bytes that the calling thread's stack may still grow by: of the main thread what RLIMIT_STACK leaves, however large it
-   is (pthread_getattr_np(3)); 0 if that cannot be told. */
+/* Returns the number of bytes by which the calling thread's stack may still grow; for the main thread the rest of
+   RLIMIT_STACK (pthread_getattr_np(3)). 0 if it is unknown. */
 extern int pthread_getattr_np(pthread_t, pthread_attr_t *);
 static inline size_t cfuse3_stack_left(void)
 {
@@ -97,8 +97,8 @@ static inline size_t cfuse3_stack_left(void)
     return lowest && here > (const char *)lowest ? (size_t)(here - (const char *)lowest) : 0;
 }
 
-/* Zeroes the stack below the caller: `size` bytes, or as many as there may be without `margin` at its end. For that it
-   must have a frame of its own. */
+/* Zeroes `size` bytes of the stack below the caller, or fewer if less than `margin` would remain at its end. Not
+   inlined, because it needs a separate frame. */
 __attribute__((noinline)) static void cfuse3_wipe_stack(size_t size, size_t margin)
 {
     size_t left = cfuse3_stack_left();
@@ -113,9 +113,9 @@ __attribute__((noinline)) static void cfuse3_wipe_stack(size_t size, size_t marg
     __asm__ volatile("" : : "r"(memory) : "memory");
 }
 
-/* Zeroes the vector registers, which memcpy(3) and ciphers leave full of what they have moved: they are in every core. A
-   call may change all of them, so nobody's values are lost. Inline assembly, because a compiler that cleared them would
-   see that nobody reads them. */
+/* Zeroes the vector registers, in which memcpy(3) and ciphers leave data that would be part of a core dump. A
+   call may change all of them, so no caller loses values. Inline assembly, because a compiler would remove stores that
+   are never read. */
 #if defined(__x86_64__)
 __attribute__((noinline, target("avx512f"))) static void cfuse3_wipe_upper_registers(void)
 {
@@ -207,7 +207,7 @@ __attribute__((noinline)) static void cfuse3_wipe_registers(void)
 static inline void cfuse3_wipe_registers(void) {}
 #endif
 
-/* glibc declares these only with _GNU_SOURCE, which this header cannot define: Swift's other modules do not. */
+/* glibc declares these only with _GNU_SOURCE, which this header cannot define, because Swift's other modules do not. */
 extern int pipe2(int[2], int);
 extern int renameat2(int, const char *, int, const char *, unsigned int);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
@@ -219,7 +219,7 @@ static const int cfuse3_spawn_setsid = 0x80; /* POSIX_SPAWN_SETSID */
 static const int cfuse3_umount_detach = 2;   /* MNT_DETACH */
 static const int cfuse3_umount_nofollow = 8; /* UMOUNT_NOFOLLOW */
 
-/* Locks pages when they are first touched, not all at once: mlock2(2). */
+/* mlock2(2), which can lock each page when it is first used, instead of all pages immediately. */
 extern int mlock2(const void *, size_t, unsigned int);
 static const unsigned int cfuse3_lock_on_fault = 1;  /* MLOCK_ONFAULT, Linux 4.4 */
 static const int cfuse3_dont_need_locked = 24;       /* MADV_DONTNEED_LOCKED, Linux 5.18 */

@@ -1,4 +1,5 @@
-/* Asks a file in a child process: a thread that waits in the kernel for a file system that does not answer cannot be killed. */
+/* Writes to and reads from a file in a child process, because a thread that waits in the kernel for a file system that does not respond
+   cannot be killed. */
 #define _GNU_SOURCE
 #include "linux_support.h"
 #include <fcntl.h>
@@ -11,33 +12,33 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 
-/* Where a message lies on its way, in both directions. */
-struct room {
+/* The buffer of a message, in both directions. */
+struct buffer {
     char *bytes;
     size_t count;
 };
 
-/* Of its own, and kept off the disk as far as the system lets an unprivileged process do that. */
-static bool make_room(struct room *room) {
+/* Allocates a buffer in separate pages, excluded from swap and core dumps as far as an unprivileged process can do that. */
+static bool allocate_buffer(struct buffer *buffer) {
     void *bytes = mmap(NULL, FILE_EXCHANGE_LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED) return false;
     madvise(bytes, FILE_EXCHANGE_LIMIT, MADV_DONTDUMP);
     mlock2(bytes, FILE_EXCHANGE_LIMIT, MLOCK_ONFAULT);
-    *room = (struct room){.bytes = bytes};
+    *buffer = (struct buffer){.bytes = bytes};
     return true;
 }
 
-static void wipe(struct room *room) {
-    explicit_bzero(room->bytes, room->count);
-    room->count = 0;
+static void wipe(struct buffer *buffer) {
+    explicit_bzero(buffer->bytes, buffer->count);
+    buffer->count = 0;
 }
 
 /* Up to the end. These return an errno. EAGAIN: a command still runs, and the file has waited before it reported that. */
-static int read_all(int file, struct room *room) {
-    while (room->count < FILE_EXCHANGE_LIMIT) {
-        ssize_t count = read(file, room->bytes + room->count, FILE_EXCHANGE_LIMIT - room->count);
+static int read_all(int file, struct buffer *buffer) {
+    while (buffer->count < FILE_EXCHANGE_LIMIT) {
+        ssize_t count = read(file, buffer->bytes + buffer->count, FILE_EXCHANGE_LIMIT - buffer->count);
         if (count == 0) return 0;
-        if (count > 0) room->count += (size_t)count;
+        if (count > 0) buffer->count += (size_t)count;
         else if (errno != EINTR && errno != EAGAIN) return errno;
     }
     return EMSGSIZE;
@@ -66,13 +67,13 @@ static int open_file(const struct child_file_request_place *place, int peer) {
 }
 
 /* See child_file_request_start. Returns an errno. */
-static int32_t exchange(int file, bool is_written, int peer, struct room *room) {
-    int error = read_all(peer, room);
+static int32_t exchange(int file, bool is_written, int peer, struct buffer *buffer) {
+    int error = read_all(peer, buffer);
     if (error) return error;
-    if (is_written && room->count == 0) return ECANCELED;
-    if (is_written) error = write_all(file, room->bytes, room->count);
-    wipe(room);
-    return error ? error : read_all(file, room);
+    if (is_written && buffer->count == 0) return ECANCELED;
+    if (is_written) error = write_all(file, buffer->bytes, buffer->count);
+    wipe(buffer);
+    return error ? error : read_all(file, buffer);
 }
 
 static void close_from(int first) {
@@ -81,7 +82,8 @@ static void close_from(int first) {
     for (int file = first; file < FD_SETSIZE; file++) close(file);
 }
 
-/* Nothing of the parent's is held open: a child that hangs would keep its output from ending. Returns the peer, or -1. */
+/* Closes all inherited descriptors except `peer`: in a child that hangs they would keep the parent's output from ending. Returns
+   the peer, or -1. */
 static int keep_only(int peer) {
     int null = open("/dev/null", O_RDWR), kept = fcntl(peer, F_DUPFD, 3);
     if (null < 0 || kept < 0) return -1;
@@ -99,9 +101,9 @@ static void become_killable(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Only what signal-safety(7) allows after a fork, and system calls: the parent may have had other threads. */
+/* Calls only functions that signal-safety(7) allows after a fork, and system calls: the parent may have had other threads. */
 static void answer(const struct child_file_request_place *place, int peer, pid_t parent) {
-    struct room room;
+    struct buffer buffer;
     int file;
     const struct rlimit none = {0, 0};
     prctl(PR_SET_NAME, FILE_EXCHANGE_NAME, 0, 0, 0);
@@ -109,14 +111,14 @@ static void answer(const struct child_file_request_place *place, int peer, pid_t
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     setrlimit(RLIMIT_CORE, &none);
     become_killable();
-    /* A parent that was gone before the second of these lines sends no signal. */
-    if (getppid() != parent || (peer = keep_only(peer)) < 0 || !make_room(&room)) return;
+    /* A parent that ended before PR_SET_PDEATHSIG was set sends no signal. */
+    if (getppid() != parent || (peer = keep_only(peer)) < 0 || !allocate_buffer(&buffer)) return;
     if ((file = open_file(place, peer)) < 0) return;
-    int32_t status = exchange(file, place->is_written, peer, &room);
+    int32_t status = exchange(file, place->is_written, peer, &buffer);
     close(file);
-    if (status) wipe(&room);
-    if (write_all(peer, &status, sizeof status) == 0) write_all(peer, room.bytes, room.count);
-    wipe(&room);
+    if (status) wipe(&buffer);
+    if (write_all(peer, &status, sizeof status) == 0) write_all(peer, buffer.bytes, buffer.count);
+    wipe(&buffer);
 }
 
 int child_file_request_start(const struct child_file_request_place *place, int *peer) {

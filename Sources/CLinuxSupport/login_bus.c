@@ -42,7 +42,7 @@ static void load_library(void)
     FUNCTIONS(FIND)
 }
 
-/* More than this many at once are one lock all the same. */
+/* The maximum number of queued events. Further ones are dropped: each of them would cause the same lock. */
 #define EVENT_LIMIT 16
 
 /* The longest name of the D-Bus specification, and a NUL. */
@@ -126,7 +126,7 @@ static bool is_from_logind(sd_bus_message *message, login_bus *bus)
     return is_from(message, bus->owner);
 }
 
-/* Whether a session is one of this user's; one that cannot be asked may be. */
+/* Returns whether the session belongs to this user. A session whose user cannot be queried counts as the user's. */
 static bool is_own(login_bus *bus, const char *session)
 {
     sd_bus_message *reply = NULL;
@@ -249,7 +249,7 @@ int login_bus_inhibit_sleep(login_bus *bus, const char *who, const char *why)
 
     if (error >= 0)
         error = library.sd_bus_message_read(reply, "h", &descriptor);
-    /* The message owns the one that came. */
+    /* The message owns the received descriptor. */
     if (error >= 0) {
         descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
         error = descriptor < 0 ? -errno : descriptor;
@@ -271,7 +271,7 @@ static int session_is_locked(login_bus *bus, const char *session)
 {
     int locked = 0;
 
-    /* A session that has just ended is none. */
+    /* A session that has just ended is not locked. */
     if (library.sd_bus_get_property_trivial(bus->bus, SERVICE, session, SESSION, "LockedHint", NULL, 'b', &locked) < 0)
         return 0;
     return locked != 0;

@@ -5,7 +5,7 @@
 
 int mount_identity_of(int directory, const char *path, uint64_t *mount, uint64_t *device) {
     struct statx status;
-    /* From what the kernel has cached: a daemon that does not answer is not asked. */
+    /* Uses the kernel's cached attributes, so that the call does not wait for a daemon. */
     int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | (path[0] ? 0 : AT_EMPTY_PATH);
     if (statx(directory, path, flags, STATX_MNT_ID, &status) != 0) return -errno;
     *mount = status.stx_mask & STATX_MNT_ID ? status.stx_mnt_id : 0;

@@ -1,4 +1,4 @@
-/* What Swift needs of libsodium and the system's memory and process calls and cannot import by itself. */
+/* The parts of libsodium, and of the system's memory and process calls, that Swift cannot import. */
 #pragma once
 #include <malloc.h>
 #include <sodium.h>
@@ -10,11 +10,11 @@
 static inline int csodium_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0); }
 static inline int csodium_get_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
-/* Locks pages when they are first touched, not all at once: mlock2(2). */
+/* mlock2(2), which can lock each page when it is first used, instead of all pages immediately. */
 extern int mlock2(const void *, size_t, unsigned int);
 static const unsigned int csodium_lock_on_fault = 1; /* MLOCK_ONFAULT, Linux 4.4 */
 
-/* Of CWipingMalloc, where the program has it: libraries and tests may not. */
+/* A function of CWipingMalloc, which libraries and tests are not linked with. */
 extern void wiping_malloc_set_unmap(int wipes) __attribute__((weak));
 
 static inline void csodium_wipe_unmapped(int wipes)
@@ -23,8 +23,8 @@ static inline void csodium_wipe_unmapped(int wipes)
         wiping_malloc_set_unmap(wipes);
 }
 
-/* Whether a block that was freed comes back without what it held. The first bytes of a free block are malloc's own.
-   Through volatile pointers, or the compiler would know what malloc and free do and leave them out. */
+/* Returns whether a freed block is zero when it is allocated again, except its first bytes, which malloc uses.
+   Calls malloc and free through volatile pointers, because the compiler would otherwise remove the calls. */
 static inline int csodium_allocator_wipes(void)
 {
     void *(*volatile take)(size_t) = malloc;

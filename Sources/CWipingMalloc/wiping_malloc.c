@@ -55,7 +55,7 @@ void *realloc(void *block, size_t size)
     }
     old = malloc_usable_size(block);
     if (size <= old && size >= old / 2) {
-        /* Stays where it is. */
+        /* The block keeps its address. */
         wipe((char *)block + size, old - size);
         return block;
     }

@@ -1,4 +1,4 @@
-/* What Swift's modules do not have of Linux, glibc and libdispatch, and logind through libsystemd's sd-bus. */
+/* The functions of Linux, glibc and libdispatch that Swift's modules lack, and logind through libsystemd's sd-bus. */
 #pragma once
 #include <errno.h>
 #include <poll.h>
@@ -11,30 +11,30 @@
 #include <time.h>
 #include <unistd.h>
 
-/* glibc has it for _GNU_SOURCE alone (renameat2(2)). */
+/* renameat2(2), which glibc declares only with _GNU_SOURCE. */
 int renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path, unsigned int flags);
 
-/* The number of the mount that a path, or with "" a descriptor, lies in, and of its device. A negative errno if that fails.
-   Asks no file system. */
+/* Gets the mount ID and device number of a path or, with "", of a descriptor. Does not wait for the file system.
+   Returns a negative errno on failure. */
 int mount_identity_of(int directory, const char *path, uint64_t *mount, uint64_t *device);
 
-/* What a path leads to, and its size in bytes; its times are not asked for. A negative errno if that fails. */
+/* Gets device, inode and size in bytes of the file that a path resolves to, but not its times. Returns a negative errno on failure. */
 struct file_status { uint64_t device, inode, size; };
 int file_status_of(const char *path, struct file_status *status);
 
-/* The same with the times of the last write and of the last change of the inode, in nanoseconds since the epoch. */
+/* Gets also the times of the last write and of the last change of the inode, in nanoseconds since the epoch. */
 struct file_stamp { struct file_status status; int64_t modified, changed; };
 int file_stamp_of(const char *path, struct file_stamp *stamp);
 
-/* Sets no_new_privs (prctl(2)) for all threads of this process, for good. A negative errno if that fails: then it may hold for the
-   calling thread alone. */
+/* Sets no_new_privs (prctl(2)) permanently for all threads of this process. Returns a negative errno on failure; it may then be
+   set for the calling thread only. */
 int new_privileges_renounce(void);
 
-/* The Dispatch queue that runs the caller, retained; the caller releases it. Outside of a queue a global one, or NULL. */
+/* Returns the retained Dispatch queue that runs the caller, who releases it; outside of a queue a global one, or NULL. */
 void *dispatch_queue_retain_current(void);
 void dispatch_queue_release(void *queue);
 
-/* The most that a message and its answer have, in bytes, and what ps(1) calls the process. */
+/* The maximum size of a message and of its answer in bytes, and the name of the child in ps(1). */
 #define FILE_EXCHANGE_LIMIT (1 << 20)
 #define FILE_EXCHANGE_NAME "keychainfs-ask"
 
@@ -42,9 +42,9 @@ void dispatch_queue_release(void *queue);
    those of open(2). Returns a descriptor, or a negative errno. Async-signal-safe. */
 int open_below(const char *directory, const char *name, int flags);
 
-/* Where a file is, see open_below, and whether the message is written to it. */
+/* The file, as for open_below, and whether the message is written to it. */
 struct child_file_request_place { const char *directory, *name; bool is_written; };
-/* The first record that the child sends: an errno, or 0 and the mount that the open file lies in. */
+/* The first record that the child sends: an errno, or 0 and the mount of the open file. */
 struct child_file_request_opening { uint64_t mount, device; int32_t error; };
 
 /* Forks a child that opens the file and sends a child_file_request_opening. If it is open, the child reads a message from `peer` up to
@@ -57,30 +57,31 @@ int child_file_request_start(const struct child_file_request_place *place, int *
 /* A connection to the system bus, for one thread. Functions return a negative errno when they fail. */
 typedef struct login_bus login_bus;
 
-/* What logind has told: see login_bus_event. */
+/* The events of logind, which login_bus_next returns. */
 enum login_bus_event_kind {
     login_bus_sleep = 1,       /* PrepareForSleep(true) */
     login_bus_wake = 2,        /* PrepareForSleep(false) */
     login_bus_session_lock = 3, /* a session of this user: its Lock signal, or LockedHint became true */
     login_bus_owner_lost = 4,  /* logind has left the bus */
-    login_bus_owner_new = 5,   /* logind is there (again) */
+    login_bus_owner_new = 5,   /* logind has joined the bus (again) */
 };
 
-/* `address` is NULL for the system's bus. ENOPKG: there is no libsystemd. `timeout`: of each call, in microseconds; connecting itself is bounded by libsystemd. */
+/* Connects to the bus at `address`, or to the system's bus for NULL. `timeout` applies to each call, in microseconds; libsystemd limits
+   the time to connect. Fails with ENOPKG if libsystemd is not installed. */
 int login_bus_open(const char *address, uint64_t timeout, login_bus **bus);
 void login_bus_close(login_bus *bus);
 
-/* Asks for signals, from now on; then fails if no logind answers. */
+/* Subscribes to signals, then fails if logind does not respond. */
 int login_bus_watch(login_bus *bus, bool sleep, bool sessions);
-/* Takes a delay inhibitor for sleep: a descriptor that the caller closes when the system may sleep. */
+/* Acquires a delay inhibitor for sleep: a descriptor that the caller closes when the system may sleep. */
 int login_bus_inhibit_sleep(login_bus *bus, const char *who, const char *why);
-/* Whether the system is about to sleep. */
+/* Returns whether the system is about to sleep. */
 int login_bus_is_preparing(login_bus *bus);
-/* Whether a session of this user has its LockedHint set. */
+/* Returns whether a session of this user has its LockedHint set. */
 int login_bus_is_locked(login_bus *bus);
 
-/* What to poll for. */
+/* Return the descriptor and the events for poll(2). */
 int login_bus_descriptor(login_bus *bus);
 int login_bus_poll_events(login_bus *bus);
-/* Handles what has come; 0: nothing is left, and no event. Else the kind of the next event. */
+/* Handles received messages. Returns the kind of the next event, or 0 if no message is left. */
 int login_bus_next(login_bus *bus);

@@ -3,7 +3,7 @@ import Glibc
 /// A value behind a mutex, with a condition to wait for. `Mutex` from Synchronization has no condition.
 ///
 /// `@unchecked Sendable`: the pointers are constant, the state is reached under the mutex only. The C objects need
-/// an address that does not move, so they live on the heap.
+/// a constant address, so they are allocated on the heap.
 @safe
 package final class Monitor<State: ~Copyable & Sendable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -13,7 +13,7 @@ package final class Monitor<State: ~Copyable & Sendable>: @unchecked Sendable {
     package init(_ initial: consuming State) {
         unsafe state.initialize(to: initial)
         unsafe pthread_mutex_init(mutex, nil)
-        // Waits are measured by a clock that nobody sets.
+        // Timed waits use CLOCK_MONOTONIC, which does not change when the system time is set.
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -37,19 +37,21 @@ package final class Monitor<State: ~Copyable & Sendable>: @unchecked Sendable {
         return try unsafe body(&state.pointee)
     }
 
-    /// Runs `body` under the mutex, then wakes all who wait. Without waiters that is no system call.
+    /// Runs `body` under the mutex, then wakes all waiting threads. Without waiters this makes no system call.
     package func withLockAndSignal<T>(_ body: (inout State) -> T) -> T {
         defer { unsafe pthread_cond_broadcast(condition) }
         return withLock(body)
     }
 
-    /// Runs `body` under the mutex, now and after each signal, until it gives a value; nil after `seconds`
-    /// (nil: without end).
+    /// Runs `body` under the mutex, now and after each signal, until it returns a value.
+    ///
+    /// - Parameter seconds: The timeout; nil waits indefinitely.
+    /// - Returns: The value, or nil after the timeout.
     package func wait<T>(seconds: Int?, until body: (inout State) -> T?) -> T? {
         wait(milliseconds: seconds.map { $0 * 1000 }, until: body)
     }
 
-    /// The same for shorter times.
+    /// Runs `body` under the mutex, now and after each signal, until it returns a value or the timeout expires.
     package func wait<T>(milliseconds: Int?, until body: (inout State) -> T?) -> T? {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

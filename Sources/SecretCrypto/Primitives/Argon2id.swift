@@ -29,7 +29,7 @@ package enum Argon2id {
         package var work: Double { Double(passes) * Double(memory) }
 
         /// Whether `derive` accepts the cost: from libsodium's minimum (1 pass, 8 KiB) up to `maximum`. `meetsFloor`
-        /// tells whether it suffices for a new keychain.
+        /// indicates whether it suffices for a new keychain.
         package var isAcceptable: Bool {
             (1...Self.maximum.passes).contains(passes) && (8192...Self.maximum.memory).contains(memory)
                 && memory % 1024 == 0

@@ -5,7 +5,7 @@ import Synchronization
 /// A supply of random 24-byte nonces, read from the kernel one page at a time to save system calls.
 ///
 /// A nonce must never occur twice under one key. The pool and its fill level are therefore in memory that a forked
-/// child sees as zeros (empty). A kernel without such memory is asked for each nonce separately. A virtual machine that
+/// child sees as zeros (empty). Without such memory each nonce is read from the kernel separately. A virtual machine that
 /// is resumed twice would return the rest of the pool twice, so each nonce is combined with the time; this keeps it
 /// uniformly distributed.
 final class NoncePool: Sendable {
