@@ -2,7 +2,7 @@ import Testing
 
 @testable import Fuse
 
-/// When the receiving thread polls, and when it leaves it alone.
+/// The decisions of AdaptivePolling to poll or to block.
 @Suite struct AdaptivePollingTests {
     private let begun: UInt64 = 5_000_000_000
 

@@ -2,7 +2,7 @@ import FileSystemCore
 import FileSystemTesting
 import SystemPackage
 
-/// What lies between a client and the file system in memory.
+/// The connection between a client and the file system in memory.
 enum BackEnd: String, CaseIterable, Sendable {
     /// Nothing: shows what the client itself does.
     case inProcess

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Fuse
 
-/// The leader, those it hands the lead to, and what is never handed on.
+/// Concurrent requests: the receiver role, its transfer, and requests that block.
 @Suite struct ConcurrencyTests {
     let fileSystem = MemoryFileSystem()
 
-    /// Starts a read of `/a` in a thread of its own, and returns when it is in the handler.
+    /// Starts a read of `/a` on a separate thread, and returns when it is in the handler.
     private func reader(_ client: PathClient, _ entered: TestSemaphore) -> TestThread {
         let thread = TestThread.started {
             guard let file = try? client.open("/a", []) else { return }
@@ -22,7 +22,7 @@ import Testing
         return thread
     }
 
-    @Test("L4: however many requests wait, others are served", arguments: [1, 2, 4])
+    @Test("L4: any number of waiting requests leaves other requests unaffected", arguments: [1, 2, 4])
     func requestsThatWaitDoNotHoldUpOthers(_ workers: Int) throws {
         let session = try WireSession(fileSystem, workers: workers)
         defer { session.stop() }
@@ -158,7 +158,7 @@ import Testing
         #expect(found.withLock { $0 } == [true, true])
     }
 
-    @Test("F4: far more requests can wait at once than there are large buffers, and others are served meanwhile")
+    @Test("F4: more requests than there are large buffers can wait concurrently, and others are served")
     func manyThatWait() throws {
         let session = try WireSession(fileSystem, workers: 40)
         defer { session.stop() }
@@ -181,7 +181,7 @@ import Testing
         #expect(eventually { fileSystem.openFiles == 0 })
     }
 
-    @Test("A READ that says that it takes long holds up no other one, where READs are served at once")
+    @Test("with receiverServesIO, a READ that calls willBlock does not delay another READ")
     func readsThatBlock() throws {
         let session = try WireSession(fileSystem, workers: 2, servesAtOnce: true)
         defer { session.stop() }
@@ -254,7 +254,7 @@ import Testing
             var release = WireRequest(FUSE_RELEASE, node: entry.node)
             release.append(
                 fuse_release_in(fh: file.handle.rawValue, flags: 0, release_flags: 0, lock_owner: 0))
-            // As the kernel does after close(2): nobody waits for the answer.
+            // As the kernel does after close(2), the client does not wait for the reply.
             session.wire.connection.post(release)
         }
         #expect(fileSystem.state.withLock { $0.overlappingOpens } == 0)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Fuse
 
-/// What any daemon of a FUSE mount needs around it.
+/// The parts of a FUSE daemon outside of its session.
 @Suite struct DaemonTests {
     /// A mount whose daemon is dead.
     private func deadMount(at path: String) throws {
@@ -38,7 +38,7 @@ import Testing
         #expect(table.mount(at: "/none") == nil && table.mount(at: "/broken") == nil)
     }
 
-    @Test("H3: only an empty directory of one's own is mounted on") func mountPointChecks() throws {
+    @Test("H3: a mount point must be an empty directory that the user owns") func mountPointChecks() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: MountPointError.missing) { _ = try MountDirectory(at: directory.path + "/none") }
         let file = directory.path + "/file"
@@ -64,7 +64,7 @@ import Testing
         try session.mount(at: point.path)
         try point.seal()
         let thread = TestThread.started { try? session.run() }
-        // That of the mount's own root.
+        // The permissions of the mount's root.
         #expect(try permissions(directory.path) == 0o700)
         try session.unmount()
         #expect(thread.join())
@@ -191,7 +191,7 @@ import Testing
         pipe.closeWriteEnd()
         runWatchdog(pipe.readEnd, at: directory.path)
         #expect(try MountTable.current().mount(at: directory.path) == nil)
-        // Nothing there: ends at once.
+        // Without a mount it returns immediately.
         runWatchdog(pipe.readEnd, at: directory.path)
     }
 

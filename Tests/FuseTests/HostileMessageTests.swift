@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Messages that no kernel sends: refused, and the session goes on.
+/// Messages that no kernel sends are refused, and the session continues.
 @Suite struct HostileMessageTests {
     private let session: WireSession
     private let client: PathClient

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Fuse
 
-/// What only the kernel can show.
+/// Behavior that needs the kernel.
 @Suite struct KernelTests {
     let fileSystem = MemoryFileSystem()
 
@@ -28,7 +28,7 @@ import Testing
         #expect(fileSystem.count("lookup a") == 1)
     }
 
-    @Test("F10: after FUSE_NOTIFY_INC_EPOCH every name is asked for again") func epoch() throws {
+    @Test("F10: after FUSE_NOTIFY_INC_EPOCH the kernel looks up every name again") func epoch() throws {
         fileSystem.script.withLock { $0.entryTimeout = 3600 }
         let mount = try MountedSession(fileSystem)
         defer { mount.stop() }
@@ -103,7 +103,8 @@ import Testing
         fileSystem.script.withLock { $0.opened.noFlush = true }
         let mount = try MountedSession(fileSystem)
         defer { mount.stop() }
-        // By a process of its own: one that another test spawns here holds our descriptors until it is another program.
+        // In a separate process: a child that another test spawns in this process inherits the descriptors until its
+        // exec.
         let script =
             "i=0; while [ $i -lt 300 ]; do printf $i >\"$1/a\"; test $(cat \"$1/a\") = $i || exit 1; i=$((i+1)); done"
         let child = try ChildProcess(.init(executable: "/bin/sh", arguments: ["-c", script, "sh", mount.path]))

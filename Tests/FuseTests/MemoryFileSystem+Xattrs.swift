@@ -3,7 +3,8 @@ import FileSystemTesting
 import SystemPackage
 
 extension MemoryFileSystem {
-    /// `user.notify` tells the kernel what the script says; `user.rename` renames the file, as a keychain's might.
+    /// `user.notify` queues the notifications of the script; `user.rename` renames the file, as an attribute of a
+    /// keychain's item can.
     func setxattr(
         _ request: inout Request, node: NodeID, name: [UInt8], value: RawSpan, flags: XattrFlags
     ) throws(Errno) {

@@ -3,15 +3,15 @@ import FileSystemTesting
 import Glibc
 import SystemPackage
 
-/// A file system in memory: the subject that the binding is tested with. Tells what it was asked, and misbehaves on demand.
+/// A file system in memory, for tests of the binding. It records its calls, and fails as its script demands.
 final class MemoryFileSystem: FileSystem {
-    /// What it does differently.
+    /// The deviations from normal behavior.
     struct Script: Sendable {
         var entryTimeout = 0.0
         var attributeTimeout = 0.0
         var negativeTimeout = 0.0
         var opened = OpenFileInfo(handle: HandleID(rawValue: 0))
-        /// Comes after so many entries of each READDIR.
+        /// The error of each READDIR, after that many entries.
         var listError: (after: UInt64, error: Errno)?
         /// Called in `read`; true: the bytes are given.
         var onRead: (@Sendable (borrowing Request) -> Bool)?
@@ -21,7 +21,7 @@ final class MemoryFileSystem: FileSystem {
         var onMakeDirectory: (@Sendable () -> Void)?
         /// Called in `flush`.
         var onFlush: (@Sendable (borrowing Request) -> Void)?
-        /// What `setxattr` of `user.notify` and `read` tell the kernel.
+        /// The notifications of `setxattr` of `user.notify` and of `read`.
         var notifications: [FileSystemCore.Notification] = []
         var readNotifies = false
     }
@@ -68,7 +68,7 @@ final class MemoryFileSystem: FileSystem {
     var calls: [String] { state.withLock { $0.calls } }
     func count(_ call: String) -> Int { calls.count { $0 == call } }
     func note(_ call: String) { state.withLock { $0.calls.append(call) } }
-    /// Lookups that the client has not given back, the root's not counted.
+    /// The lookup count of all nodes except the root.
     var lookups: UInt64 { state.withLock { $0.nodes.filter { $0.key != .root }.values.reduce(0) { $0 + $1.lookups } } }
     var openFiles: Int { state.withLock { $0.handles.count } }
 
@@ -112,7 +112,7 @@ final class MemoryFileSystem: FileSystem {
         }
     }
 
-    /// Takes a name away; its node stays while somebody has it.
+    /// Removes a name. Its node stays while the kernel or a handle refers to it.
     static func drop(_ name: EntryName, of parent: NodeID, in state: inout State) throws(Errno) {
         guard let id = state.nodes[parent]?.names.removeValue(forKey: name) else { throw .noSuchFileOrDirectory }
         if let index = state.nodes[parent]?.order.firstIndex(of: name) { state.nodes[parent]?.order[index] = nil }

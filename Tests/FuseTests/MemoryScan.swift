@@ -2,13 +2,13 @@ import Foundation
 
 @testable import Fuse
 
-/// Looks into this process's own memory.
+/// Searches this process's memory.
 enum MemoryScan {
     struct NoSuchMapping: Error {}
 
     /// Calls `body` with each mapping that is locked and wiped on fork, as only receive buffers are here.
     static func lockedMappings<Result>(_ body: (Data) -> Result) throws -> [Result] {
-        // Sessions of other tests begin and end meanwhile, and the kernel joins neighbouring mappings.
+        // Sessions of other tests begin and end concurrently, and the kernel merges adjacent mappings.
         for _ in 0..<50 {
             let mappings = try? readLocked()
             if let mappings, !mappings.isEmpty { return mappings.map(body) }

@@ -12,7 +12,7 @@ import Testing
         return now.tv_sec
     }
 
-    @Test("L4: bounded waits end by the clock that nobody sets")
+    @Test("L4: timed waits use CLOCK_MONOTONIC")
     func deadlineIsMonotonic() {
         let before = Self.monotonicSeconds()
         let deadline = Monitor<Void>.deadline(milliseconds: 5_000)

@@ -5,7 +5,7 @@ import Fuse
 import SystemPackage
 import Testing
 
-/// What the kernel is told, and when.
+/// The notifications to the kernel, and their order.
 @Suite struct NotificationTests {
     let fileSystem = MemoryFileSystem()
 
@@ -26,7 +26,7 @@ import Testing
             ]
         }
         var request = Request(caller: client.caller)
-        // The answers before: INIT, and what `put` took.
+        // The earlier replies: INIT, and those of `put`.
         let before = fileSystem.calls.count
         _ = before
         try session.wire.setxattr(
@@ -41,7 +41,7 @@ import Testing
         let pages = sent[2].body.value(at: 0, as: fuse_notify_inval_inode_out.self)
         #expect(pages.ino == 8 && pages.off == 0 && pages.len == 0)
         #expect(sent[3].body.isEmpty)
-        // One more answer came after them: that of SETXATTR.
+        // One more reply came after the notifications: that of SETXATTR.
         let statfs = session.wire.connection.call(WireRequest(FUSE_STATFS))
         #expect(statfs.error == 0)
         let seen = sent[0].repliesBefore
@@ -63,7 +63,7 @@ import Testing
         #expect(try client.text("/a") == "contents")
         #expect(!session.wire.connection.notifications.isEmpty)
         let count = session.wire.connection.notifications.count
-        // A name that is taken: setxattr fails after it has notified nothing; the rename below tells both names.
+        // The name exists: setxattr fails without notifications; the rename below notifies of both names.
         try client.put("/b", "")
         #expect(client.errno { c throws(Errno) in try c.setxattr("/a", "user.rename", "b") } == .fileExists)
         try client.setxattr("/a", "user.rename", "c")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ProcessMemoryTests {
     @Test(
-        "only mappings of files that are run, and nobody can write to, are code",
+        "only mappings of files that are executable and not writable count as code",
         arguments: [
             ("7f00-8000 r-xp 00001000 fd:00 12   /usr/lib/libc.so.6", 0x7f00..<0x8000),
             ("7f00-8000 r-xp 00001000 fd:00 12   /a dir/lib with spaces.so (deleted)", 0x7f00..<0x8000),
@@ -17,7 +17,7 @@ import Testing
         #expect(ProcessMemory.range(ofCode: line) == range)
     }
 
-    @Test("what was given back is there again where it is used")
+    @Test("trimHeap reduces the resident pages of files, which are loaded again when used")
     func trimsHeap() throws {
         let before = try residentCode()
         #expect(before > 0)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ReceiveBufferTests {
     private let fileSystem = MemoryFileSystem()
 
-    /// Whether the bytes lie in a receive buffer of this process.
+    /// Returns whether a receive buffer of this process contains the bytes.
     private static func buffersHold(_ canary: [UInt8]) throws -> Bool {
         try MemoryScan.lockedMappings { $0.range(of: Data(canary)) != nil }.contains(true)
     }
@@ -112,11 +112,11 @@ import Testing
         for canary in [value, name, old] { #expect(try !Self.buffersHold(canary)) }
     }
 
-    @Test("H1: what is refused is wiped as well") func refused() throws {
+    @Test("H1: the buffer of a refused request is wiped too") func refused() throws {
         let session = try WireSession(fileSystem, workers: 1)
         defer { session.stop() }
         let canary = Self.canary()
-        // Too long, cut, for an operation that there is not, and an answer that nobody has asked for.
+        // A message that is too long, one that is truncated, one with an unknown operation, and an unexpected reply.
         var lookup = WireRequest(FUSE_LOOKUP)
         lookup.append(bytes: canary)
         var attribute = WireRequest(FUSE_SETXATTR)
@@ -155,7 +155,7 @@ import Testing
         #expect(Self.residentPages(buffer) <= MessageBuffer.kept / Self.page)
         let bytes = UnsafeRawBufferPointer(start: buffer.start, count: MessageBuffer.size)
         #expect(bytes.allSatisfy { $0 == 0 })
-        // Locked still, also what comes back; in no core dump, and not a child's.
+        // Both a new and a returned buffer are locked, and excluded from core dumps and children.
         let flags = MemoryScan.flags(at: buffer.start)
         #expect(Set(["lo", "dd", "wf"]).isSubset(of: flags), "\(flags)")
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Fuse
 
-/// How sessions and guards end when somebody waits in the kernel.
+/// The end of sessions and watchdogs while callers wait in the kernel.
 @Suite struct ShutdownTests {
     /// sendfile(2), which Glibc's module does not have: through the page cache into a pipe. The bytes, or -1.
     private static func sendfile(_ path: String) -> Int {
@@ -31,8 +31,8 @@ import Testing
     private static let sendfileNumber = "71"
     #endif
 
-    /// Whether a thread of ours sleeps in sendfile(2) from that descriptor: its number is the second argument in
-    /// /proc/self/task/TID/syscall (proc(5)).
+    /// Returns whether a thread of this process sleeps in sendfile(2) from that descriptor, which is the second
+    /// argument in /proc/self/task/TID/syscall (proc(5)).
     private static func isInSendfile(_ file: Int32) -> Bool {
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return threads.contains { thread in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("H4, F10: an end with a request that nobody has taken and a notification that waits for it")
+    @Test("H4, F10: a session ends with a request that no thread has received and a notification that waits for it")
     func endWithWaitingNotification() throws {
         let fileSystem = MemoryFileSystem()
         let mount = try MountedSession(fileSystem) { $0.workers = 1 }
@@ -76,7 +76,7 @@ import Testing
         #expect(eventually(seconds: 60) { Self.isInSendfile(file) })
         let session = mount.session
         let sent = TestSemaphore()
-        // Accepted when it returns, however slow this machine is: it waits in the kernel, or will.
+        // When this returns, the notification is queued: it waits in the kernel, or will.
         try #require(session.notifier as? Notifier).enqueue([.inode(node, pages: true)]) { sent.signal() }
         usleep(300_000)
         session.exit()
@@ -84,12 +84,13 @@ import Testing
         gate.signal()
         #expect(mount.waitForEnd())
         #expect(sent.wait(seconds: 10) && reader.join(seconds: 10) && sender.join(seconds: 10))
-        // Not by cutting it off: who waited was served. (Its page may be dropped before sendfile takes it; then it asks
-        // again, of nobody.)
+        // The waiting callers were served. (A page may be dropped before sendfile takes it; then the kernel sends
+        // another request after the end.)
         #expect(reads.withLock { $0 } >= 2)
     }
 
-    @Test("H4: the guard ends a connection that somebody keeps open, wherever the mount is") func watchdogAborts()
+    @Test("H4: the watchdog aborts a connection that another process keeps open, wherever the mount is")
+    func watchdogAborts()
         throws
     {
         let directory = try TemporaryDirectory()
@@ -100,7 +101,7 @@ import Testing
         let identifier = try #require(mount.identifier)
         try FileManager.default.moveItem(atPath: directory.path + "/parent", toPath: directory.path + "/elsewhere")
         let moved = directory.path + "/elsewhere/mount"
-        // Nobody serves: whoever asks waits until the connection ends.
+        // No thread serves requests: a caller waits until the connection ends.
         let asking = TestThread.started { _ = FileManager.default.fileExists(atPath: moved + "/x") }
         #expect(!asking.join(seconds: 0.3))
         var pipe = try Fuse.Pipe()
@@ -113,7 +114,7 @@ import Testing
         #expect(asking.join(seconds: 10))
     }
 
-    @Test("H2: workers wipe their stacks when asked, and those who wait are woken for it") func stacks() throws {
+    @Test("H2: workers wipe their stacks on request, and idle ones are woken for it") func stacks() throws {
         let stacks = StackWipe()
         let woken = TestSemaphore()
         let ended = MutexBox(false)
@@ -131,7 +132,7 @@ import Testing
             woken.signal()
         }
         #expect(wakes == 1 && done.join())
-        // One that is busy holds nobody up for ever.
+        // A busy thread does not block the caller forever.
         _ = stacks.join()
         let start = Date()
         stacks.run {}
@@ -139,7 +140,7 @@ import Testing
     }
 
     @Test(
-        "H2: when finished calls are to be forgotten, no worker has anything of them on its stack, nor one that has ended",
+        "H2: after a request to wipe finished calls, no stack of a running or exited worker contains their data",
         arguments: [1, 4, 12])
     func residue(_ workers: Int) throws {
         let fileSystem = MemoryFileSystem()
@@ -170,10 +171,10 @@ import Testing
         for reader in readers { #expect(reader.join()) }
         let ranges = left.withLock { $0 }
         #expect(StackResidue.count(in: ranges) > 100, "nothing is left: this test shows nothing")
-        // Those that are more than enough end by themselves.
+        // Surplus threads exit after their idle timeout.
         if workers > 4 { sleep(6) }
         session.session.notifier.send([.wipeStacks])
-        // One that has only just answered does it a moment later.
+        // A thread that has just replied wipes its stack slightly later.
         #expect(eventually { StackResidue.count(in: ranges) == 0 })
     }
 

@@ -15,7 +15,8 @@ enum StackResidue {
         }
     }
 
-    /// How many of them are still there. By /proc/self/mem: they are of frames that are gone.
+    /// Returns the number of matches that still exist. Reads /proc/self/mem, because they are in frames that have
+    /// returned.
     static func count(in ranges: [Range<UInt>]) -> Int {
         let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
         defer { close(memory) }

@@ -5,19 +5,20 @@ import Glibc
 import SystemPackage
 import Testing
 
-/// What finished calls leave on a stack. Each thread runs on memory of the test's own, to look at when it has ended.
+/// The data of finished calls on a stack. Each thread runs on memory of the test, which examines it after the thread
+/// has exited.
 @Suite struct StackTests {
     private static let canary: UInt64 = 0x5EC2_E75A_11AD_0BEF
-    /// Memory below the stack, which nobody may write to.
+    /// Protected memory below the stack, which faults on writes.
     private static let below = 512 * 1024
 
     private struct Match {
-        /// How often the canary lies on the stack.
+        /// The number of canaries on the stack.
         var canaries = 0
         var isBelowUntouched = false
     }
 
-    /// What a thread does.
+    /// The actions of a thread.
     private struct Steps {
         var depth: Int
         var wipes: Bool

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Fuse
 
-/// F5 and F1: what `/proc` tells of the caller of a request.
+/// F5 and F1: the information in `/proc` about the caller of a request.
 @Suite struct ThreadGroupTests {
     @Test("F5: every thread of a process has the identity of the process, and its child another one")
     func threads() async throws {
@@ -11,23 +11,23 @@ import Testing
         #expect(leader.id == getpid())
         #expect(leader.startTime > 0)
         let others = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap { Int32($0) }
-        // Threads come and go while others test; what is left has one identity.
+        // Other tests create and end threads; all remaining threads have one identity.
         let groups = Set(others.compactMap(ThreadGroup.init(ofThread:)))
         #expect(groups == [leader])
         let parent = try #require(ThreadGroup(ofThread: getppid()))
         #expect(parent.id != leader.id)
     }
 
-    @Test("F1: a thread that runs has memory, one that has ended has none, and one that is not there cannot be seen")
+    @Test("F1: a running thread has memory, an exited thread has none, and an unknown thread is not found")
     func memory() throws {
         #expect(!ThreadStatus.hasNoMemory(threadID: getpid()))
         #expect(!ThreadStatus.hasNoMemory(threadID: Int32.max))
         #expect(!ThreadStatus.hasNoMemory(threadID: 0))
-        // The kernel's own threads have none either, and kthreadd is always there.
+        // The kernel's own threads have no memory either; thread 2, kthreadd, always exists.
         if ThreadStatus(threadID: 2) != nil { #expect(ThreadStatus.hasNoMemory(threadID: 2)) }
     }
 
-    @Test("F5: a thread that is not there, or of a namespace that cannot be seen, is nobody")
+    @Test("F5: an unknown thread, or one of an invisible PID namespace, has no identity")
     func unknown() {
         #expect(ThreadGroup(ofThread: 0) == nil)
         #expect(ThreadGroup(ofThread: -1) == nil)

@@ -5,7 +5,7 @@ import Fuse
 import SystemPackage
 import Testing
 
-/// What the binding does with single messages.
+/// The effect of single messages on the binding.
 @Suite struct WireTests {
     let fileSystem = MemoryFileSystem()
 
@@ -19,7 +19,7 @@ import Testing
         defer { session.stop() }
         let agreed = session.wire.agreement
         #expect(agreed.max_write == 1 << 20 && agreed.max_background == 64 && agreed.max_readahead == 0)
-        // Not FUSE_PARALLEL_DIROPS: libfuse 3.14 takes the wish and forgets to tell the kernel.
+        // Not FUSE_PARALLEL_DIROPS: libfuse 3.14 accepts the request but does not send it to the kernel.
         for wanted in [FUSE_ASYNC_READ, FUSE_ATOMIC_O_TRUNC, FUSE_DO_READDIRPLUS, FUSE_READDIRPLUS_AUTO] {
             #expect(agreed.flags & UInt32(wanted) != 0)
         }
@@ -185,7 +185,7 @@ import Testing
         #expect(fileSystem.state.withLock { $0.destroyed } == 1)
         #expect(throws: FuseError.wrongState) { try session.session.run() }
         #expect(throws: FuseError.notMounted) { try session.session.unmount() }
-        // Nothing to send to, and nobody to wait for.
+        // There is no receiver, and the call does not wait for one.
         session.session.notifier.send([.inode(.root, pages: true)])
     }
 }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Fuse
 
-/// Who leads, who serves and who ends, without a device.
+/// The roles of worker threads, without a device.
 @Suite struct WorkerPoolTests {
     /// Threads that serve what a test gives them.
     private final class WorkerPoolHarness: Sendable {
         let running = Mutex(0)
         let maximum = Mutex(0)
-        /// Somebody leads, or has passed the lead on; then it waits for `resume`.
+        /// Signalled when a thread is the receiver or has yielded the role; it then waits for `resume`.
         let entered = TestSemaphore()
         let resume = TestSemaphore()
         /// The last leader stays until then.
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("as many threads as requests wait at once; those that have nothing to do for long end, but for four")
+    @Test("the pool has as many threads as requests that block at the same time; idle threads exit, except four")
     func spareThreadsEnd() throws {
         let crew = WorkerPoolHarness()
         let workers = WorkerPool(limit: 20) { crew.work($0) }

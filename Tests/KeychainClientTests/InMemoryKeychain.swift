@@ -4,7 +4,7 @@ import KeychainServer
 import KeychainTesting
 import SecretCrypto
 
-/// A keychain in memory, unlocked, and the way to it. In a file of its own, as the API has a type of that name too.
+/// An unlocked keychain in memory, and its transport. In a separate file, because the API has a type of that name too.
 struct InMemoryKeychain {
     private let keychain: KeychainStore
     let connection: any KeychainTransport

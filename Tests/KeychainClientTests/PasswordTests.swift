@@ -32,7 +32,7 @@ import Testing
         #expect(try !keychain.removePassword(service: "s", account: "a"))
     }
 
-    @Test("Each part of an internet password's key tells it from others")
+    @Test("Each part of an internet password's key distinguishes it from others")
     func internet() throws {
         let keys: [ItemKey] = [
             .internet(server: "h", account: "a"), .internet(server: "h", account: "a", protocol: .https),
@@ -59,7 +59,7 @@ import Testing
         #expect(try keychain.secret(of: keys[0]).text() == "0")
     }
 
-    @Test("add leaves what is there; another group is refused; an odd value too")
+    @Test("add does not replace an existing item; another group is refused, and so is an invalid value")
     func errors() throws {
         let key = ItemKey.generic(service: "s", account: "a")
         try keychain.add(Secret("one"), for: key)
@@ -77,7 +77,7 @@ import Testing
         #expect(KeychainError(status: -67585).description.contains("-67585"))
     }
 
-    @Test("Attributes come back as they were set, and what is nil stays")
+    @Test("Attributes are returned as they were set, and nil leaves an attribute unchanged")
     func attributes() throws {
         let key = ItemKey.generic(service: "s", account: "a")
         let all = ItemAttributes(
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("A search gives what matches, in order; what goes meanwhile is left out; a reference survives a rename")
+    @Test("A search returns the matches in order, without items deleted in the meantime; a reference survives a rename")
     func search() throws {
         for number in 0..<300 {
             try keychain.add(
@@ -121,7 +121,7 @@ import Testing
         #expect(throws: KeychainError.itemNotFound) { _ = try keychain.secret(of: first.reference).count }
     }
 
-    @Test("What is locked is refused, in a search too")
+    @Test("Locked items are refused, in a search too")
     func locked() throws {
         let fixture = try ClientFixture()
         try fixture.client.setPassword(Secret("x"), service: "s", account: "a")

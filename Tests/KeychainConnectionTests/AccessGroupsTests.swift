@@ -16,7 +16,7 @@ import Testing
         return AccessGroups(environment: environment.merging(["HOME": home.path]) { own, _ in own }).names
     }
 
-    @Test("Nobody has named a group: the one that the root of a mount shows")
+    @Test("Without a named group, the group that the root of a mount shows is used")
     func fallback() throws {
         #expect(try groups(file: nil) == ["default"])
         #expect(try groups(file: "\n# none\n  \n") == ["default"])

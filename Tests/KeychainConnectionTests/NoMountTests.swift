@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainConnection
 
-/// What a connection answers where no keychain is mounted.
+/// The results of a connection without a mounted keychain.
 @Suite struct NoMountTests {
     private static let requests: [ItemRequest] = ItemRequest.Operation.allCases.map { operation in
         ItemRequest(
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is there: errSecNotAvailable, at once", arguments: requests)
+    @Test("Without a mount, calls return errSecNotAvailable immediately", arguments: requests)
     func nothing(request: ItemRequest) throws {
         let start = ContinuousClock.now
         #expect(try answer(at: "/nonexistent/keychain", to: request) == ConnectionStatus.notAvailable)
@@ -56,7 +56,7 @@ import Testing
         #expect(RPCChannel.Failure.lost(.noSpace).status(isChange: true) == ConnectionStatus.io)
     }
 
-    @Test("A lane that nobody uses ends, and another one comes when it is needed")
+    @Test("An idle channel ends, and a new one is created when needed")
     func idleLanes() throws {
         let lanes = ProcessLanes(mountPoint: { "/nonexistent/keychain" })
         for _ in 0..<3 {
@@ -71,7 +71,7 @@ import Testing
         #expect(lanes.pool.count == 0)
     }
 
-    @Test("A daemon that is not there answers the question whether it is alive: with an error, at once")
+    @Test("The probe of a daemon that does not exist returns immediately with an error")
     func liveness() {
         let liveness = DaemonProbe(mountPoint: { "/nonexistent/keychain" }, timeout: 5_000)
         #expect(liveness.daemonResponds())

@@ -7,7 +7,8 @@ import SecretCrypto
 import Security
 import Testing
 
-/// A keychain file opened in this process. The device key is that of the user who runs the tests, in a directory of its own.
+/// A keychain file opened in this process. The device key is that of the user who runs the tests, in a temporary
+/// directory.
 @Suite(.serialized) struct OpenKeychainTests {
     private let directory: String
 
@@ -33,7 +34,7 @@ import Testing
         return try Keychain.open(path, unlockingWith: .passphrase(secret), accessGroups: ["team.app"])
     }
 
-    @Test("What is made, written and closed is there when it is opened again")
+    @Test("Items written to a new keychain exist when it is opened again")
     func persists() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let made = try create()
@@ -112,7 +113,8 @@ import Testing
         #expect(counts == [1, 1])
     }
 
-    /// What a process leaves that is killed while the keychain is open: its last commits lie in the log alone.
+    /// Creates the files of a process that was killed while the keychain was open: its last commits are only in the
+    /// log.
     private func crash() throws -> String {
         let opened = try create()
         try opened.keychain.setPassword(Secret("old"), service: "s", account: "a")
@@ -149,7 +151,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: directory + "/crashed").sorted()
     }
 
-    @Test("S1: A restore that was killed in its middle is undone, and what was never finished goes", arguments: 0...4)
+    @Test("S1: An interrupted restore is undone, and its unfinished file is removed", arguments: 0...4)
     func interruptedRestore(step: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let manager = FileManager.default
@@ -171,7 +173,7 @@ import Testing
         #expect(try names() == ["app.keychain"])
     }
 
-    @Test("S1: What is being written beside it is left alone")
+    @Test("S1: A temporary file that another process is writing is left alone")
     func draftsInUse() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let crashed = try crash()
@@ -218,7 +220,7 @@ import Testing
         try open("correct").close()
     }
 
-    @Test("The SecItem functions use it when they are told to")
+    @Test("The SecItem functions use the keychain after useForKeychainServices")
     func keychainServices() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let opened = try create()

@@ -4,19 +4,19 @@ import Testing
 
 @testable import KeychainMount
 
-/// F1 and F5: what the system tells of a caller; a process that dies is tried in F1-signals.sh.
+/// F1 and F5: the information about a caller in `/proc`. F1-signals.sh tests processes that are killed.
 @Suite struct CallerTests {
     private let host = SystemTreeHost(directory: "/", trim: {})
 
-    @Test("F1: a caller that lives, and one that cannot be looked at, is not dying of a signal")
+    @Test("F1: a living caller, and one that cannot be examined, are not killed by a signal")
     func notDying() throws {
         for process in [getpid(), 1, 0, -1, Int32.max] { #expect(!host.isDyingOfSignal(process), "\(process)") }
-        // A zombie is on its way out: of a signal (one that a runner of tests cannot have ignored) or not.
+        // A zombie is exiting, because of a signal (one that a test runner cannot ignore) or not.
         #expect(try ended("kill -KILL $$", isDying: true))
         #expect(try ended("exit 3", isDying: false))
     }
 
-    @Test("F5: a caller is its process and when it began; one that cannot be looked at is nobody")
+    @Test("F5: a caller is identified by its process and start time; one that cannot be examined has no identity")
     func identity() throws {
         let own = try #require(host.process(ofThread: getpid()))
         #expect(own.group == getpid() && own.startTime > 0)
@@ -26,12 +26,12 @@ import Testing
         #expect(host.uptime - before >= .milliseconds(10))
     }
 
-    /// A shell that has ended and that nobody has waited for.
+    /// Runs a shell that has exited and has not been waited for.
     private func ended(_ command: String, isDying: Bool) throws -> Bool {
         var process = pid_t()
         let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/sh"), strdup("-c"), strdup(command), nil]
         defer { for argument in arguments { free(argument) } }
-        // The threads of a test runner block signals, and a child would go on so.
+        // The threads of a test runner block signals, and a child would inherit that.
         var (attributes, none) = (posix_spawnattr_t(), sigset_t())
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

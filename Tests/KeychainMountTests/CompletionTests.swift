@@ -99,7 +99,7 @@ struct CompletionTests {
         #expect(output(.fish) == nil && output(.fish, "keychainfs", "`x") == nil)
     }
 
-    @Test("entries of a directory: directories end in a slash, hidden names need their dot, a dash is no option")
+    @Test("completion of paths: directories end in a slash, hidden names need their dot, a dash begins no option")
     func paths() throws {
         let root = NSTemporaryDirectory() + "keychainfs-paths-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: root) }

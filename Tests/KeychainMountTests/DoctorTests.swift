@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainMount
 
-/// What `doctor` says of machines that this one is not: files of /proc, /sys and /etc are made up.
+/// The findings of `doctor` on other machines, simulated with files of /proc, /sys and /etc.
 @Suite("H6: doctor") struct DoctorTests {
     /// A fact of a machine, and how bad it is.
     struct DoctorCase: CustomTestStringConvertible, Sendable {
@@ -93,7 +93,7 @@ import Testing
         DoctorCase("old-copies", "another file", .ok, ["/home/data/other.keychain.damaged-2026-01-01": "x"]),
     ]
 
-    @Test("each fact is told both ways, with what to do", arguments: facts)
+    @Test("each check reports success and failure, with the remedy", arguments: facts)
     func fact(_ fact: DoctorCase) throws {
         let machine = try FakeMachine(fact.files)
         let finding = try machine.finding(fact.finding, user: 1000)
@@ -111,7 +111,7 @@ import Testing
         #expect(try machine.finding("updatedb").advice.hasSuffix("PRUNEFS=\"NFS fuse.keychainfs\""))
     }
 
-    @Test("who may let others in")
+    @Test("who may allow other users access")
     func otherUsers() throws {
         let refused = try FakeMachine(["/etc/fuse.conf": "# user_allow_other\n"])
         #expect(try refused.finding("other-users", user: 1000).message.contains("refused"))
@@ -152,7 +152,7 @@ import Testing
         #expect(try machine.finding("passphrase-file", variables).severity == .problem)
     }
 
-    @Test("a mount point that is not empty, and one that is no directory")
+    @Test("a mount point that is not empty, and one that is not a directory")
     func mountPoint() throws {
         let machine = try FakeMachine()
         #expect(try machine.finding("mount-point").severity == .ok)
@@ -162,7 +162,7 @@ import Testing
         #expect(try machine.finding("mount-point").severity == .warning)
     }
 
-    @Test("names are told once, and are those that scripts know")
+    @Test("check names are unique and equal the documented list")
     func names() throws {
         let machine = try FakeMachine()
         let diagnosis = Doctor(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that stands for the root of a machine, with a keychain and its owner's state in it.
+/// A directory that represents the root of a machine, with a keychain and its owner's state.
 struct FakeMachine: ~Copyable {
     let root = NSTemporaryDirectory() + "keychainfs-machine-" + UUID().uuidString
 

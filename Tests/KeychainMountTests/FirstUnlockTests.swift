@@ -29,7 +29,7 @@ private struct LockedMount {
             commands: commands)
     }
 
-    /// One command through the control file, as a client writes it.
+    /// Sends one command through the control file, as a client writes it.
     @discardableResult
     func control(_ command: String) throws -> String {
         let bytes = Array(command.utf8)
@@ -91,7 +91,7 @@ struct FirstUnlockTests {
         try use(commits: 0)
     }
 
-    @Test("S1: before the first unlock a backup is refused, and leaves nothing; from then on it is made, locked or not")
+    @Test("S1: before the first unlock a backup fails without a trace; afterwards it succeeds, locked or not")
     func backup() throws {
         try use(commits: 2)
         let mount = try LockedMount(file)

@@ -29,7 +29,7 @@ struct LeftoversTests {
         try? String(contentsOfFile: directory + "/" + name, encoding: .utf8)
     }
 
-    @Test("drafts that nobody is at work on go at once, with what SQLite keeps beside them; others stay")
+    @Test("abandoned temporary files are removed immediately, with SQLite's files next to them; others stay")
     func abandoned() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         for name in [".keychainfs-new-1", ".keychainfs-new-1-wal", ".keychainfs-new-2-journal", "login.keychain"] {
@@ -48,7 +48,9 @@ struct LeftoversTests {
         #expect(!drafts.isAnyInUse)
     }
 
-    @Test("S1: a restore that was cut off gives the keychain its log back, and its second name goes", arguments: 0...3)
+    @Test(
+        "S1: after an interrupted restore the keychain has its log again, and its second name is removed",
+        arguments: 0...3)
     func replaced(step: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let path = directory + "/login.keychain"
@@ -74,7 +76,7 @@ struct LeftoversTests {
         #expect(try names == ["login.keychain", "login.keychain-wal", "login.keychain.replaced-20261121T054408Z"])
     }
 
-    @Test("S1: what a finished restore has kept, or one that is at work, is left alone")
+    @Test("S1: files preserved by a finished restore, or in use by a running one, are left alone")
     func finished() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let path = directory + "/login.keychain"

@@ -22,7 +22,7 @@ struct LockPolicyTests {
     }
 
     @Test(
-        "L4: what is no duration is refused",
+        "L4: an invalid duration is refused",
         arguments: [
             "", "0", "0s", "0h0m", "15", "m", "-5m", "+5m", "1.5h", "5 m", " 5m", "5m ", "5M", "5w", "30m1h", "5m5m",
             "2147483648s", "24856d", "99999999999999999999s", "9223372036854775807d", "1h30", "١m", "5m\n", "never",
@@ -44,7 +44,7 @@ struct LockPolicyTests {
         #expect(DurationText.text(.seconds(-3)) == "0s")
     }
 
-    @Test("H3: a comma ends an option whatever sign it would make one character with; what is written is read again")
+    @Test("H3: a comma ends an option even if a combining character follows; written options are parsed back unchanged")
     func optionsOfAnyText() throws {
         let list = try MountOptionList(["fsname=x\u{600},ro,lock_after=1h"])
         #expect(list.isReadOnly && list.source == "x\u{600}" && list.lockPolicy.afterUse == .seconds(3600))
@@ -82,7 +82,7 @@ struct LockPolicyTests {
         #expect(due.moment == day + .seconds(1_000) && due.reason == .age)
     }
 
-    @Test("L4: the alarm wakes at its moment, when it is rung, and not before")
+    @Test("L4: the alarm wakes at its time or when it is rung, and not before")
     func alarm() throws {
         let alarm = try WakeupTimer()
         let start = WakeupTimer.now
@@ -96,7 +96,7 @@ struct LockPolicyTests {
             alarm.wake()
         }
         alarm.wait(until: nil)
-        // A moment that has passed, also one before the machine's start.
+        // A time in the past, even before the machine's start.
         alarm.wait(until: start)
         alarm.wait(until: .seconds(-1))
         #expect(WakeupTimer.now - start >= .milliseconds(300))
@@ -104,21 +104,21 @@ struct LockPolicyTests {
 
     // MARK: The thread
 
-    /// What happens to a keychain, and when.
+    /// The events of a keychain with their times.
     private final class EventLog: Sendable {
         let lastUse = Mutex(Duration.zero)
         let locks = Mutex<[(reason: LockPolicy.Reason, moment: Duration)]>([])
 
         func use() { lastUse.withLock { $0 = WakeupTimer.now } }
 
-        /// False if there are not so many within 20 s.
+        /// Returns false if fewer locks occur within 20 s.
         func wait(forLocks count: Int) -> Bool {
             for _ in 0..<2_000 where locks.withLock({ $0.count }) < count { Thread.sleep(forTimeInterval: 0.01) }
             return locks.withLock { $0.count } == count
         }
     }
 
-    /// A keychain, unlocked, that locks by itself.
+    /// Creates an unlocked keychain with automatic locks.
     private func guarded(by policy: LockPolicy) throws -> (KeychainStore, EventLog, AutomaticLock) {
         let store = InMemoryRecordStore()
         let device = Array(repeating: UInt8(1), count: 32)
@@ -142,7 +142,7 @@ struct LockPolicyTests {
         try keychain.keys.unlock(passphrase: try SecretBytes(text: "p"))
     }
 
-    @Test("L4: locks when it was not used for so long, not while it is; and again after the next unlock")
+    @Test("L4: the keychain locks after the idle time, not while it is in use; and again after the next unlock")
     func unused() throws {
         let (keychain, journal, automatic) = try guarded(by: LockPolicy(afterUse: .milliseconds(400)))
         defer { automatic.end() }
@@ -162,7 +162,7 @@ struct LockPolicyTests {
         #expect(journal.wait(forLocks: 2))
     }
 
-    @Test("L4: locks so long after the unlock, in use or not; the passphrase given again gives the time again")
+    @Test("L4: the keychain locks a fixed time after the unlock, in use or not; another unlock restarts the time")
     func age() throws {
         let (keychain, journal, automatic) = try guarded(
             by: LockPolicy(afterUse: .seconds(3_600), atMost: .milliseconds(500)))

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "F9: a memory limit that is no number of MiB, or leaves another user no room for a value, is refused",
+        "F9: a memory limit that is not a number of MiB, or leaves another user no space for a value, is refused",
         arguments: ["", "7", "0", "-8", "+8", "8M", " 8", "65537", "99999999999999999999", "٨"])
     func badLimits(_ text: String) {
         #expect(throws: CLIError.self) { try MountOptionList(["staged_limit=\(text)"]) }

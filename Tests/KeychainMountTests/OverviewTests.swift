@@ -19,7 +19,7 @@ struct OverviewTests {
         #expect(text([], keychainExists: false).contains("\n  keychainfs create "))
     }
 
-    @Test("each mount is listed with its state, and the first one that is not unlocked gets the suggestions")
+    @Test("each mount is listed with its state, and the first mount that is not unlocked gets the suggestions")
     func mounts() {
         let text = text([("/home/amy/Keychain", "unlocked", 1), ("/srv/a b", "locked", 20)])
         #expect(text.contains("  /home/amy/Keychain  unlocked, 1 item\n  /srv/a b            locked, 20 items\n"))

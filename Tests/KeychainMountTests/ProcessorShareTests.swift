@@ -2,8 +2,8 @@ import Testing
 
 @testable import KeychainMount
 
-/// How many processors a daemon believes to have: whether it polls depends on it.
-@Suite("Processors of a machine, and what control groups leave of them") struct ProcessorShareTests {
+/// The number of processors that a daemon assumes, on which polling depends.
+@Suite("the number of processors of a machine, reduced by the quotas of control groups") struct ProcessorShareTests {
     @Test(
         "online ones",
         arguments: [("0", 1), ("0-1", 2), ("0-3,6", 5), ("0,2-3\n", 3), ("", 1), ("none", 1), ("3-1", 1)])
@@ -24,7 +24,7 @@ import Testing
         #expect(HostInfo(root: machine.root).processorShare == 0.5)
     }
 
-    @Test("version 1: a quota of -1 is none")
+    @Test("version 1: a quota of -1 means no quota")
     func legacy() throws {
         let machine = try FakeMachine([
             "/sys/devices/system/cpu/online": "0-7", "/proc/self/cgroup": "4:memory:/a\n2:cpu,cpuacct:/job\n",
@@ -38,7 +38,7 @@ import Testing
         #expect(HostInfo(root: machine.root).processorShare == 8)
     }
 
-    @Test("quotas that make no sense are none", arguments: ["", "max", "100000", "x y", "100000 0"])
+    @Test("invalid quotas are ignored", arguments: ["", "max", "100000", "x y", "100000 0"])
     func nonsense(text: String) throws {
         let machine = try FakeMachine([
             "/sys/devices/system/cpu/online": "0-1", "/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/cpu.max": text,

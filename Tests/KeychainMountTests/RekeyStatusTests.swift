@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainMount
 
-@Suite("a rekey under way, as it is kept and shown")
+@Suite("a running rekey is recorded and shown")
 struct RekeyStatusTests {
     private let state = StateDirectory()
     private let store = [UInt8](0..<16)
@@ -25,7 +25,7 @@ struct RekeyStatusTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: state.path + "/a").isEmpty)
     }
 
-    @Test("L5: a note that nobody can read is one all the same; one that cannot be written is an error")
+    @Test("L5: an unreadable record counts as a running rekey; a record that cannot be written is an error")
     func unreadable() throws {
         let file = RekeyFile(directory: state.path)
         try FileManager.default.createDirectory(atPath: file.path(for: store), withIntermediateDirectories: true)
@@ -45,7 +45,7 @@ struct RekeyStatusTests {
         return StatusReport.RekeyStatus(progress)
     }
 
-    @Test("L5: status tells each phase, and says nothing where there is nothing to say")
+    @Test("L5: status reports each phase, and nothing without a rekey")
     func phases() {
         #expect(status(.idle).lines.isEmpty && !status(.idle).isUnderWay)
         #expect(status(.running, done: 3, total: 9).lines == ["rekey:       3 of 9 items"])

@@ -5,10 +5,10 @@ import Testing
 @testable import Keychain
 @testable import KeychainMount
 
-/// L5: what becomes of a new key file, whatever becomes of the slot that it is for.
+/// L5: the fate of a new key file, for each result of the slot command.
 @Suite("changes of slots")
 struct SlotCommandRunnerTests {
-    /// Answers as it is told, and counts.
+    /// A backend with scripted results that counts its calls.
     private final class Host: SlotBackend {
         var answer: Result<SlotChangeResult?, CLIError>
         private(set) var lists = 0
@@ -67,7 +67,7 @@ struct SlotCommandRunnerTests {
         var testDescription: String { "\(self)" }
     }
 
-    /// What it ended with, and what it said.
+    /// Runs a command. Returns its error and its output.
     private func edit(_ host: Host, _ way: SlotAccess, confirm: Bool = false) -> (failure: CLIError?, output: String) {
         var output: [String] = []
         let editing = SlotCommandRunner(host) { output.append($0) }
@@ -84,7 +84,7 @@ struct SlotCommandRunnerTests {
 
     private static let lost: [ExitCode] = [.failure, .noAnswer, .notMounted, .interrupted]
 
-    @Test("a key file that may open a slot is kept, and it is said", arguments: lost, SlotAccess.allCases)
+    @Test("a key file that may open a slot is kept and reported", arguments: lost, SlotAccess.allCases)
     private func kept(code: ExitCode, way: SlotAccess) throws {
         defer { remove() }
         let host = Host(.failure(CLIError(code, "No answer.")))
@@ -96,7 +96,7 @@ struct SlotCommandRunnerTests {
     }
 
     @Test(
-        "a key file that opens no slot for sure is gone again",
+        "a key file that certainly opens no slot is removed",
         arguments: ExitCode.allCases.filter { !lost.contains($0) && $0 != .success }, SlotAccess.allCases)
     private func removed(code: ExitCode, way: SlotAccess) throws {
         defer { remove() }
@@ -107,7 +107,7 @@ struct SlotCommandRunnerTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["pass"])
     }
 
-    @Test("a key file that was there before stays as it is, whatever happens", arguments: ExitCode.allCases)
+    @Test("an existing key file is never modified", arguments: ExitCode.allCases)
     func foreign(code: ExitCode) throws {
         defer { remove() }
         let own = [UInt8](0..<40)
@@ -117,7 +117,7 @@ struct SlotCommandRunnerTests {
         #expect(contents == own && host.secret == own)
     }
 
-    @Test("a slot that was made has its key file, and both are said", arguments: SlotAccess.allCases)
+    @Test("a new slot and its key file are both reported", arguments: SlotAccess.allCases)
     private func made(way: SlotAccess) throws {
         defer { remove() }
         let host = Host(
@@ -128,7 +128,7 @@ struct SlotCommandRunnerTests {
         #expect(host.lists == 1)
     }
 
-    @Test("what would delete items is asked for; without consent nothing is left, with it the file stays")
+    @Test("a deletion of items needs consent; without it no key file remains, with it the file stays")
     func consent() throws {
         defer { remove() }
         let host = Host(.success(nil))
@@ -138,7 +138,7 @@ struct SlotCommandRunnerTests {
         #expect(host.runs.last == .change(2, cost: nil, deletesItems: true) && contents == nil)
     }
 
-    @Test("a slot that there is not is told before anything is made")
+    @Test("an unknown slot is reported before any file is created")
     func unknown() throws {
         defer { remove() }
         let host = Host(.success(nil))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainMount
 
-/// L5, H5: lines and secrets of slot commands, as anybody may write them to the control file.
+/// L5, H5: lines and secrets of slot commands, as any client may write them to the control file.
 @Suite struct SlotRequestTests {
     @Test("every request reads back as it was written")
     func roundTrip() {
@@ -25,7 +25,7 @@ import Testing
         #expect(UnlockRequest(line: "unlock") == UnlockRequest(kind: .passphrase, acceptsRollback: false))
     }
 
-    @Test("what makes no sense is no request")
+    @Test("invalid commands are not decoded")
     func refused() {
         let lines = [
             "", "slot", "slot ", "slot list", "slots add", "slot add 1", "slot verify x", "slot remove",
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "H5: secrets that are cut off, too long, of no kind or of one that nobody can type are refused",
+        "H5: truncated, oversized or unknown secrets, and those that cannot be typed, are refused",
         arguments: [
             [], [1], [1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 2, 0, 0, 0, 65], [0, 1, 0, 0, 0, 65], [7, 1, 0, 0, 0, 65],
             [4, 1, 0, 0, 0, 65], [1, 255, 255, 255, 255, 65], [1, 0, 0, 0, 128], [3, 1, 0, 0, 0, 65],

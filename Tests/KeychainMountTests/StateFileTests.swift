@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceState
 @testable import KeychainMount
 
-/// A directory of its own for one test, removed with it.
+/// A temporary directory for one test, removed with the value.
 final class StateDirectory {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("keychainfs-\(UUID().uuidString)").path
 
@@ -27,7 +27,7 @@ struct StateFileTests {
     private let state = StateDirectory()
     private let store = [UInt8](0..<16)
 
-    @Test("S2: one file of mode 0600 per store, replaced whole, in a directory that is made")
+    @Test("S2: there is one file of mode 0600 per store, replaced completely, in a directory that is created")
     func numbers() throws {
         let file = CommitNumberFile(directory: state.path + "/a/b")
         #expect(file.load(for: store) == nil)
@@ -46,7 +46,7 @@ struct StateFileTests {
         #expect(file.load(for: store)?.count == 57)
     }
 
-    @Test("S2: what is there and cannot be read is not the same as nothing")
+    @Test("S2: an unreadable file is not treated as a missing file")
     func unreadable() throws {
         let file = CommitNumberFile(directory: state.path)
         let path = file.path(for: store)
@@ -57,7 +57,7 @@ struct StateFileTests {
         #expect(file.load(for: store) == [])
     }
 
-    @Test("S2: where nothing can be written it says so and leaves nothing")
+    @Test("S2: a failed write is reported and leaves no file")
     func unwritable() throws {
         try FileManager.default.createDirectory(atPath: state.path, withIntermediateDirectories: true)
         try Data().write(to: URL(fileURLWithPath: state.path + "/file"))
@@ -94,7 +94,7 @@ struct StateFileTests {
         #expect(!runs.wait(seconds: 0))
     }
 
-    @Test("L6: for who only looks a missing device key is not made; for others it is made once and stays")
+    @Test("L6: a read-only caller does not create a missing device key; for others it is created once and stays")
     func deviceKey() throws {
         let file = DeviceKeyFile(path: state.path + "/device.key")
         let temporary = try file.readOnly()
@@ -111,7 +111,7 @@ struct StateFileTests {
         #expect(try state.mode(of: "device.key") == 0o600)
     }
 
-    @Test("L6: a device key that systemd passes is used, never made, and has 32 bytes; numbers stay where they are")
+    @Test("L6: a device key that systemd passes is used, never created, and has 32 bytes; the numbers stay in place")
     func credential() throws {
         let directory = state.path + "/credentials"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

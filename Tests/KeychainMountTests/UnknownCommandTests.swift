@@ -27,7 +27,7 @@ struct UnknownCommandTests {
     }
 
     @Test(
-        "a misspelled command or subcommand leads to the nearest one",
+        "for a misspelled command or subcommand, the nearest one is suggested",
         arguments: [
             ("mont", "keychainfs mount"), ("unmout", "keychainfs unmount"), ("STATUS", "keychainfs status"),
             ("sttaus", "keychainfs status"), ("slot lst", "keychainfs slot list"), ("help mont", "keychainfs mount"),
@@ -37,7 +37,7 @@ struct UnknownCommandTests {
         #expect(try #require(message(line)).hasSuffix("Did you mean '\(suggestion)'?"))
     }
 
-    @Test("a word without a near command leads to the list, without hidden commands")
+    @Test("for a word without a similar command, the list is suggested, without hidden commands")
     func list() throws {
         let text = try #require(message("frobnicate"))
         #expect(
@@ -50,7 +50,7 @@ struct UnknownCommandTests {
     }
 
     @Test(
-        "a command of another tool leads to the corresponding one, with a quoted mount point",
+        "for a command of another tool, the corresponding one is suggested, with a quoted mount point",
         arguments: [
             ("umount", "'keychainfs unmount'"), ("ls", "ls '/home/a b/K'"), ("list", "ls '/home/a b/K'"),
             ("insert", "'cat > '/home/a b/K'/generic-passwords/SERVICE/ACCOUNT'"),

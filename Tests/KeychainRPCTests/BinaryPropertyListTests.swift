@@ -64,7 +64,7 @@ struct BinaryPropertyListTests {
     }
 }
 
-@Suite("Lists that are none")
+@Suite("Invalid lists")
 struct MalformedListTests {
     private let valid = RawList([[0xA2, 1, 2], [0x51, 0x61], [0x42, 1, 2]], top: 0)
 
@@ -109,7 +109,7 @@ struct MalformedListTests {
 
     private static let ones = [UInt8](repeating: 0xFF, count: 8)
 
-    @Test("keys that are no texts, or come twice")
+    @Test("keys that are not strings, and duplicate keys, are refused")
     func keys() {
         expectMalformed(RawList([[0xD1, 1, 1], [0x10, 1]], top: 0).bytes, "a number")
         expectMalformed(RawList([[0xD2, 1, 1, 1, 1], [0x51, 0x61]], top: 0).bytes, "twice")
@@ -123,7 +123,7 @@ struct MalformedListTests {
         expectMalformed(RawList([[0xD1, 1, 0], [0x51, 0x61]], top: 0).bytes, "a dictionary")
     }
 
-    @Test("a short list that stands for a huge one costs little")
+    @Test("a short list that represents a huge one costs little time")
     func expansion() {
         let begun = ContinuousClock.now
         let wide = [UInt8](repeating: 1, count: 200)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Binary property lists as Foundation reads and writes them")
 struct FoundationOracleTests {
-    @Test("what is written here, Foundation reads as the same", arguments: 0..<50)
+    @Test("Foundation decodes the encoded lists to the same values", arguments: 0..<50)
     func written(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
@@ -46,7 +46,7 @@ struct FoundationOracleTests {
 }
 
 extension PropertyList {
-    /// The same as Foundation has it.
+    /// The value as Foundation represents it.
     fileprivate var object: NSObject {
         switch self {
         case .string(let text): NSString(string: text)

@@ -15,7 +15,7 @@ struct FrameTests {
         #expect(header.frameCount == 16 + 0x0102 + 0x0304)
     }
 
-    @Test("a header that is not whole is none yet; another magic is refused at its first byte")
+    @Test("an incomplete header is not decoded; another magic is refused at its first byte")
     func prefixes() throws {
         let bytes = try FrameHeader(listCount: 1, secretCount: 2).bytes
         for count in 0..<16 { #expect(try FrameHeader.first(of: Array(bytes.prefix(count)).rawSpan) == nil) }
@@ -35,7 +35,7 @@ struct FrameTests {
         #expect(throws: FrameError.tooLong) { _ = try FrameHeader(listCount: -1, secretCount: 0) }
     }
 
-    @Test("section 9: a request has at most the value limit and 128 KiB, told from the header alone")
+    @Test("section 9: a request has at most the value limit and 128 KiB, which its header alone shows")
     func limit() throws {
         let limit = RequestFrame.limit(valueLimit: 1 << 20)
         #expect(limit == (1 << 20) + (128 << 10))
@@ -62,7 +62,7 @@ struct FrameTests {
         #expect(try ItemRequest(list: Array(head.dropFirst(16))) == request)
     }
 
-    @Test("a request with what it should not have, or without what it should")
+    @Test("a request with unknown keys or without required ones is refused")
     func wrongRequests() throws {
         let valid: [String: PropertyList] = [
             "operation": .string("copyMatching"), "query": .dictionary([:]), "accessGroups": .array([.string("g")]),
@@ -101,7 +101,7 @@ struct ResponseReaderTests {
         try ResponseFrame.head(entries: entries, counts: secrets.map(\.count), ending: ending) + secrets.flatMap { $0 }
     }
 
-    /// What comes of bytes that arrive `step` at a time.
+    /// Decodes bytes that arrive `step` at a time.
     private func read(_ bytes: [UInt8], step: Int) throws -> (frames: [Frame], status: Int32?) {
         var reader = ResponseReader()
         var frames: [Frame] = []
@@ -144,7 +144,7 @@ struct ResponseReaderTests {
         #expect(throws: FrameError.malformed) { try read(last + last, step: 1) }
     }
 
-    @Test("what is no answer is refused")
+    @Test("an invalid response is refused")
     func malformed() throws {
         #expect(throws: FrameError.malformed) { try read(Array("# a file of somebody".utf8), step: 4) }
         #expect(throws: FrameError.malformed) { try read(FrameHeader(listCount: 0, secretCount: 0).bytes, step: 16) }

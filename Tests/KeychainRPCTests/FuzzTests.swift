@@ -5,8 +5,8 @@ import SecretCrypto
 import TestSupport
 import Testing
 
-/// Changes valid messages at random and reads them: nothing may trap, and what is read is read the same again.
-/// `KEYCHAINFS_FUZZ_CASES` says how many are tried of each kind (2,000).
+/// Changes valid messages at random and decodes them. The decoder must not trap, and a decoded message must decode the
+/// same again. `KEYCHAINFS_FUZZ_CASES` sets the number of cases of each kind (2,000).
 @Suite("Messages changed at random")
 struct FuzzTests {
     private static let cases =

@@ -11,7 +11,7 @@ struct ResponseFrameTests {
         return [UInt8](copying: secret)
     }
 
-    @Test("secrets are cut one after the other; one that there is not is nil")
+    @Test("secrets are split by their sizes; an index beyond them returns nil")
     func cuts() throws {
         let frame = try ResponseFrame(
             entries: [.secret(0), .secret(1)], isLast: true, secrets: secrets([1, 2, 3]), counts: [2, 0, 1])
@@ -35,7 +35,7 @@ struct ResponseFrameTests {
         }
     }
 
-    @Test("an access control travels as a dictionary of its own")
+    @Test("an access control is encoded as a separate dictionary")
     func accessControl() {
         let control = PropertyList.accessControl(protection: "ak", flags: 16)
         #expect(control.accessControl?.protection == "ak" && control.accessControl?.flags == 16)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Keychain
 
-/// Who serves the requests of others is told before one takes long; and nothing is added where there is no room.
+/// The server's caller is notified before a request takes long; and without free space no item is added.
 @Suite struct BlockingTests {
     private let fixture: ServiceFixture
 
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("L1: while the indexes are rebuilt, no item is reported as absent, and others are served meanwhile")
+    @Test("L1: while the indexes are rebuilt, no item is reported as absent, and other requests are served")
     func rebuiltIndexes() throws {
         #expect(try fixture.add("a", [1]) == 0)
         fixture.keychain.keys.verification.finishIndexes(.rebuilding)
@@ -72,7 +72,8 @@ import Testing
         #expect(try waits(.copyMatching, ["svce": .string("s"), "acct": .string("a")]))
     }
 
-    @Test("F9: what finds no room is refused, before anything is done; deletions and searches are not") func noSpace()
+    @Test("F9: without free space an addition or update is refused before any effect; deletions and searches are not")
+    func noSpace()
         throws
     {
         let asked = Mutex<[Int]>([])

@@ -7,8 +7,8 @@ import SecretCrypto
 import TestSupport
 import Testing
 
-/// Requests of keys and values that nobody sane would send, with their bytes changed at random: each gets an answer that can
-/// be read, with a status, and the keychain stays sound. `KEYCHAINFS_FUZZ_CASES` says how many are tried (2,000).
+/// Requests with unusual keys and values, with their bytes changed at random. Each gets a readable response with a
+/// status, and the keychain stays consistent. `KEYCHAINFS_FUZZ_CASES` sets the number of cases (2,000).
 @Suite("Hostile requests")
 struct HostileRequestTests {
     private static let cases =
@@ -30,7 +30,7 @@ struct HostileRequestTests {
         .accessControl(protection: "", flags: 0), .dictionary(["class": .string("genp")]),
         .dictionary(["$accessControl": .dictionary(["pdmn": .string("ak")])]),
     ]
-    /// What reference 3.14 knows, and none of these is a failure of the daemon.
+    /// The statuses of reference 3.14; none of them is a failure of the daemon.
     private static let known: Set<Int32> = [
         0, -4, -50, -34018, -25299, -25300, -25302, -25303, -25306, -25308,
     ]
@@ -58,7 +58,7 @@ struct HostileRequestTests {
         #expect(try fixture.keychain.check().isConsistent)
     }
 
-    @Test("section 9: frames changed at random, and bytes that are none", arguments: 10..<14)
+    @Test("section 9: frames changed at random, and random bytes", arguments: 10..<14)
     func frames(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var refused = 0
@@ -84,7 +84,7 @@ struct HostileRequestTests {
         return try ReadResponse(fixture.service.handle(frame: kept, by: fixture.me).stream).status
     }
 
-    /// Mostly of a class, so that something comes of it.
+    /// Most requests have an item class, so that they have an effect.
     private static func frame(_ generator: inout SeededGenerator) throws -> [UInt8] {
         let operation = ItemRequest.Operation.allCases.randomElement(using: &generator) ?? .add
         let request = ItemRequest(

@@ -58,7 +58,9 @@ struct ResponseStreamTests {
         #expect(accounts == (0..<1200).map { .string("\($0)") })
     }
 
-    @Test("L4: a search that finds little sends a frame now and then: no read takes longer than so many items")
+    @Test(
+        "L4: a search with few matches sends frames without entries, so that each read examines a bounded number of items"
+    )
     func little() throws {
         for index in 0..<25 {
             #expect(try fixture.add("\(index)", [UInt8(index)], index == 17 ? ["labl": .string("wanted")] : [:]) == 0)
@@ -86,13 +88,13 @@ struct ResponseStreamTests {
         #expect(response.pieces.count >= 17 && response.pieces.allSatisfy { $0 <= 64 << 10 })
     }
 
-    @Test("F9: a secret beyond the limit is too long for the engine, whatever the frame allows")
+    @Test("F9: a secret beyond the limit is refused by the engine, even if the frame allows it")
     func limit() throws {
         #expect(
             try fixture.add("a", [UInt8](repeating: 0, count: (1 << 20) + 1)) == SecurityStatus.dataTooLarge.rawValue)
     }
 
-    @Test("4: a lock before the first byte: a frame says so; in the middle of a secret: the reading fails, once")
+    @Test("4: after a lock before the first byte, a frame reports it; in the middle of a secret, the read fails once")
     func locked() throws {
         #expect(try fixture.add("a", [UInt8](repeating: 5, count: 200_000)) == 0)
         var begun = try fixture.stream(all)
@@ -106,7 +108,7 @@ struct ResponseStreamTests {
         #expect(try ReadResponse(fixture.stream(all)).status == SecurityStatus.interactionNotAllowed.rawValue)
     }
 
-    @Test("S4: a damaged secret: a frame says so where none has been begun, else the reading fails")
+    @Test("S4: a frame reports a damaged secret if no frame has begun; otherwise the read fails")
     func damaged() throws {
         #expect(try fixture.add("a", [UInt8](repeating: 5, count: 200_000)) == 0)
         try fixture.damageSecret(at: 150_000)
@@ -132,7 +134,7 @@ struct ResponseStreamTests {
         #expect(response.status == 0 && response.frames.first?.secrets == [[9]])
     }
 
-    @Test("H1: without locked memory the reading fails, and goes on as soon as there is some")
+    @Test("H1: without locked memory the read fails, and continues when there is some")
     func memory() throws {
         let secret = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
         #expect(try fixture.add("a", secret) == 0)
@@ -169,7 +171,7 @@ struct ResponseStreamTests {
         #expect(list.isList && list.entries == [.secret(0)] && list.frames.first?.secrets == [[]])
     }
 
-    @Test("F10: what a request has changed is told with the answer, committed already")
+    @Test("F10: the changes of a request are returned with its response, after the commit")
     func changes() throws {
         let item: [String: PropertyList] = ["class": .string("genp"), "acct": .string("a"), "v_Data": .secret(0)]
         let added = try fixture.handle(ItemRequest(.add, query: item, accessGroups: ["default"]), secret: [1])
@@ -188,7 +190,7 @@ struct ResponseStreamTests {
     }
 }
 
-@Suite("Requests that are none")
+@Suite("Invalid requests")
 struct WrongRequestTests {
     private let fixture: ServiceFixture
 
@@ -200,7 +202,7 @@ struct WrongRequestTests {
         return try ReadResponse(response.stream).status
     }
 
-    @Test("section 9: bytes that are no request: errSecParam")
+    @Test("section 9: bytes that are not a request result in errSecParam")
     func malformed() throws {
         #expect(try status([]) == -50)
         #expect(try status(Array("bplist00".utf8)) == -50)
@@ -215,7 +217,7 @@ struct WrongRequestTests {
         }
     }
 
-    @Test("another secret than the one there is, a date that is none, a class that is none: errSecParam")
+    @Test("a wrong reference to the secret, an invalid date or an invalid class results in errSecParam")
     func values() throws {
         let key: [String: PropertyList] = ["class": .string("genp"), "acct": .string("a")]
         let wrong: [String: PropertyList] = [
@@ -238,7 +240,7 @@ struct WrongRequestTests {
             Issue.record("not found: \(response.status)")
             return
         }
-        // The fixture's clock stands at 1,700,000,000 seconds since 1970.
+        // The fixture's time is 1,700,000,000 seconds since 1970.
         #expect(values["cdat"] == .date(721_692_800))
     }
 
@@ -283,7 +285,7 @@ struct SealedRequestTests {
         return try RequestFrame.head(of: request, secretCount: secret.count) + secret
     }
 
-    @Test("section 9: what is added is what lay behind the list", arguments: [0, 1, 5000, 1 << 20])
+    @Test("section 9: the stored secret is the bytes after the list", arguments: [0, 1, 5000, 1 << 20])
     func add(count: Int) throws {
         let secret = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) }
         let added = try handle(frame(secret))
@@ -305,7 +307,7 @@ struct SealedRequestTests {
         }
     }
 
-    @Test("H1: a request whose key is gone is not carried out")
+    @Test("H1: a request whose key was revoked is not carried out")
     func revoked() throws {
         let complete = try frame([1])
         #expect(throws: KeychainFault.interactionNotAllowed) {

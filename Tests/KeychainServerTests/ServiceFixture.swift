@@ -38,7 +38,7 @@ struct ServiceFixture {
             by: me)
     }
 
-    /// Damages what is sealed of the one secret that there is.
+    /// Damages the sealed bytes of the only secret.
     func damageSecret(at offset: Int) throws {
         let row = try #require(store.records.secrets.keys.first)
         store.records.secrets[row]?[offset] ^= 1
@@ -70,7 +70,7 @@ extension ResponseStream {
     }
 }
 
-/// An answer that has been read to its end.
+/// A complete response.
 struct ReadResponse {
     struct Frame {
         let entries: [PropertyList]

@@ -4,7 +4,7 @@ import LinuxSupport
 import SystemPackage
 import Testing
 
-/// What a child process asks of a file, be it one that never answers.
+/// Requests of a child process to a file, including one that never responds.
 @Suite("questions to files that may not answer")
 struct ChildFileRequestTests {
     private let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -41,7 +41,7 @@ struct ChildFileRequestTests {
         }
     }
 
-    @Test("L4: the message arrives whole, however long", arguments: [1, 65_537, 1 << 20 - 1])
+    @Test("L4: a message of any length arrives completely", arguments: [1, 65_537, 1 << 20 - 1])
     func writes(_ count: Int) throws {
         defer { remove() }
         let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 5) }

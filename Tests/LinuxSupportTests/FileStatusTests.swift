@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 @Suite struct FileStatusTests {
-    @Test("what tells a file from others is what stat(2) says, through links, too")
+    @Test("the identity of a file is that of stat(2), also through links")
     func likeStat() throws {
         let directory = FilePath(FileManager.default.temporaryDirectory.path).appending("status-\(UUID().uuidString)")
         try FileManager.default.createDirectory(atPath: directory.string, withIntermediateDirectories: false)
@@ -26,7 +26,7 @@ import Testing
         #expect(FileStatus(at: path.string + "-not-there") == nil)
         #expect(try FileStatus.ofExisting(path.string + "-not-there")?.size == nil)
         #expect(try FileStatus.ofExisting(path.string + "/below")?.size == nil)
-        // One that cannot be looked at is not one that is not there.
+        // A file that cannot be examined is not reported as missing.
         let long = directory.appending(String(repeating: "x", count: 300)).string
         #expect(throws: Errno.fileNameTooLong) { try FileStatus.ofExisting(long) }
         // A device of another number than the disk's.

@@ -5,7 +5,7 @@ import Testing
 @testable import LinuxSupport
 
 @Suite struct LentCallTests {
-    @Test("another thread calls it, once, and what it has changed is seen")
+    @Test("another thread calls it once, and its changes are visible")
     func lending() {
         var seen: [Int] = []
         let results = LentCall.withCall { (number: Int) in
@@ -24,7 +24,7 @@ import Testing
         #expect(seen == [5] && results == [6, nil])
     }
 
-    @Test("whoever still has it afterwards calls nothing")
+    @Test("a call through a retained copy has no effect afterwards")
     func afterReturn() {
         var count = 0
         let kept = LentCall.withCall { (_: Int) in

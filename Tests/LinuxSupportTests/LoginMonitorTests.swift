@@ -35,7 +35,7 @@ private final class TestBus: Sendable {
         .appendingPathComponent("../MountTests/Cases/login.py").standardizedFileURL.path
 }
 
-/// What a watch has told, in order.
+/// The events that a monitor has reported, in order.
 private final class EventLog: Sendable {
     enum Entry: Hashable { case event(LoginEvent), connection(LoginConnection), ended }
     let entries = Mutex<[Entry]>([])
@@ -51,7 +51,7 @@ private final class EventLog: Sendable {
     }
     func count(_ event: LoginEvent) -> Int { entries.withLock { $0.filter { $0 == .event(event) }.count } }
 
-    /// False if it does not become so within 30 s.
+    /// Returns false if the condition is not met within 30 s.
     func wait(_ condition: () -> Bool) -> Bool {
         let deadline = WakeupTimer.now + .seconds(30)
         while !condition() {
@@ -91,13 +91,13 @@ private final class EventLog: Sendable {
         #expect(journal.wait { journal.entries.withLock { $0.last == .ended } })
     }
 
-    @Test("L4: sleep waits until all is locked: the inhibitor is held before, given back after, and taken again")
+    @Test("L4: suspend waits for the lock: the inhibitor is held before, released after, and acquired again")
     func suspend() throws {
         try bus.run("bus")
         try bus.run("logind")
         let held = Mutex<[String]>([])
         let watch = try watch([.suspend]) { [bus] _ in
-            // As long as a lock may take: nobody may have let the system go to sleep meanwhile.
+            // As long as a lock may take: the inhibitor must be held during that time.
             Thread.sleep(forTimeInterval: 0.5)
             let count = (try? bus.run("inhibitors")) ?? "none"
             held.withLock { $0.append(count) }
@@ -117,7 +117,7 @@ private final class EventLog: Sendable {
         #expect(journal.count(.suspend) == 2 && journal.count(.screen) == 0)
     }
 
-    @Test("L4: who is refused an inhibitor hears of suspend and screen all the same, and says so")
+    @Test("L4: without permission for an inhibitor, suspend and screen events still lock, and a log message reports it")
     func refused() throws {
         try bus.run("bus")
         try bus.run("logind")
@@ -134,7 +134,7 @@ private final class EventLog: Sendable {
         #expect(journal.failures == 0 && journal.connections == 0 && journal.undelayed == 1)
     }
 
-    @Test("L4: a session of this user that is locked, by signal or hint; nobody else's, and no unlocked one")
+    @Test("L4: a session of this user that is locked, by signal or hint, causes an event; other sessions do not")
     func screen() throws {
         try bus.run("bus")
         try bus.run("logind")
@@ -175,7 +175,7 @@ private final class EventLog: Sendable {
         #expect(journal.connections == 1 && journal.failures == 0)
     }
 
-    @Test("L4: a bus that dies is told once, and found again; what was missed meanwhile is not")
+    @Test("L4: a lost bus is reported once, and reconnected; events missed in between are not reported")
     func busReturns() throws {
         try bus.run("bus")
         try bus.run("logind")
@@ -196,7 +196,7 @@ private final class EventLog: Sendable {
         end(watch)
     }
 
-    @Test("L4: without a bus it says so once, goes on trying, and ends when it is told to")
+    @Test("L4: without a bus one message reports it, connecting is retried, and the thread ends on request")
     func noBus() throws {
         let watch = try watch([.suspend, .screen])
         #expect(journal.wait { journal.failures == 1 })

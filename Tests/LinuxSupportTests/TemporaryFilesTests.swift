@@ -27,7 +27,7 @@ struct TemporaryFilesTests {
         try Data().write(to: URL(fileURLWithPath: directory.appending(name).string))
     }
 
-    @Test("S1: however often leftovers are removed meanwhile, a draft keeps its name")
+    @Test("S1: concurrent removals of leftovers never remove a temporary file in use")
     func fresh() throws {
         let begun = ContinuousClock.now
         defer { remove() }
@@ -42,7 +42,7 @@ struct TemporaryFilesTests {
         let end = Date(timeIntervalSinceNow: 2)
         while Date() < end {
             let (file, path) = try drafts.create()
-            // Long enough for one who has seen it before it was locked.
+            // Long enough for a removal that has seen the file before it was locked.
             usleep(20)
             if (try? Stat(file).inode) != (try? Stat(path).inode) { lost += 1 }
             unlink(path.string)
@@ -54,7 +54,7 @@ struct TemporaryFilesTests {
         #expect(ContinuousClock.now - begun < .seconds(120))
     }
 
-    @Test("S1: who removes one lets go of its lock when its name is gone, and not before")
+    @Test("S1: a removal releases the file lock after the name is deleted, not before")
     func held() throws {
         let begun = ContinuousClock.now
         defer { remove() }
@@ -91,7 +91,7 @@ struct TemporaryFilesTests {
         #expect(ContinuousClock.now - begun < .seconds(120))
     }
 
-    @Test("what another one is about to remove is left to him, and what he only looks at too")
+    @Test("a temporary file that another process has locked is left alone until it is unlocked")
     func taken() throws {
         defer { remove() }
         try make(".keychainfs-new-1")
@@ -105,7 +105,7 @@ struct TemporaryFilesTests {
         #expect(try names.isEmpty)
     }
 
-    @Test("a directory, a link or a pipe of such a name is no draft, and stays as it is")
+    @Test("a directory, a link or a pipe of such a name is not a temporary file and is not modified")
     func others() throws {
         defer { remove() }
         let manager = FileManager.default
@@ -121,7 +121,7 @@ struct TemporaryFilesTests {
         #expect(manager.fileExists(atPath: paths[0] + "/full"))
     }
 
-    @Test("without a directory there is nothing to remove, and none can be made")
+    @Test("without a directory nothing is removed, and no temporary file can be created")
     func missing() throws {
         remove()
         drafts.removeLeftovers()

@@ -12,7 +12,7 @@ struct AddCases {
     init() throws { fixture = try CaseFixture() }
 
     @Test(
-        "8.1/1: the same internet password again is a duplicate, and the first one stays as it is",
+        "8.1/1: the same internet password again is a duplicate, and the first item is not modified",
         arguments: Transport.all
     )
     func duplicate(_ transport: Transport) {
@@ -129,7 +129,7 @@ struct AddCases {
     }
 
     @Test(
-        "8.1/11: an access control that is none", arguments: Transport.all,
+        "8.1/11: an invalid access control", arguments: Transport.all,
         ["ak", .null, 1, .data([1])] as [PlainValue])
     func accessControlType(_ transport: Transport, _ value: PlainValue) {
         fixture.use(transport)
@@ -137,7 +137,7 @@ struct AddCases {
         #expect(client.add(item).status == errSecParam)
     }
 
-    @Test("8.1/12: in the place of a damaged item", arguments: Transport.all)
+    @Test("8.1/12: an addition replaces a damaged item", arguments: Transport.all)
     func overDamaged(_ transport: Transport) throws {
         fixture.use(transport)
         let item = [String: PlainValue].generic("s", "a")
@@ -229,7 +229,7 @@ struct AddCases {
     }
 
     @Test(
-        "an item is a file of the client's, in directories of its own; who looks elsewhere is told of it",
+        "an item is a file of the client's user, in directories of that user",
         arguments: Transport.all)
     func file(_ transport: Transport) throws {
         fixture.use(transport)

@@ -2,7 +2,7 @@ import Keychain
 import SecItemTesting
 import Testing
 
-@Suite("Many clients at once")
+@Suite("Many concurrent clients")
 struct ConcurrentCases {
     @Test(
         "8.5/66: each thread adds, finds, reads, updates, reads and deletes its own item, and finds it no more",

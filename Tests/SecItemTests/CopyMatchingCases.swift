@@ -16,7 +16,7 @@ struct CopyMatchingCases {
         #expect(client.add(item).status == errSecSuccess)
     }
 
-    @Test("8.2/18: nothing in a class, whatever is asked for", arguments: Transport.all)
+    @Test("8.2/18: an empty class has no matches for any query", arguments: Transport.all)
     func empty(_ transport: Transport) {
         fixture.use(transport)
         for limit in [kSecMatchLimitOne, kSecMatchLimitAll, 1, 5, 0] {
@@ -203,7 +203,7 @@ struct CopyMatchingCases {
     }
 
     @Test(
-        "8.2/27: what was added as data comes back as data, and is the same key as the text", arguments: Transport.all)
+        "8.2/27: data is returned as data, and is the same key as the text", arguments: Transport.all)
     func types(_ transport: Transport) {
         fixture.use(transport)
         let item: [String: PlainValue] = [kSecClass: kSecClassInternetPassword, kSecAttrServer: .bytes("host")]
@@ -225,7 +225,7 @@ struct CopyMatchingCases {
         #expect(generic?[kSecAttrComment] == 7)
     }
 
-    @Test("8.2/29: what is not asked for is not decrypted", arguments: Transport.all)
+    @Test("8.2/29: data that is not requested is not decrypted", arguments: Transport.all)
     func metadataOnly(_ transport: Transport) {
         fixture.use(transport)
         for name in ["a", "b"] { add(.generic("s", .text(name)), name) }

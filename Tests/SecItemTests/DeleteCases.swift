@@ -37,7 +37,7 @@ struct DeleteCases {
         #expect(client.delete([kSecValuePersistentRef: reference]) == errSecItemNotFound)
     }
 
-    @Test("8.4/56: return keys are tolerated, match keys are not, but for LimitAll", arguments: Transport.all)
+    @Test("8.4/56: return keys are tolerated; match keys are not, except LimitAll", arguments: Transport.all)
     func keys(_ transport: Transport) {
         fixture.use(transport)
         add(item)
@@ -57,7 +57,7 @@ struct DeleteCases {
     }
 
     @Test(
-        "8.4/58, 3.12: a class alone is all that the client sees and that is not synchronizable, at once",
+        "8.4/58, 3.12: a query of a class alone deletes all visible items that do not synchronize, in one transaction",
         arguments: Transport.all)
     func all(_ transport: Transport) {
         fixture.use(transport)
@@ -77,7 +77,7 @@ struct DeleteCases {
     }
 
     @Test(
-        "8.4/59: a deleted item leaves nothing: it can be added again, and nobody sees a tombstone",
+        "8.4/59: a deleted item can be added again, and no query finds a tombstone",
         arguments: Transport.all)
     func noTombstone(_ transport: Transport) {
         fixture.use(transport)
@@ -89,7 +89,7 @@ struct DeleteCases {
     }
 
     @Test(
-        "3.12: damage does not prevent deletion of what is meant; where that cannot be told it stays",
+        "3.12: damage does not prevent deletion of matching items; an item whose match is unknown stays",
         arguments: Transport.all)
     func damaged(_ transport: Transport) throws {
         fixture.use(transport)

@@ -6,7 +6,7 @@ import SecItemTesting
 @testable import Keychain
 @testable import Security
 
-/// The SecItem functions, called as an application calls them: the dictionaries are objects of its own, and so are the results.
+/// A client that calls the SecItem functions as an application does, with separate objects for queries and results.
 struct FunctionsClient: SecItemClient {
     let connection: any KeychainTransport
     var groups = ["default"]

@@ -22,7 +22,7 @@ extension Transport {
     }
 }
 
-/// A keychain of this process on a mount point of its own, for as long as somebody may ask it.
+/// A keychain of this process, mounted at a temporary mount point while the transport exists.
 private final class MountedKeychain: KeychainTransport {
     private let session: MountedSession?
     private let connection: MountConnection
@@ -36,7 +36,7 @@ private final class MountedKeychain: KeychainTransport {
             // The connection answers for this type of mount only.
             options.subtype = MountOperation.subtype
         }
-        // Without a mount every case fails: nobody answers.
+        // Without a mount every case fails, because no daemon responds.
         let path = session?.path ?? "/var/empty"
         self.session = session
         connection = MountConnection { path }

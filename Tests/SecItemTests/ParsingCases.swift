@@ -107,7 +107,7 @@ struct ParsingCases {
     }
 
     @Test(
-        "8.8/84: skipping what needs a person is for searches; two contexts at once are for nobody",
+        "8.8/84: only a search may skip authentication; a query with two kinds of context is refused",
         arguments: Transport.all)
     func interface(_ transport: Transport) {
         fixture.use(transport)
@@ -197,7 +197,7 @@ struct ParsingCases {
     }
 
     @Test(
-        "1.2: match keys outside a search are errSecParam, whatever their value",
+        "1.2: match keys outside a search are errSecParam, regardless of their value",
         arguments: Transport.all,
         [
             kSecMatchHostOrSubdomainOfHost, "m_Issuers", "m_Policy", "m_DiacriticInsensitive", "m_WidthInsensitive",

@@ -44,7 +44,7 @@ struct UpdateCases {
         #expect(client.data(new) == .bytes("x") && client.data(old) == .bytes("again"))
     }
 
-    @Test("8.3/41: the data; NULL and text are none", arguments: Transport.all)
+    @Test("8.3/41: the data; NULL and text are not data", arguments: Transport.all)
     func data(_ transport: Transport) {
         fixture.use(transport)
         add(item)
@@ -75,7 +75,9 @@ struct UpdateCases {
         #expect(client.update(byReference.with([kSecAttrLabel: "l"]), [kSecAttrComment: "c"]) == errSecSuccess)
     }
 
-    @Test("8.3/44: return and match keys in the query; LimitAll says what is done anyway", arguments: Transport.all)
+    @Test(
+        "8.3/44: return and match keys in the query; LimitAll is accepted, because it is the default",
+        arguments: Transport.all)
     func keys(_ transport: Transport) {
         fixture.use(transport)
         add(item)
@@ -201,7 +203,7 @@ struct UpdateCases {
         #expect(client.status(item.with([kSecAttrCreationDate: .date(rounded)])) == errSecItemNotFound)
     }
 
-    @Test("L3: another class seals the item anew", arguments: Transport.all)
+    @Test("L3: a new protection class seals the item again", arguments: Transport.all)
     func accessible(_ transport: Transport) throws {
         fixture.use(transport)
         add(item)

@@ -26,7 +26,7 @@ import Testing
         #expect(plain(opened) == Self.sunscreen)
     }
 
-    @Test("S2: what is sealed opens to itself, at every size", arguments: [0, 1, 31, 32, 64, 65, 4096, 131_072])
+    @Test("S2: sealed data of every size opens to itself", arguments: [0, 1, 31, 32, 64, 65, 4096, 131_072])
     func roundTrip(count: Int) throws {
         var generator = SeededGenerator(seed: UInt64(count))
         let message = generator.bytes(count)

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("L5: calibration only raises passes, and never beyond what is opened")
+    @Test("L5: calibration only raises passes, and never beyond the accepted maximum")
     func calibration() {
         let floor = Argon2id.Cost(passes: 2, memory: 4 << 20)
         #expect(Argon2id.calibrated(from: floor, seconds: 0) == floor)

@@ -1,7 +1,7 @@
 import SecretCrypto
 import Testing
 
-/// Keyed vectors over framed parts come from Python's hashlib, an implementation of its own.
+/// Vectors of keyed hashes over framed parts come from an independent implementation, Python's hashlib.
 @Suite struct HashTests {
     private let key = [UInt8](0..<32)
 
@@ -77,7 +77,7 @@ import Testing
         #expect(hash.finish() == expected)
     }
 
-    @Test("S3: the state of a keyed hash lies in the arena and is wiped with it")
+    @Test("S3: the state of a keyed hash is in the arena and is wiped with it")
     func state() throws {
         let arena = SecretArena(capacity: 8192)
         let canary = hex("feedfacecafebeef0123456789abcdefdeadbeef00112233445566778899aabb")

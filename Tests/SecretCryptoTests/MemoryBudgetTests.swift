@@ -7,7 +7,7 @@ import Testing
     private let budget = MemoryBudget(limit: 100_000, unlimitedUsers: [0, 1000])
     private var owner: MemoryBudget.Share { budget.share(of: 1000) }
 
-    /// As many charges of `size` bytes as a user gets.
+    /// Creates charges of `size` bytes until the user's share is exhausted.
     private func fill(_ user: UInt32, size: Int) -> [MemoryCharge] {
         var charges: [MemoryCharge] = []
         while let charge = try? budget.share(of: user).reserve(size) { charges.append(charge) }
@@ -32,7 +32,7 @@ import Testing
         #expect(fill(0, size: 100_000).count == 1)
     }
 
-    @Test("what is forced counts, and nothing is begun from an eighth above the limit on")
+    @Test("forced charges count, and from an eighth above the limit no new charge is accepted")
     func forced() throws {
         let forced = owner.force(100_000)
         #expect(throws: CryptoError.overBudget) { try owner.reserve(1) }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "F2: a buffer charges its pieces as they are, whatever is written, truncated, shared and moved",
+        "F2: a buffer charges the memory of its chunks after any write, truncation, sharing and move",
         arguments: 1...8 as ClosedRange<UInt64>)
     func buffers(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -75,7 +75,7 @@ import Testing
         SealedBuffer(key: RevocableSecret(try SecretBytes(randomCount: 32)), limit: limit)
     }
 
-    @Test("a write without room changes nothing; what was written is overwritten, cut and moved without room")
+    @Test("a write beyond the budget changes nothing; overwriting, truncating and moving need no free budget")
     func full() throws {
         var buffer = try emptyBuffer()
         let other = budget.share(of: 7)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "buffers that share pieces are charged once, as long as one of them exists; overwriting shared ones takes room")
+        "buffers that share chunks are charged once while one of them exists; overwriting shared chunks is charged")
     func shared() throws {
         var original: Holder? = Holder(try emptyBuffer())
         var snapshots: [Holder] = []

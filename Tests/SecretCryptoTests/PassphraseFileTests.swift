@@ -32,7 +32,9 @@ import Testing
         }
     }
 
-    @Test("Nothing is no passphrase, and too much is not cut", arguments: [0, 1, 65_536, 65_537, 65_538, 100_000])
+    @Test(
+        "An empty file is refused, and a passphrase that is too long is not truncated",
+        arguments: [0, 1, 65_536, 65_537, 65_538, 100_000])
     func sizes(count: Int) throws {
         let bytes = [UInt8](repeating: 0x0a, count: min(count, 1)) + [UInt8](repeating: 0x61, count: max(0, count - 1))
         try withFile(Array(bytes.reversed())) { path in

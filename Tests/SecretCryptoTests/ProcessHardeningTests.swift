@@ -2,7 +2,7 @@ import Glibc
 import SecretCrypto
 import Testing
 
-/// Each in a process of its own: what is asked of the kernel here is not undone.
+/// Each test runs in a separate process, because its changes of the process are permanent.
 @Suite struct ProcessHardeningTests {
     @Test("H1: after apply the kernel says that there is no core dump and no dumpable process")
     func apply() async {
@@ -15,7 +15,7 @@ import Testing
             guard report.undumpable, report.coreDumpsDisabled, report.memoryLocked, report.isComplete else { exit(2) }
             getrlimit(RLIMIT_CORE, &core)
             guard core.rlim_cur == 0, core.rlim_max == 0 else { exit(3) }
-            // /proc/self of a process that is not dumpable belongs to root: as somebody else it cannot be read.
+            // /proc/self of a process that is not dumpable belongs to root, so other users cannot read it.
             guard becomeOrdinary() else { exit(4) }
             ProcessHardening.apply()
             guard open("/proc/self/mem", O_RDONLY) == -1, errno == EACCES else { exit(5) }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("H1: the runtime's handlers are taken away, ignored signals stay ignored", arguments: [SIGSEGV, SIGTRAP])
+    @Test("H1: the runtime's signal handlers are removed, ignored signals stay ignored", arguments: [SIGSEGV, SIGTRAP])
     func crashReports(_ number: Int32) async {
         await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in
             unsetenv("SWIFT_BACKTRACE")
@@ -95,7 +95,7 @@ import Testing
 private let RLIMIT_CORE: __rlimit_resource_t = 4
 private let RLIMIT_MEMLOCK: __rlimit_resource_t = 8
 
-/// Root may lock and read anything: these tests are about everybody else.
+/// Root may lock and read any memory, so these tests run as another user.
 private func becomeOrdinary() -> Bool { geteuid() != 0 || setuid(65534) == 0 }
 
 private func nonce(_ key: borrowing SecretBytes) -> [UInt8]? {

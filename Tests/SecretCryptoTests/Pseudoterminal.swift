@@ -21,7 +21,7 @@ struct Pseudoterminal: Sendable {
         _ = write(master, bytes, bytes.count)
     }
 
-    /// What the terminal shows until `end` has appeared, or for `milliseconds`.
+    /// Returns the terminal's output until `end` has appeared, or for `milliseconds`.
     func output(until end: String, milliseconds: Int32 = 5000) -> String {
         var seen: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 256)
@@ -35,7 +35,7 @@ struct Pseudoterminal: Sendable {
         return String(decoding: seen, as: UTF8.self)
     }
 
-    /// Whether the terminal shows what is typed.
+    /// Whether the terminal echoes input.
     var echoes: Bool {
         var settings = termios()
         return tcgetattr(master, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0

@@ -31,7 +31,7 @@ import Testing
         #expect(throws: Locked.self) { try key.use(unavailable: Locked()) { (_) throws(Locked) in } }
     }
 
-    @Test("L2: revoke waits for the users under way, lets no new one in, and every caller returns after the wipe")
+    @Test("L2: revoke waits for the current users, admits no new ones, and every caller returns after the wipe")
     func waiting() throws {
         let arena = SecretArena(capacity: 4096)
         let canary = [UInt8](100..<132)

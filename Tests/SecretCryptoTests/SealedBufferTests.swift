@@ -54,7 +54,7 @@ import Testing
         #expect(output == expected + [UInt8](repeating: 0xEE, count: count - expected.count))
     }
 
-    @Test("a suffix is what was there, whatever is written to the buffer later")
+    @Test("a suffix keeps its contents, regardless of later writes to the buffer")
     func suffix() throws {
         let key = RevocableSecret(try SecretBytes(randomCount: 32))
         var buffer = SealedBuffer(key: key, limit: limit)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("F2: what is cut off does not come back when the value grows again")
+    @Test("F2: truncated data does not reappear when the value grows again")
     func regrowth() throws {
         var buffer = SealedBuffer(key: RevocableSecret(try SecretBytes(randomCount: 32)), limit: limit)
         let bytes = [UInt8](repeating: 1, count: 10_000)
@@ -150,7 +150,7 @@ import Testing
         #expect(head == canary)
     }
 
-    @Test("F1: a write that fails for want of memory leaves the old value whole")
+    @Test("F1: a write that fails without memory does not change the old value")
     func atomicity() throws {
         let arena = SecretArena(capacity: 4096)
         var buffer = SealedBuffer(key: RevocableSecret(try SecretBytes(randomCount: 32)), limit: limit, in: arena)

@@ -14,7 +14,7 @@ import Testing
         #expect(arena.isLocked)
         #expect(SecretArena.shared.isLocked)
         #expect(SecretArena.shared.capacity == 4 << 20)
-        // Of the process: other tests have arenas, too, which may end meanwhile; these two are there.
+        // The process's total: other tests have arenas too, which may end concurrently, but these two exist.
         #expect(try lockedKiB() >= 1024 + 4096)
         withExtendedLifetime(arena) {}
     }
@@ -34,7 +34,7 @@ import Testing
         let flags = try #require(maps[ranges[position].0...].first { $0.hasPrefix("VmFlags:") })
         let set = Set(flags.split(separator: " "))
         #expect(set.isSuperset(of: ["lo", "dd", "wf"]))
-        // What has been touched is locked, and nothing else takes memory.
+        // Used pages are locked, and no other page occupies memory.
         let sizes = try ["Rss:", "Locked:"].map { field in
             try #require(maps[ranges[position].0...].first { $0.hasPrefix(field) }).split(separator: " ")[1]
         }
@@ -87,7 +87,7 @@ import Testing
         #expect(first.count + second.count == 8096)
     }
 
-    @Test("H1: what can never fit, or is negative, fails at once")
+    @Test("H1: a size that can never fit, or is negative, fails immediately")
     func impossible() {
         let arena = SecretArena(capacity: 8192)
         let waited = ContinuousClock().measure {
@@ -98,7 +98,7 @@ import Testing
         #expect(waited < .milliseconds(500))
     }
 
-    @Test("H1: an allocation that waits gets the slab that is freed meanwhile")
+    @Test("H1: a waiting allocation gets the slab that is freed")
     func waiting() throws {
         let arena = SecretArena(capacity: 4096)
         let holding = DispatchSemaphore(value: 0)
@@ -111,7 +111,7 @@ import Testing
             }
         }
         holding.wait()
-        // A thread of its own: the global queue may be busy with other tests for longer than the allocation waits.
+        // A separate thread: other tests may occupy the global queue for longer than the allocation waits.
         let timer = Background {
             usleep(200_000)
             release.signal()
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("H1: pieces of messages that are kept do not cut the room for contents into pieces")
+    @Test("H1: retained chunks of messages do not fragment the space for secrets")
     func shortRunsLieApart() throws {
         let arena = SecretArena(capacity: 1 << 20)
         let long = try SecretBytes(count: 512 << 10, in: arena)
@@ -144,7 +144,7 @@ import Testing
         #expect(longer.count + piece.count <= arena.bytesInUse)
     }
 
-    /// Holds `left` secrets at once, by recursion: noncopyable values do not go into arrays.
+    /// Holds `left` secrets at the same time, by recursion, because arrays cannot contain noncopyable values.
     private func fill(_ arena: SecretArena, upTo left: Int, each count: Int) throws {
         guard left > 0 else {
             #expect(arena.capacity - arena.bytesInUse < max(32, count))
@@ -155,7 +155,7 @@ import Testing
         #expect(held.count == count)
     }
 
-    @Test("H1: threads that take and give back at random never share a slab")
+    @Test("H1: threads that allocate and free at random never share a slab")
     func stress() {
         let arena = SecretArena(capacity: 1 << 18)
         let failures = Atomic<Int>(0)

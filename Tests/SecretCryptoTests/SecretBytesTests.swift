@@ -76,7 +76,7 @@ import Testing
                 let got = try SecretBytes.read(from: reading, limit: limit, in: arena)
                 #expect(plain(got) == bytes)
             }
-            // What is refused is left in the pipe: take it, so that the writer is not left waiting.
+            // Refused bytes stay in the pipe. Reading them unblocks the writer.
             var rest = [UInt8](repeating: 0, count: 1 << 17)
             while read(reading, &rest, rest.count) > 0 {}
             #expect(refusal == (isEnough ? nil : .invalidParameter))
@@ -117,7 +117,7 @@ import Testing
         let held = try SecretBytes(copying: Array(text.utf8).rawSpan)
         let found = held.isPrintableText
         #expect(found == isText)
-        // The same with a byte that is no UTF-8.
+        // The same bytes with one that is not UTF-8.
         let broken = try SecretBytes(copying: (Array(text.utf8) + [0xFF]).rawSpan)
         let isBrokenText = broken.isPrintableText
         #expect(!isBrokenText)

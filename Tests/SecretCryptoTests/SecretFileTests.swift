@@ -2,7 +2,7 @@ import Glibc
 import SecretCrypto
 import Testing
 
-/// L5: key files, read whole and never waited for.
+/// L5: key files are read completely, without blocking.
 @Suite struct SecretFileTests {
     private func withDirectory<T>(_ body: (String) throws -> T) throws -> T {
         var template = Array("/tmp/secret-file-XXXXXX".utf8CString)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("L4: the owner, the group and others count; root and the user of the process are no others")
+    @Test("L4: the owner, the group and others are checked; root and the user of the process are trusted")
     func others() {
         for owner in [0, 1000] as [UInt32] {
             for (mode, write, read, isPrivate) in [

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Bytes in spans")
 struct SpanTests {
-    @Test("a part is found wherever it lies, at both ends too, and only whole")
+    @Test("a subsequence is found at any position, including both ends, and only completely")
     func contains() {
         let bytes: [UInt8] = [1, 1, 2, 3]
         for part: [UInt8] in [[], [1], [3], [1, 2], [1, 1, 2, 3], [2, 3]] {

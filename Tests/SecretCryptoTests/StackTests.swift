@@ -3,12 +3,12 @@ import Glibc
 import SecretCrypto
 import Testing
 
-/// What calculations leave on the stack of their thread, which runs on memory of the test's own.
+/// The data that calculations leave on their thread's stack, which is memory of the test.
 @Suite struct StackTests {
     private static let size = 1 << 20
     private static let key = hex("00f1e2d3c4b5a69788796a5b4c3d2e1f0112233445566778899aabbccddeef00")
 
-    /// Whether the key lies on the stack of a thread that has run `body`.
+    /// Returns whether the stack of a thread contains the key after it has run `body`.
     private static func leavesKey(_ body: @escaping @Sendable (borrowing SecretBytes) -> Void) throws -> Bool {
         let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         let start = try #require(memory == MAP_FAILED ? nil : memory)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test("H2: keyed hashes and key exchange leave no key on the stack") func keys() throws {
-        // A copy on purpose: the search finds what is there.
+        // An intended copy, to show that the search can find the key.
         #expect(
             try Self.leavesKey { key in
                 withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { copy in

@@ -33,7 +33,7 @@ extension SeededGenerator {
     }
 }
 
-/// Runs `body` on a thread of its own and tells when it is over.
+/// Runs `body` on a separate thread and signals its end.
 struct Background {
     private let group = DispatchGroup()
 

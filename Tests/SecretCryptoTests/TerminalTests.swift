@@ -4,7 +4,7 @@ import SecretCrypto
 import Synchronization
 import Testing
 
-/// Each in a process of its own: signal handlers belong to the process.
+/// Each test runs in a separate process, because signal handlers belong to the process.
 @Suite struct TerminalTests {
     @Test("The terminal shows the prompt and no passphrase, and echoes again afterwards")
     func echo() async {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("After a stop the question is asked again, without echo, and what was typed before the stop is gone")
+    @Test("After a stop the prompt is repeated without echo, and input from before the stop is discarded")
     func stopped() async {
         await #expect(processExitsWith: .exitCode(0)) {
             guard let terminal = Pseudoterminal() else { exit(1) }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A signal that ends the program does so, with the terminal put right", arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test("A signal that ends the program restores the terminal first", arguments: [SIGINT, SIGTERM, SIGHUP])
     func fatalSignal(number: Int32) async throws {
         let terminal = try #require(Pseudoterminal())
         let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)
@@ -106,7 +106,7 @@ import Testing
                 let other = open(path, O_RDWR | O_NOCTTY)
                 var settings = termios()
                 repeat { usleep(1000) } while tcgetattr(other, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
-                // Prompted once the settings are made: a little later the question waits.
+                // The prompt appears after the settings are made; slightly later the program waits for input.
                 usleep(20_000)
                 kill(getpid(), number)
             }

@@ -5,12 +5,12 @@ import Glibc
 import SecretCrypto
 import Testing
 
-/// What is left in memory that was given back: by the allocator of the program, which the tests have too, and by Argon2id.
+/// The contents of freed memory: by the program's allocator, which the tests are linked with too, and by Argon2id.
 @Suite struct WipingTests {
     private static let salt = Array("somesaltsomesalt".utf8)
     private static let cost = Argon2id.Cost(passes: 2, memory: 4 << 20)
 
-    /// The bytes that are not zero of the mapping that `body` makes and gives back; nil if it made none.
+    /// Returns the number of nonzero bytes in the mapping that `body` creates and unmaps; nil if it creates none.
     private static func left(by body: () throws -> Void) rethrows -> Int? {
         memory_probe_begin(Int(cost.memory))
         try body()
@@ -39,14 +39,14 @@ import Testing
         #expect(memory_left_by_realloc(sizes.from, sizes.to) == 0)
     }
 
-    @Test("H1: a mapping is wiped before it is gone, if its thread asks for it") func unmapping() {
+    @Test("H1: a mapping is wiped before it is unmapped, if its thread requests it") func unmapping() {
         #expect(Self.left { Self.useMapping() } == Int(Self.cost.memory), "nothing is left: this test shows nothing")
         wiping_malloc_set_unmap(1)
         defer { wiping_malloc_set_unmap(0) }
         #expect(Self.left { Self.useMapping() } == 0)
     }
 
-    @Test("H1: the memory of Argon2id is wiped before it is given back") func argon2id() throws {
+    @Test("H1: the memory of Argon2id is wiped before it is freed") func argon2id() throws {
         let passphrase = try secret(Array("correct horse".utf8))
         // Libsodium alone leaves it as it is.
         let untouched = Self.left {

@@ -27,7 +27,7 @@ struct AccessControlTests {
         #expect(status(kSecAttrAccessibleWhenUnlocked, flags) == errSecParam)
     }
 
-    @Test("8.6/67: what is no protection")
+    @Test("8.6/67: an unknown protection class")
     func protections() {
         #expect(status("" as CFString, []) == errSecParam)
         #expect(status("ak " as CFString, []) == errSecParam)
@@ -90,7 +90,7 @@ struct AccessControlTests {
         #expect(CFEqual(one, same) && !one.isEqual("x"))
     }
 
-    @Test("8.6/69: constraints and a synchronizable item, and another class beside it", .memoryKeychain)
+    @Test("8.6/69: constraints and a synchronizable item, and an additional kSecAttrAccessible", .memoryKeychain)
     func inItems() throws {
         let control = try #require(
             SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil))

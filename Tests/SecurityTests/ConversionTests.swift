@@ -67,7 +67,7 @@ struct ConversionTests {
         #expect(text.terms == ["v_Data": .object] && text.data == nil)
     }
 
-    @Test("a key that is no string")
+    @Test("a key that is not a string")
     func keys() {
         #expect(throws: ItemDictionary.Failure.self) { try ItemDictionary([1: 2] as CFDictionary) }
         #expect(SecItemDelete([NSNull(): "genp"] as CFDictionary) == errSecParam)

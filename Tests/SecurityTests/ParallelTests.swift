@@ -2,7 +2,7 @@ import Security
 import SecurityTesting
 import Testing
 
-@Suite("many callers at once, reference 8.5", .memoryKeychain)
+@Suite("many concurrent callers, reference 8.5", .memoryKeychain)
 struct ParallelTests {
     private static func key(_ number: Int) -> [String: Any] {
         [
@@ -31,7 +31,7 @@ struct ParallelTests {
             && SecItemCopyMatching(key as CFDictionary, nil) == errSecItemNotFound
     }
 
-    @Test("8.5/66: each on an item of its own")
+    @Test("8.5/66: each caller with a separate item")
     func lives() async {
         let succeeded = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<64 { group.addTask { Self.life(of: number) } }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Security
 
-@Suite("what is asked, and what becomes of the answer")
+@Suite("the requests of calls, and their results")
 struct RequestTests {
-    /// Keeps what it is asked, and answers one entry.
+    /// A transport that records the request and responds with one entry.
     private final class Recorder: KeychainTransport {
         let entry: PropertyList
         private let state = Mutex<(request: ItemRequest?, secret: [UInt8])>((nil, []))
@@ -46,7 +46,7 @@ struct RequestTests {
         }
     }
 
-    @Test("an addition without a place for its result asks for none: no secret comes back for nothing")
+    @Test("an addition without a place for its result requests none, so that no secret is returned needlessly")
     func additionWithoutPointer() {
         let recorder = Recorder()
         let item =
@@ -60,7 +60,7 @@ struct RequestTests {
         #expect(recorder.secret == [1, 2])
     }
 
-    @Test("a search, and what is to be changed or deleted, hold no secret")
+    @Test("a search, and the query of a change or deletion, contain no secret")
     func noSecret() {
         let recorder = Recorder()
         let query = [kSecClass: "genp", kSecValueData: Data([1, 2])] as [CFString: Any] as CFDictionary
@@ -74,7 +74,7 @@ struct RequestTests {
         #expect(recorder.request?.operation == .delete && recorder.secret == [])
     }
 
-    @Test("a boolean among the attributes is a number, whatever answers")
+    @Test("a boolean among the attributes is a number, from every transport")
     func booleans() throws {
         let recorder = Recorder(.dictionary(["sync": .boolean(true), "odd": .null, "list": .array([.real(1.5)])]))
         var result: CFTypeRef?

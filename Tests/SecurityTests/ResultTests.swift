@@ -32,7 +32,7 @@ struct ResultTests {
         #expect(CFGetTypeID(flag) == CFNumberGetTypeID(), "a number, no boolean")
     }
 
-    @Test("nothing asked for, nothing found and failures leave nil, not what was there")
+    @Test("without a request for a result, without a match and after failures the pointer holds nil")
     func stalePointer() {
         var result: CFTypeRef? = stale
         #expect(SecItemCopyMatching(item as CFDictionary, &result) == errSecSuccess)
@@ -67,7 +67,7 @@ struct ResultTests {
         #expect(result == nil)
     }
 
-    @Test("an array of nothing is no array")
+    @Test("an empty array is returned as nil")
     func emptyList() {
         SecItemAdd(with([kSecAttrAccount: "empty"]), nil)
         var result: CFTypeRef? = stale
