@@ -5,7 +5,7 @@ import Testing
 @testable import KeychainStorage
 
 @Suite struct BusyStoreTests {
-    @Test("S4, F4: a store that many write and read at once is sound, and says so")
+    @Test("S4, F4: a check of a store with concurrent writers and readers reports it as consistent")
     func consistent() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)

@@ -4,7 +4,7 @@ import SecretCrypto
 @testable import Keychain
 @testable import KeychainStorage
 
-/// The fixture after changes of every kind of row: what lies in a file, and what is true in it.
+/// The fixture after changes of every kind of row, with its expected contents.
 struct ChangedFixture {
     let bytes: Data
     let truth: FixtureContents
@@ -60,7 +60,7 @@ struct ChangedFixture {
         _ = try keychain.addSlot(UnlockSecret(keyFile: SecretBytes(randomCount: 64)), authorizedBy: root)
     }
 
-    /// The number in the header; nil of one that does not open.
+    /// Returns the commit number in the header; nil if the header does not open.
     static func commit(of fixture: StoreFixture) throws -> Int64 {
         let keychain = try fixture.opened()
         defer { keychain.store.close() }

@@ -5,7 +5,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// What `check` says is hurt: by name where that can still be told.
+/// The damage that `check` reports, by name if the name is known.
 @Suite("S4: what check names")
 struct CheckNamesTests {
     private func report(_ sql: String) throws -> CheckReport {
@@ -23,7 +23,7 @@ struct CheckNamesTests {
         return try queue.read { try Int64.fetchAll($0, sql: sql) }
     }
 
-    @Test("an item whose contents are hurt is named, one whose metadata are hurt by its directory")
+    @Test("an item with a damaged secret is reported by name, one with damaged metadata by its directory")
     func items() throws {
         let paths = try StoreFixture.paths.get()
         let own = try FixtureContents.complete.get().items
@@ -39,7 +39,7 @@ struct CheckNamesTests {
         }
     }
 
-    @Test("a directory whose name is lost is told by what it lies in")
+    @Test("a directory whose name is lost is reported by its container")
     func directories() throws {
         let found = try report("UPDATE directory SET name = zeroblob(length(name)) WHERE id = 101")
         #expect(
@@ -50,7 +50,7 @@ struct CheckNamesTests {
     }
 
     @Test(
-        "rows of keys are told by what they are",
+        "rows of keys are reported by their kind",
         arguments: [
             ("UPDATE slot SET user_key_seal = X'00' WHERE id = (SELECT max(id) FROM slot)", [1, 0, 0, 0]),
             ("INSERT INTO device VALUES (9, X'01')", [0, 1, 0, 0]),
@@ -68,7 +68,7 @@ struct CheckNamesTests {
         #expect(!report.isConsistent)
     }
 
-    @Test("a file with a page that does not read is checked to the end, and what cannot be listed is told")
+    @Test("a file with an unreadable page is checked completely, and rows that cannot be listed are reported")
     func pages() throws {
         let complete = try StoreFixture.bytes.get()
         let size = 4096

@@ -113,7 +113,7 @@ struct CompactionTests {
         try expectComplete()
     }
 
-    @Test("a read-only store is closed and stays as it is")
+    @Test("a read-only store is closed and not modified")
     func readOnly() throws {
         try sparse().close()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.keychain))
@@ -123,7 +123,7 @@ struct CompactionTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.keychain)) == bytes)
     }
 
-    @Test("a file that was opened through a symbolic link is compacted in its place")
+    @Test("a file opened through a symbolic link is compacted at its own path")
     func symbolicLink() throws {
         try sparse().close()
         try FileManager.default.createSymbolicLink(atPath: scratch["link"], withDestinationPath: scratch.keychain)
@@ -194,7 +194,7 @@ struct CompactionTests {
         try bytes.write(to: URL(fileURLWithPath: scratch.keychain))
     }
 
-    @Test("a disk without room for the copy leaves the old file, complete")
+    @Test("a disk without space for the copy leaves the old file, complete")
     func fullDisk() throws {
         let disk = try SmallFileSystem(kilobytes: 20_000)
         let path = disk.path + "/login.keychain"

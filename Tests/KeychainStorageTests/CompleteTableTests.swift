@@ -6,7 +6,7 @@ import Testing
 
 @Suite("S7: all items of a store, for every store")
 struct CompleteTableTests {
-    @Test("whatever their directory, in the order of ids, in pages", arguments: StoreKind.allCases)
+    @Test("rows are returned from all directories, in the order of IDs, in pages", arguments: StoreKind.allCases)
     func pages(_ kind: StoreKind) throws {
         let (store, keep) = try kind.make()
         defer { store.close() }

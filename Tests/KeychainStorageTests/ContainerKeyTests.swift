@@ -5,7 +5,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// What is remembered of containers, whose services have tags that are made of their keys.
+/// The cache of containers, whose keys determine the tags of their services.
 @Suite struct ContainerKeyTests {
     private static func key(_ group: String) -> ContainerKey {
         ContainerKey(itemClass: .genericPassword, accessGroup: Array(group.utf8))
@@ -37,7 +37,7 @@ import Testing
         #expect(try fixture.isConsistent)
     }
 
-    @Test("F4, T1: a search beside the renaming of its group leaves no former key behind")
+    @Test("F4, T1: a search concurrent with the renaming of its group leaves no former key in the cache")
     func readDuringWrite() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
@@ -64,7 +64,7 @@ import Testing
         try expect("new", of: container, in: fixture, "web")
     }
 
-    @Test("F4: a renaming that comes to nothing leaves no key behind that was never committed")
+    @Test("F4: a failed renaming leaves no uncommitted key in the cache")
     func undone() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)

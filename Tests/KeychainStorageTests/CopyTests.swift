@@ -41,7 +41,7 @@ struct CopyTests {
         try store.read { reader throws(KeychainFault) in try reader.secret(of: id) }
     }
 
-    @Test("S1: a copy holds every row, is a store of its own, and has no log beside it")
+    @Test("S1: a copy contains every row, is an independent store, and has no log next to it")
     func complete() throws {
         let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
@@ -58,7 +58,7 @@ struct CopyTests {
         }
     }
 
-    @Test("L4: a copy on a medium without permissions is made, though others may write to it")
+    @Test("L4: a copy to a medium without permissions succeeds, although other users may write to it")
     func withoutPermissions() throws {
         let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
@@ -71,7 +71,7 @@ struct CopyTests {
         #expect(try secret(RowID(rawValue: 1), in: copy) == mark(1, count: 600))
     }
 
-    @Test("S1, S8: nothing of a row that was deleted, from the store or from the copy, is in the copy")
+    @Test("S1, S8: a copy contains no part of a deleted row, deleted from the store or from the copy")
     func noLeftovers() throws {
         let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
@@ -83,7 +83,7 @@ struct CopyTests {
         }
         for id in 1...40 {
             let isDeleted = [3, 7, 9, 30, 40].contains(id)
-            // Short enough to lie within a page.
+            // Short enough to fit in one page.
             #expect(try contains(path, mark(Int64(id), count: 200)) == !isDeleted, "row \(id)")
         }
         #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 39)
@@ -92,12 +92,12 @@ struct CopyTests {
         #expect(try copy.read { reader throws(KeychainFault) in try reader.itemCount() } == 35)
     }
 
-    @Test("S1: a copy is of one moment, whatever is written meanwhile")
+    @Test("S1: a copy is a snapshot of one point in time, during concurrent writes")
     func atomicity() async throws {
         let scratch = try TemporaryDirectory()
         let store = try filled(scratch)
         defer { store.close() }
-        // Always written together, so no moment has one without the other.
+        // Always written together, so that no snapshot contains one without the other.
         let pair = [try Samples.item(100), try Samples.item(101)]
         try await withThrowingTaskGroup { group in
             group.addTask {
@@ -121,7 +121,7 @@ struct CopyTests {
         }
     }
 
-    @Test("S1: what is there is not overwritten, and an edit that fails is no copy")
+    @Test("S1: an existing file is not overwritten, and a failed edit leaves no copy")
     func refused() throws {
         let scratch = try TemporaryDirectory()
         let store = try filled(scratch)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Keychain
 
-/// `Tests/StoreFormat/bad-stores.json`: edits of the fixture, and what the independent reader finds in each. This program
-/// has to find the same.
-@Suite("S4, S6: stores that somebody has changed")
+/// `Tests/StoreFormat/bad-stores.json`: edits of the fixture, and the results of the independent reader for each. This
+/// program must return the same.
+@Suite("S4, S6: modified stores")
 struct CorruptStoreTests {
-    /// One edit, and what comes of it.
+    /// One edit, and its expected result.
     struct Edit: Decodable, Sendable, CustomTestStringConvertible {
         let name: String
         let sql: [String]
@@ -42,7 +42,7 @@ struct CorruptStoreTests {
         TestLane.isComplete ? edits : stride(from: first, to: edits.count, by: step).map { edits[$0] }
     }
 
-    @Test("there are edits, and the fixture itself is sound")
+    @Test("there are edits, and the fixture itself is consistent")
     func prepared() throws {
         #expect(Self.edits.count >= 200)
         let fixture = try StoreFixture()
@@ -69,7 +69,7 @@ struct CorruptStoreTests {
         let paths = try StoreFixture.paths.get()
         #expect(Set(report.damagedItems.map { paths[$0] ?? "row \($0)" }) == Set(edit.damagedItems))
         let directories = Set(report.damagedDirectories.map { paths[$0] ?? "row \($0)" })
-        // A reader that is unlocked does not look at Always names; `check` does.
+        // An unlocked reader does not check Always names; `check` does.
         if edit.name.hasPrefix("directory.always_") || edit.name == "sealed directory: another Always name" {
             #expect(directories == ["generic-passwords/classes"])
         } else {
@@ -78,7 +78,7 @@ struct CorruptStoreTests {
         #expect(report.rowFault?.name ?? "sound" == edit.rows)
     }
 
-    @Test("S4: a repair leaves a sound keychain, and every item that opened", arguments: repaired)
+    @Test("S4: a repair leaves a consistent keychain with every item that opened", arguments: repaired)
     func repair(_ edit: Edit) throws {
         let fixture = try StoreFixture()
         try fixture.execute(edit.sql)
@@ -91,7 +91,7 @@ struct CorruptStoreTests {
 
 /// A copy of the fixture of format 1, and its keys.
 struct StoreFixture {
-    /// How far a store could be opened.
+    /// The step at which opening a store failed.
     enum Failure: String, Error {
         case refused
         case unlockFails = "unlock-fails"
@@ -118,7 +118,7 @@ struct StoreFixture {
         return paths
     }
 
-    /// One derivation for all copies.
+    /// The root key, derived once for all copies.
     private static let root: Result<[UInt8], any Error> = Result {
         let fixture = try StoreFixture()
         let store = try SQLiteRecordStore.open(path: fixture.scratch.keychain, access: .readOnly)
@@ -137,7 +137,7 @@ struct StoreFixture {
             at: Self.source.appendingPathComponent("login.keychain"), to: URL(fileURLWithPath: scratch.keychain))
     }
 
-    /// Another file in the place of the fixture.
+    /// Creates a fixture from another file.
     init(bytes: Data) throws {
         scratch = try TemporaryDirectory()
         try bytes.write(to: URL(fileURLWithPath: scratch.keychain))
@@ -147,7 +147,7 @@ struct StoreFixture {
         try Data(contentsOf: source.appendingPathComponent("login.keychain"))
     }
 
-    /// The same keychain in another store, unlocked on the first device.
+    /// Opens the same keychain in another store, unlocked on the first device.
     func keychain(in store: any RecordStore) throws -> KeychainStore {
         try KeychainStore(store: store, keys: ring(in: store)) { KeychainDate(seconds: 0) }
     }
@@ -191,7 +191,7 @@ struct StoreFixture {
         return keychain
     }
 
-    /// The same for changes; the caller closes it.
+    /// Opens the store for changes. The caller closes it.
     func openedForChanges() throws -> KeychainStore {
         let device = try Data(contentsOf: Self.source.appendingPathComponent("device-1.key"))
         let store = try SQLiteRecordStore.open(path: scratch.keychain)

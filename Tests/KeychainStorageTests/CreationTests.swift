@@ -34,7 +34,7 @@ struct CreationTests {
         #expect(try scratch.entries == ["link", "login.keychain"])
     }
 
-    @Test("what takes the name meanwhile wins, and stays as it is")
+    @Test("a file created concurrently at the name wins and is not modified")
     func race() throws {
         let scratch = try TemporaryDirectory()
         let url = URL(fileURLWithPath: scratch.keychain)
@@ -80,7 +80,7 @@ struct CreationTests {
         #expect(try scratch.entries.isEmpty)
     }
 
-    @Test("the store that was filled goes on as the keychain")
+    @Test("the store that was filled continues as the keychain")
     func continuation() throws {
         let scratch = try TemporaryDirectory()
         let record = try Samples.store()
@@ -97,7 +97,7 @@ struct CreationTests {
         #expect(try again.read { reader throws(KeychainFault) in try reader.item(id: item.id) } == item)
     }
 
-    @Test("a path through a file is no place for a keychain")
+    @Test("a keychain cannot be created at a path through a file")
     func throughFile() throws {
         let scratch = try TemporaryDirectory()
         try Data().write(to: URL(fileURLWithPath: scratch["file"]))

@@ -8,7 +8,7 @@ import TestSupport
 final class DamageTrial {
     private typealias Name = IntactKeychain.Name
 
-    /// What was done to the file and then to the keychain.
+    /// The description of the damage and of the operations.
     private(set) var text: String
     private(set) var hasOpened = false
     private let scratch: TemporaryDirectory
@@ -16,7 +16,7 @@ final class DamageTrial {
     private let isRepaired: Bool
     private var directories: [RowID: String]
     private var items: [Name: (row: RowID, value: [UInt8])]
-    /// Items and directories whose own rows the damage has hit: of these nothing is asked but that they are never read otherwise.
+    /// Items and directories whose own rows are damaged. They may be unreadable, but must never have another value.
     private var lost: Set<RowID> = []
     private var complaints: [String] = []
 
@@ -35,7 +35,7 @@ final class DamageTrial {
         self.text = text.joined(separator: "; ")
     }
 
-    /// What must not have been seen, in words; empty if all is well.
+    /// Runs the trial. Returns descriptions of wrong results; empty without any.
     func run(_ generator: inout SeededGenerator) async throws -> [String] {
         guard let fixture = try? SQLiteKeychainFixture(opening: scratch.keychain, directory: mail) else { return [] }
         defer { fixture.close() }
@@ -126,7 +126,7 @@ final class DamageTrial {
         }
     }
 
-    /// What it finds is judged elsewhere: here it has read every page, the damaged ones too, before the next step.
+    /// Other tests judge its result; here it reads every page, including damaged ones, before the next step.
     private func check(_ fixture: SQLiteKeychainFixture) {
         _ = attempt("check") { (try fixture.store.verifyStructure(), try fixture.keychain.check()) }
     }

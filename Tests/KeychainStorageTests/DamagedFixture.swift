@@ -7,14 +7,14 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// What the fixture of format 1 holds, row by row: what nobody may ever read otherwise.
+/// The contents of the fixture of format 1, row by row. No other value may ever be read.
 struct FixtureContents: Sendable {
     struct Value: Hashable, Sendable {
         let item: Item
         let contents: [UInt8]?
     }
 
-    /// Of this device; another one's items open nowhere.
+    /// The items of this device; another device's items cannot be opened.
     let items: [RowID: Value]
     let directories: [RowID: Directory]
 
@@ -41,7 +41,7 @@ struct FixtureContents: Sendable {
         (self.items, self.directories) = (items, directories)
     }
 
-    /// Nil for what does not open; what else goes wrong is thrown.
+    /// Returns the value of an item, or nil if it does not open. Throws all other errors.
     static func value(_ id: RowID, _ keychain: KeychainStore) throws -> Value? {
         try readable {
             guard let found = try keychain.itemWithSecret(id: id) else { return nil }
@@ -70,7 +70,7 @@ extension SealedSecret {
     }
 }
 
-/// A fixture that somebody has changed: what is read of it, what `check` says, what a repair saves.
+/// A modified fixture: the values read, the result of `check`, and the values saved by a repair.
 struct DamagedFixture {
     let fixture: StoreFixture
     let truth: FixtureContents
@@ -84,12 +84,13 @@ struct DamagedFixture {
         isOwnTruth = truth != nil
     }
 
-    /// What does not hold, in words; empty if all does.
+    /// Returns descriptions of wrong results; empty without any.
     ///
     /// - Parameters:
-    ///   - hurt: items that may be gone; nil if that is not known: then what opens before the repair has to be there after.
-    ///   - hurtsKeys: whether rows of keys may be gone: with them what they open is, and that is nobody's fault.
-    ///   - older: values that are as true as the newest, because they were put back on purpose.
+    ///   - hurt: The items that may be missing; nil if that is unknown: then items that open before the repair must
+    ///     exist after it.
+    ///   - hurtsKeys: Whether rows of keys may be missing, and with them the items that they open.
+    ///   - older: Values that are as valid as the newest, because the test restored them.
     func complaints(
         hurt: Set<RowID>?, hurtsKeys: Bool = false, older: [RowID: FixtureContents.Value] = [:]
     ) throws -> [String] {
@@ -98,7 +99,7 @@ struct DamagedFixture {
         do {
             keychain = try fixture.opened()
         } catch is StoreFixture.Failure {
-            // Without its keys nothing of it can be saved.
+            // Without keys no item of it can be saved.
             return try repair(nil, kept: kept ?? [], older)
         }
         defer { keychain.store.close() }
@@ -123,7 +124,7 @@ struct DamagedFixture {
         for (id, directory) in truth.directories {
             let listed = try FixtureContents.readable { try keychain.items(in: id, after: .none, limit: 1000) } ?? []
             for case .available(let item) in listed where item != truth.items[item.id]?.item {
-                // Metadata that open beside contents that do not.
+                // Metadata that opens while the secret does not.
                 if truth.items[item.id] == nil, isOwnTruth { continue }
                 if item != older[item.id]?.item { complaints.append("a listing has another item \(item.id.rawValue)") }
             }
@@ -145,7 +146,7 @@ struct DamagedFixture {
         return readable
     }
 
-    /// A keychain that is said to be sound is whole.
+    /// A keychain that is reported as consistent must be complete.
     private func check(_ keychain: KeychainStore, _ readable: [RowID]) throws -> [String] {
         let report = try FixtureContents.readable { try keychain.check() }
         guard let report, report.isConsistent else { return [] }
@@ -170,7 +171,7 @@ struct DamagedFixture {
             let repair = KeychainRepair(of: source, keys: keys)
             try repair.write(repair.findings(file: .sample, now: .sample), to: repaired)
         } catch KeychainFault.decode, KeychainFault.authFailed, KeychainFault.unacceptableCost {
-            // What belongs to the keychain as a whole is hurt.
+            // A row that belongs to the complete keychain is damaged.
             return keychain == nil ? [] : ["what opens cannot be repaired"]
         }
         let copy = try fixture.keychain(in: repaired)
@@ -200,7 +201,7 @@ struct DamagedFixture {
         return try SQLiteRecordStore.salvage(fileAt: source, to: path)
     }
 
-    /// Whether a directory is listed, and those that it lies in.
+    /// Returns whether a directory and its parents are listed.
     private func isReachable(_ id: RowID, _ keychain: KeychainStore) throws -> Bool {
         var id = id
         while id != .none {

@@ -6,7 +6,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// Rows that are not of the form of one, as somebody leaves them who writes to the file.
+/// Malformed rows, as another program could write them to the file.
 @Suite("damaged rows")
 struct DamagedRowTests {
     private func keychain(in scratch: TemporaryDirectory) throws {
@@ -73,10 +73,10 @@ struct DamagedRowTests {
     }
 }
 
-/// What becomes of new values where the keys for them are damaged.
+/// Additions while the keys for them are damaged.
 @Suite("S4, L1: damaged rows of class keys")
 struct DamagedClassKeyTests {
-    /// What is done to the record that the placeholder selects.
+    /// The edits of the record that the placeholder selects.
     static let edits = [
         "DELETE FROM class_key WHERE ROW", "UPDATE class_key SET purpose = 99 WHERE ROW",
         "UPDATE class_key SET generation = generation + 1 WHERE ROW",
@@ -151,7 +151,7 @@ struct DamagedClassKeyTests {
         #expect(!opened.ring.isForeign(.whenUnlockedThisDeviceOnly, generation: 2))
     }
 
-    @Test("before the first unlock a class that the lock state forbids is ENOKEY, also if its keys are gone")
+    @Test("before the first unlock an unavailable class is ENOKEY, even if its keys are missing")
     func beforeFirstUnlock() throws {
         let scratch = try TemporaryDirectory()
         try SQLiteKeychainFixture(creating: scratch.keychain).close()

@@ -10,7 +10,7 @@ struct DurabilityTests {
         try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data(bytes)) != nil
     }
 
-    @Test("F1, S1: what was committed survives the end of the process; the rest of it never existed")
+    @Test("F1, S1: committed data survives the end of the process; uncommitted data does not exist")
     func crash() throws {
         let scratch = try TemporaryDirectory()
         let record = try Samples.store()
@@ -24,7 +24,7 @@ struct DurabilityTests {
         try store.write { writer throws(KeychainFault) in try writer.put(items[0], secret: [1]) }
         try store.write { writer throws(KeychainFault) in
             try writer.put(items[1], secret: Array(repeating: 2, count: 1 << 20))
-            // What a crash at this moment leaves behind.
+            // The files that a crash would leave at this time.
             #expect(throws: Never.self) {
                 for suffix in ["", "-wal"] {
                     try FileManager.default.copyItem(atPath: scratch.keychain + suffix, toPath: copy + suffix)
@@ -43,7 +43,7 @@ struct DurabilityTests {
         #expect(try recovered.verifyStructure() == 0)
     }
 
-    @Test("F9: a full disk is said so, loses nothing, and writing goes on when there is room again")
+    @Test("F9: a full disk is reported and loses no data, and writing continues when there is space again")
     func diskFull() throws {
         let disk = try SmallFileSystem(kilobytes: 1024)
         let path = disk.path + "/login.keychain"
@@ -70,7 +70,7 @@ struct DurabilityTests {
         again.close()
     }
 
-    @Test("F9: after a statement that found the disk full, a body that goes on changes nothing")
+    @Test("F9: after a statement that found the disk full, a body that continues changes nothing")
     func diskFullSwallowed() throws {
         let disk = try SmallFileSystem(kilobytes: 1024)
         let store = try SQLiteRecordStore.create(at: disk.path + "/login.keychain") { $0 }
@@ -91,7 +91,7 @@ struct DurabilityTests {
         store.close()
     }
 
-    @Test("F9: creating on a full disk says so and leaves nothing")
+    @Test("F9: creation on a full disk reports it and leaves no file")
     func creatingOnFullDisk() throws {
         let disk = try SmallFileSystem(kilobytes: 64)
         let filler = URL(fileURLWithPath: disk.path + "/filler")
@@ -126,7 +126,7 @@ struct DurabilityTests {
         store.close()
     }
 
-    @Test("S8: what was deleted is in neither file after a checkpoint")
+    @Test("S8: after a checkpoint neither file contains deleted data")
     func secureDeletion() throws {
         let scratch = try TemporaryDirectory()
         let store = try SQLiteRecordStore.create(at: scratch.keychain) { $0 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import KeychainStorage
 
-/// A small keychain with one byte of its file changed, or with pages swapped, or cut off.
-@Suite("S4: bytes of the file that somebody has changed")
+/// A small keychain with one changed byte in its file, or with swapped, duplicated or truncated pages.
+@Suite("S4: changed bytes of the file")
 struct EveryByteTests {
     private static let pageSize = 4096
 
@@ -14,7 +14,8 @@ struct EveryByteTests {
 
     init() throws { small = try SmallFixture.made.get() }
 
-    /// The file with pages changed: items that lie in them may be hurt, and where keys lie in them those that they open.
+    /// Checks the file with changed pages: items in them may be damaged, and for pages with keys the items that those
+    /// open.
     private func complaints(_ bytes: Data, pages: Set<Int>) throws -> [String] {
         let hurt = small.places.filter { !$0.value.isDisjoint(with: pages) }.keys
         return try DamagedFixture(try StoreFixture(bytes: bytes), truth: small.truth)
@@ -22,13 +23,13 @@ struct EveryByteTests {
     }
 
     /// Two halves, side by side.
-    @Test("S4: no flipped byte yields a wrong value; what is sound is saved", arguments: [0, 1])
+    @Test("S4: no flipped byte yields a wrong value; the intact items are saved", arguments: [0, 1])
     func flips(half: Int) throws {
         let length = ProofLength(cases: 40)
         let count = small.bytes.count
         var cases = 0
         for (number, byte) in length.spread(count, rounds: 8).enumerated() where byte % 2 == half {
-            // A long run sees every byte, however long that takes.
+            // A long run covers every byte, for any duration.
             if length.isOver(after: cases), !length.isLong || number >= count { break }
             // Free space is not used: what is zero stays out of the short run.
             if !length.isLong, small.bytes[byte] == 0 { continue }
@@ -46,7 +47,7 @@ struct EveryByteTests {
         #expect(found == [], "KEYCHAINFS_PROOF_SEED=\(byte): bit \(bit)")
     }
 
-    @Test("S4: every bit of where rows begin, which says what they consist of") func heads() throws {
+    @Test("S4: every bit at the beginnings of rows, which describe their columns") func heads() throws {
         let length = ProofLength(cases: 40)
         let places = cells().flatMap { cell in (cell..<cell + 24).flatMap { byte in (0..<8).map { (byte, $0) } } }
         var cases = 0
@@ -60,7 +61,7 @@ struct EveryByteTests {
         length.report("heads", cases: cases)
     }
 
-    @Test("S4: what reads in spite of a flipped bit is there after the repair")
+    @Test("S4: a row that is readable despite a flipped bit exists after the repair")
     func readable() throws {
         var cases = 0
         for (number, (byte, bit)) in places().enumerated() where number.isMultiple(of: 3) {
@@ -73,8 +74,8 @@ struct EveryByteTests {
         #expect(cases > 10)
     }
 
-    /// Of rows of items: the types of their columns of bytes, which one bit makes text of, and the lengths and the numbers of
-    /// the rows.
+    /// Returns places in rows of items: the types of their BLOB columns, which one bit changes to text, and the lengths
+    /// and numbers of the rows.
     private func places() -> [(byte: Int, bit: UInt8)] {
         var places: [(byte: Int, bit: UInt8)] = []
         for page in small.itemPages {
@@ -88,7 +89,7 @@ struct EveryByteTests {
         return places
     }
 
-    @Test("S4: a number 0 of which one bit has made bytes without length reads as 0, and is there after the repair")
+    @Test("S4: a number 0 that one bit turned into an empty BLOB reads as 0, and exists after the repair")
     func zeros() throws {
         var cases = 0
         for byte in cells().flatMap({ $0 + 2..<$0 + 16 }) where small.bytes[byte] == 8 {
@@ -98,8 +99,8 @@ struct EveryByteTests {
         #expect(cases > 10)
     }
 
-    /// One bit makes a second row for the same purpose of a row of a class key.
-    @Test("S4: of two rows of class keys for one purpose the one that opens is there after the repair")
+    /// One changed bit creates a second row for the same purpose from a row of a class key.
+    @Test("S4: of two rows of class keys for one purpose, the one that opens exists after the repair")
     func twins() throws {
         var cases = 0
         for header in keyHeaders(hasNumbers: false) {
@@ -112,7 +113,7 @@ struct EveryByteTests {
         #expect(cases > 10)
     }
 
-    @Test("S4: a slot that SQLite reads in spite of a changed number or type of columns is there after the repair")
+    @Test("S4: a slot that SQLite reads despite a changed number or type of columns exists after the repair")
     func slots() throws {
         var cases = 0
         // The longest of the rows of keys.
@@ -130,8 +131,8 @@ struct EveryByteTests {
         TestLane.isComplete ? Array(0..<8) : Array(stride(from: byte % 3, to: 8, by: 3))
     }
 
-    /// Where the headers of rows of keys begin, the first byte of which says how long they are: of tables whose rows have
-    /// numbers, or of the others (sqlite.org/fileformat2.html).
+    /// Returns the beginnings of the headers of rows of keys, whose first byte is their length: of tables with row IDs,
+    /// or of the others (sqlite.org/fileformat2.html).
     private func keyHeaders(hasNumbers: Bool) -> [Int] {
         let leaf: UInt8 = hasNumbers ? 13 : 10
         return cells(of: small.keyPages.filter { small.bytes[$0 * Self.pageSize] == leaf }).map { cell in
@@ -140,7 +141,7 @@ struct EveryByteTests {
         }
     }
 
-    /// Where the rows of items and keys begin.
+    /// Returns the beginnings of the rows of items and keys.
     private func cells() -> [Int] { cells(of: small.itemPages.union(small.keyPages)) }
 
     private func cells(of pages: Set<Int>) -> [Int] {
@@ -150,10 +151,10 @@ struct EveryByteTests {
         }
     }
 
-    /// Of two bytes, the first one counting more.
+    /// Returns a big-endian number of two bytes.
     private func number(at byte: Int) -> Int { Int(small.bytes[byte]) << 8 | Int(small.bytes[byte + 1]) }
 
-    @Test("S4: pages that are swapped, doubled or cut off")
+    @Test("S4: pages that are swapped, duplicated or truncated")
     func pages() throws {
         let length = ProofLength(cases: 40)
         let count = small.bytes.count / Self.pageSize

@@ -8,14 +8,14 @@ import Testing
 @testable import KeychainStorage
 
 /// The fixture with rows removed, swapped, mixed, and put back from an older copy.
-@Suite("S2, S4: rows that somebody has removed, swapped or put back")
+@Suite("S2, S4: rows that were removed, swapped or restored by another program")
 struct EveryRowTests {
     private static let tables = ["item", "directory", "secret", "class_key", "slot", "device"]
 
     private struct Edit {
         let name: String
         let sql: [String]
-        /// Items that may be gone; nil: as many as the keys that are gone seal.
+        /// The items that may be missing; nil: as many as the missing keys seal.
         let hurt: Set<RowID>?
     }
 
@@ -46,7 +46,7 @@ struct EveryRowTests {
         length.report(what, cases: cases)
     }
 
-    @Test("S4: each row of each table removed: only what it held is gone")
+    @Test("S4: with each row of each table removed, only its contents are missing")
     func removed() throws {
         var edits: [Edit] = []
         for id in try Self.ids("SELECT id FROM item") {
@@ -79,7 +79,7 @@ struct EveryRowTests {
             let columns = try Self.columns(table).filter { $0 != key }
             for a in ids {
                 for b in ids where a < b {
-                    // Of directories the items go on; the swapped rows are made anew or found in lost+found.
+                    // The items of swapped directories stay; the swapped rows are created again or found in lost+found.
                     let hurt = table == "directory" ? [] : [RowID(rawValue: a), RowID(rawValue: b)] as Set
                     for column in [nil] + columns.map(Optional.some) {
                         let name = "\(table) \(a) and \(b), \(column ?? "numbers")"
@@ -112,7 +112,7 @@ struct EveryRowTests {
         ]
     }
 
-    @Test("S4: each column of each row of items and directories changed: only that row is hurt")
+    @Test("S4: with each column of each row of items and directories changed, only that row is damaged")
     func changed() throws {
         var edits: [Edit] = []
         for (table, key) in [("item", "id"), ("directory", "id"), ("secret", "item")] {

@@ -109,7 +109,7 @@ import Testing
         fixture.close()
     }
 
-    @Test("S2: a write to the log is found by the next look; one that changes its size also by the next commit")
+    @Test("S2: the next check finds a write to the log; the next commit, too, finds one that changes its size")
     func writeAheadLog() throws {
         let end = try #require(try scratch.size(of: "login.keychain-wal"))
         let frame = try bytes(log, at: 32, count: 24)
@@ -120,14 +120,14 @@ import Testing
             #expect(try isFoundByLooking())
             #expect(try !isFoundByLooking())
         }
-        // What was looked at is compared by the next commit, too.
+        // The next commit compares the state that this check has recorded, too.
         waitForClock()
         try write(log, at: 32, frame)
         #expect(try isFoundByCommit())
         try write(log, at: Int64(end) + 100_000, [0])
         #expect(try isFoundByCommit())
-        // Immediately after a commit the file's time may be one before the commit: then only the size shows the write. The log
-        // has room for further commits, and to ask for its size would make its time exact.
+        // Immediately after a commit the file's time may be older than the commit, so that only the size shows the
+        // write. The log has preallocated space for further commits, and a query of its size would make its time exact.
         try fixture.add("size", [1])
         try write(log, at: 8 << 20, [0])
         #expect(try isFoundByLooking())
@@ -141,7 +141,7 @@ import Testing
 
     /// As root, SQLite sets the owner of the log when another connection opens it.
     @Test(
-        "S2: opening the connection for reads beside a transaction is no change by another program",
+        "S2: opening the read connection during a transaction does not count as a change by another program",
         arguments: [true, false])
     func secondConnection(isLookedAt: Bool) throws {
         if isLookedAt { #expect(try !isFoundByLooking()) }
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(
-        "S2: a new owner of the log while a connection opens is no change, and hides none before or meanwhile",
+        "S2: a new owner of the log while a connection opens is not a change, and hides no earlier or concurrent one",
         arguments: [true, false])
     func owner(isLookedAt: Bool) throws {
         fixture.close()
@@ -178,7 +178,7 @@ import Testing
         #expect(try isChanged(setOwner, whileOpening: setOwner))
     }
 
-    @Test("S2: a copy in place of the keychain is no change of it")
+    @Test("S2: a copy that replaces the keychain does not count as a change of it")
     func replaced() throws {
         let copy = scratch.keychain + ".copy"
         try FileManager.default.copyItem(atPath: scratch.keychain, toPath: copy)

@@ -28,7 +28,7 @@ struct GroupCommitTests {
         Adding(item: fixture.item(account, count: count), error: error)
     }
 
-    @Test("F4: one that throws in the middle is undone alone; the others' parts are durable, by one transaction")
+    @Test("F4: a write that throws is rolled back alone; the other writes of the group are durable, by one transaction")
     func throwingMember() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
@@ -53,7 +53,7 @@ struct GroupCommitTests {
         }
     }
 
-    /// What the tree does when a file is committed: its directory's modification time moves on.
+    /// The step with which the tree commits a file: it updates the modification time of its directory.
     private struct Touching: TransactionStep {
         let directory: RowID
         /// Sets the time itself, as utimens(2) does.
@@ -68,7 +68,7 @@ struct GroupCommitTests {
     }
 
     @Test(
-        "F4, F8: a directory that many add to in one transaction is changed once, and again by whoever comes after utimens"
+        "F4, F8: a directory gets one change for many additions in one transaction, and another after utimens"
     )
     func touches() throws {
         let scratch = try TemporaryDirectory()
@@ -84,7 +84,7 @@ struct GroupCommitTests {
         setting.date = past
         _ = try ConcurrentWriters.run(on: fixture, [setting, setting])
         #expect(try fixture.keychain.directory(id: fixture.directory)?.file.modificationTime == past)
-        // Whatever the order in which they come: the time is the past one only if that was set last.
+        // In any order of arrival, the time is the past one only if that was set last.
         _ = try fixture.keychain.change { change throws(KeychainFault) in
             try touching.run(change)
             try setting.run(change)
@@ -96,7 +96,7 @@ struct GroupCommitTests {
         #expect(try fixture.isConsistent)
     }
 
-    @Test("F4: where the first one of all throws, the next ones have a transaction of their own")
+    @Test("F4: if the first write throws, the next ones have a separate transaction")
     func throwingFirst() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
@@ -111,7 +111,7 @@ struct GroupCommitTests {
         #expect(try fixture.isConsistent)
     }
 
-    @Test("F4, F9: a COMMIT that finds the disk full fails all who share it, leaves nothing, and the next one works")
+    @Test("F4, F9: a COMMIT on a full disk fails all writes of the group, leaves no change, and the next COMMIT works")
     func failingCommit() throws {
         let disk = try SmallFileSystem(kilobytes: 2048)
         let path = disk.path + "/login.keychain"
@@ -145,7 +145,7 @@ struct GroupCommitTests {
         #expect(try again.isConsistent)
     }
 
-    /// Writes zeros until there is no room for one byte more.
+    /// Writes zeros until the disk is full to the last byte.
     private static func fill(_ path: String) {
         let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
         let zeros = [UInt8](repeating: 0, count: 4096)
@@ -168,7 +168,7 @@ struct GroupCommitTests {
         #expect(try crashed.isConsistent)
     }
 
-    @Test("F1, F4: 32 writers side by side: what is acknowledged is there after a crash, by fewer transactions")
+    @Test("F1, F4: with 32 concurrent writers, acknowledged data survives a crash, by fewer transactions")
     func writers() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)

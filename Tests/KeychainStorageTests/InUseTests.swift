@@ -92,7 +92,7 @@ struct InUseTests {
         #expect(throws: expected) { try SQLiteRecordStore.open(path: scratch.keychain) }
     }
 
-    @Test("a writer is refused while somebody reads only, and told who")
+    @Test("a writer is refused while another process reads only, and the error identifies it")
     func readerKeepsWriterOut() throws {
         let scratch = try TemporaryDirectory()
         try closedKeychain(in: scratch)

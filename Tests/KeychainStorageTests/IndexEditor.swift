@@ -44,7 +44,7 @@ struct IndexEditor {
         }
     }
 
-    /// In a connection of its own: each has its idea of the schema.
+    /// In a separate connection, because each caches the schema.
     private func perform<Result>(_ body: (Database) throws -> Result) throws -> Result {
         var configuration = Configuration()
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }

@@ -13,7 +13,7 @@ struct IndexScanTests {
         WrongIndexes.Edit.allCases.map { (index, $0) }
     }
 
-    @Test("S2: a keychain whose indexes are right is found sound, by pages of any size")
+    @Test("S2: a keychain with correct indexes is reported as consistent, by pages of any size")
     func consistent() throws {
         let fixture = try WrongIndexes().opened()
         defer { fixture.close() }
@@ -56,7 +56,7 @@ struct IndexScanTests {
         #expect(!contents.areIndexesConsistent)
     }
 
-    @Test("S2: after an unlock indexes are rebuilt, and every value is in its place", arguments: edits)
+    @Test("S2: after an unlock indexes are rebuilt, and every value is found", arguments: edits)
     func repaired(_ index: StoreIndex, _ edit: WrongIndexes.Edit) async throws {
         let wrong = try WrongIndexes()
         let rows = try wrong.rowCount()
@@ -228,7 +228,7 @@ struct IndexScanTests {
         #expect(try fixture.isConsistent)
     }
 
-    @Test("two directories of one name, and two containers, keep all that lies in them")
+    @Test("two directories of one name, and two containers, keep all their contents")
     func sharedDirectoryNames() async throws {
         let wrong = try WrongIndexes()
         let editor = IndexEditor(wrong.scratch.keychain)
@@ -258,7 +258,7 @@ struct IndexScanTests {
         #expect(try fixture.isConsistent)
     }
 
-    @Test("two access groups of one name, and two internet directories, keep all that lies in them")
+    @Test("two access groups of one name, and two internet directories, keep all their contents")
     func sharedGroupNames() async throws {
         let wrong = try WrongIndexes()
         let before = try wrong.opened()

@@ -5,7 +5,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// A row that an index leads to is used only if it is the one that was asked for.
+/// A row found through an index is used only if it is the requested one.
 @Suite("S4: indexes that lead to other rows")
 struct IndexTests {
     private let scratch: TemporaryDirectory
@@ -39,7 +39,7 @@ struct IndexTests {
         #expect(try fixture.contents("gamma") == Array("secret of gamma".utf8))
     }
 
-    @Test("a new item of such a name is refused, and both items stay as they are")
+    @Test("a new item of such a name is refused, and both items are not modified")
     func writing() throws {
         let fixture = try exchanged()
         defer { fixture.close() }
@@ -51,7 +51,7 @@ struct IndexTests {
         #expect(try Self.listed(fixture) == before)
     }
 
-    @Test("an entry that leads to no row is EBADMSG")
+    @Test("an entry that refers to a missing row is EBADMSG")
     func dangling() throws {
         try IndexEditor(scratch.keychain).edit(
             "item_tag", "UPDATE entries SET id = 999999 WHERE key = ?", [Data(tags[0])])
@@ -61,7 +61,7 @@ struct IndexTests {
         #expect(throws: KeychainFault.self) { try fixture.add("alpha", [1]) }
     }
 
-    @Test("a directory that a tag leads to is the one of that tag")
+    @Test("a directory found by a tag has that tag")
     func directories() throws {
         let names = ["mail", "other"].map { CanonicalName(service: .generic(service: .string($0))) }
         let place = ContainerKey(itemClass: .genericPassword)

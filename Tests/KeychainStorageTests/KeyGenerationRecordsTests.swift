@@ -2,10 +2,10 @@ import Keychain
 import SecretCrypto
 import Testing
 
-/// What a rekey asks of a store (contract, L5).
+/// The queries of a rekey (contract, L5).
 @Suite("S7: rows by their keys, for every store", .serialized)
 struct KeyGenerationRecordsTests {
-    @Test("L5: items by the keys that they lie under: exactly those, counted and in order")
+    @Test("L5: items by the keys that seal them: exactly those, counted and in order")
     func keyGenerations() throws {
         for kind in StoreKind.allCases {
             let (store, keep) = try kind.make()

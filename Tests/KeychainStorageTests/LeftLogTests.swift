@@ -105,7 +105,8 @@ struct LeftLogTests {
         return finding
     }
 
-    /// Opens the placed files for writing, with their log. Returns the names of the items, and requires that the store is sound.
+    /// Opens the placed files for writing, with their log. Returns the names of the items, and requires that the store
+    /// is consistent.
     private func accounts(_ scratch: TemporaryDirectory, _ history: History) throws -> String {
         let fixture = try SQLiteKeychainFixture(opening: scratch.keychain, directory: history.directory)
         defer { fixture.close() }

@@ -15,9 +15,9 @@ private final class FakeCommitNumberStore: CommitNumberStore {
     func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) { self.record.withLock { $0 = record } }
 }
 
-/// What a crash leaves, with one bit of the write-ahead log flipped: SQLite drops that frame and all after it, and so commits
-/// that were acknowledged.
-@Suite("S2, S4: bytes of the log that somebody has changed")
+/// The files after a crash, with one bit of the write-ahead log flipped: SQLite ignores that frame and all later ones,
+/// and thus acknowledged commits.
+@Suite("S2, S4: changed bytes of the log")
 struct LogByteTests {
     private static let device = [UInt8](repeating: 1, count: 32)
 
@@ -27,7 +27,7 @@ struct LogByteTests {
         let log: Data
         /// After each commit: contents by account.
         let history: [[String: [UInt8]]]
-        /// How many of these commits this device has kept the number of.
+        /// The number of these commits whose number this device has stored.
         let kept: Int
         let directory: RowID
         let record: [UInt8]
@@ -75,7 +75,7 @@ struct LogByteTests {
             directory: fixture.directory, record: try #require(record))
     }
 
-    /// After how many commits it is what is found; nil: somebody is told that it is older than it should be.
+    /// Returns the number of commits in the opened store; nil if it is reported as too old.
     private static func found(_ crash: Crash, log: Data) throws -> Int? {
         let scratch = try TemporaryDirectory()
         try crash.database.write(to: URL(fileURLWithPath: scratch.keychain))
@@ -96,7 +96,7 @@ struct LogByteTests {
         return commit
     }
 
-    @Test("S2: a log that is cut off at any bit: what was committed, or an older state that is detected")
+    @Test("S2: a log truncated at any bit yields the committed state, or an older state that is detected")
     func flips() throws {
         let length = ProofLength(cases: 200)
         let crash = try Self.crash()
@@ -110,7 +110,7 @@ struct LogByteTests {
             log[number / 8] ^= 1 << UInt8(number % 8)
             let found = try Self.found(crash, log: log)
             let place = "KEYCHAINFS_PROOF_SEED=\(number): byte \(number / 8) of the log"
-            // Behind the number that was kept nobody can tell.
+            // Commits after the stored number cannot be missed.
             #expect(
                 found.map { $0 >= crash.kept } ?? true,
                 "\(place): values of commit \(found ?? -1), which is not detected")

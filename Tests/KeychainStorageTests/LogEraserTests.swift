@@ -6,9 +6,9 @@ import Testing
 
 @testable import KeychainStorage
 
-@Suite("S8: what was deleted or overwritten leaves the files", .serialized)
+@Suite("S8: deleted or overwritten data is removed from the files", .serialized)
 struct LogEraserTests {
-    /// When the log was emptied, counted from the making of this.
+    /// The times of truncations of the log, relative to the creation of this value.
     private final class Log: Sendable {
         private let start = ContinuousClock.now
         private let times = Mutex<[Duration]>([])
@@ -64,7 +64,7 @@ struct LogEraserTests {
         #expect(log.erasures.count == 1)
     }
 
-    @Test("S8: commits without an end put it off no longer than so far")
+    @Test("S8: a continuous series of commits delays truncation at most by `longest`")
     func longest() {
         let eraser = LogEraser(times: LogEraser.Delays(quiet: .milliseconds(500), longest: .seconds(1)))
         let log = Log()
@@ -75,7 +75,7 @@ struct LogEraserTests {
         #expect(log.erasures.allSatisfy { $0 > .milliseconds(950) && $0 < .milliseconds(1800) }, "\(log.erasures)")
     }
 
-    @Test("S8: one that failed is tried again, not at once; what is urgent does not wait")
+    @Test("S8: a failed truncation is retried, not immediately; urgent ones do not wait")
     func failures() throws {
         let eraser = LogEraser(times: LogEraser.Delays(quiet: .milliseconds(50), longest: .milliseconds(400)))
         let log = Log()
@@ -99,7 +99,8 @@ struct LogEraserTests {
 
     // MARK: On a file
 
-    /// Rows with recognisable ciphertexts, of lengths that lie in the row, in the table of long ones, and on many pages.
+    /// Rows with recognizable ciphertexts, of lengths that are stored in the row, in the table of long ones, and on
+    /// many pages.
     private struct Rows {
         var ciphertexts: [[UInt8]] = []
 
@@ -113,8 +114,8 @@ struct LogEraserTests {
             ciphertexts += [secret, metadata]
         }
 
-        /// Of how many ciphertexts a piece stands in one of the files. A page holds 4,096 bytes: of a long one every
-        /// piece is looked for.
+        /// Returns the number of ciphertexts of which a part is in one of the files. A page holds 4,096 bytes, so every
+        /// part of a long one is searched for.
         func found(at path: String) throws -> Int {
             let files = try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: path + $0)) }
             return ciphertexts.count { bytes in
@@ -158,7 +159,7 @@ struct LogEraserTests {
         #expect(try new.found(at: scratch.keychain) == new.ciphertexts.count)
     }
 
-    @Test("S8: a lock is followed by it within a second, whatever was committed before")
+    @Test("S8: a lock is followed by a truncation within a second, for any earlier commits")
     func afterLock() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)

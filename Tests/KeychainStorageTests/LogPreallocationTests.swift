@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainStorage
 
-/// The write-ahead log has room for the next commits, which only overwrite it then.
+/// The write-ahead log has space for the next commits, which then only overwrite it.
 @Suite struct LogPreallocationTests {
     private func grow(_ scratch: TemporaryDirectory, to size: Int) throws {
         let path = scratch["log"]
@@ -45,7 +45,7 @@ import Testing
         #expect(try scratch.size(of: "log") == 3_000_000 + 1024 * 1024)
     }
 
-    @Test("anew after the log was emptied")
+    @Test("space is preallocated again after the log was truncated")
     func emptied() throws {
         let scratch = try TemporaryDirectory()
         var preallocation = LogPreallocation(path: scratch["log"])
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "A file that has replaced the log stays as it is, and a FIFO does not block",
+        "A file that has replaced the log is not modified, and a FIFO does not block",
         arguments: ["file", "fifo", "link"])
     func replaced(by kind: String) throws {
         let scratch = try TemporaryDirectory()
@@ -76,7 +76,7 @@ import Testing
         if kind == "file" { #expect(try scratch.size(of: "log") == 30_000) }
     }
 
-    @Test("F4, S8: commits go into it; emptying the log takes it away; what a crash leaves of it opens")
+    @Test("F4, S8: commits use the space; truncating the log removes it; a log with it opens after a crash")
     func commits() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)

@@ -38,7 +38,7 @@ struct OpeningTests {
         #expect(try scratch.entries == ["login.keychain"], sourceLocation: sourceLocation)
     }
 
-    @Test("what was committed is there again, for reading and writing and for reading only")
+    @Test("committed data exists after reopening, for reading and writing and for reading only")
     func reopening() throws {
         let scratch = try TemporaryDirectory()
         let bytes = try keychain(in: scratch)
@@ -72,7 +72,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "L4: a file that other users may write is refused and unchanged if the caller says so, and read otherwise",
+        "L4: a file that other users may write is refused and unchanged if the caller requires it, and read otherwise",
         arguments: [0o620, 0o602])
     func otherWriters(mode: Int) throws {
         let scratch = try TemporaryDirectory()
@@ -92,7 +92,7 @@ struct OpeningTests {
         }
     }
 
-    /// What an attacker, or another program, can leave next to a keychain.
+    /// Files that an attacker, or another program, can leave next to a keychain.
     enum Neighbor: String, CaseIterable, Sendable {
         case fifo, directory, socket, link, danglingLink, emptyFile, journal
 
@@ -145,7 +145,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "A file at the name of the shared memory, whatever its type, is neither opened nor changed",
+        "A file at the name of the shared memory, of any type, is neither opened nor changed",
         arguments: Neighbor.allCases)
     func sharedMemory(neighbor: Neighbor) throws {
         let scratch = try TemporaryDirectory()
@@ -251,7 +251,7 @@ struct OpeningTests {
         #expect(!failures.isEmpty && failures.count < 200)
     }
 
-    @Test("a symbolic link to a keychain is followed; its log lies beside the keychain")
+    @Test("a symbolic link to a keychain is followed; its log is next to the keychain")
     func symbolicLink() throws {
         let scratch = try TemporaryDirectory()
         _ = try keychain(in: scratch)

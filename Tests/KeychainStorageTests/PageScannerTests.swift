@@ -3,18 +3,19 @@ import Testing
 
 @testable import KeychainStorage
 
-/// Files that somebody has made to be expensive.
-@Suite("S4: what is read of the pages of a damaged file")
+/// Files that were constructed to be expensive.
+@Suite("S4: the rows that can be read from the pages of a damaged file")
 struct PageScannerTests {
     private static let pageSize = 4096
 
-    /// The beginning of a record of so many bytes: one column that is all the rest of it.
+    /// Returns the beginning of a record of that many bytes, with one column that contains all the rest.
     private func header(ofRecord count: Int) -> [UInt8] {
         let headers = (2...5).map { length in [UInt8(length)] + varint(12 + 2 * (count - length)) }
         return headers.first { $0.count == Int($0[0]) } ?? []
     }
 
-    /// A leaf of a table with `rows` cells that all lie at the same place: of `count` bytes, which go on in page `next`.
+    /// Returns a leaf of a table with `rows` cells at the same place, of `count` bytes each, which continue in page
+    /// `next`.
     private func leaf(rows: Int, count: Int, next: Int) -> [UInt8] {
         let shortest = (Self.pageSize - 12) * 32 / 255 - 23
         let fitting = shortest + (count - shortest) % (Self.pageSize - 4)
@@ -53,7 +54,7 @@ struct PageScannerTests {
         return page
     }
 
-    /// How many rows are found in a file of those pages behind a first one, and how many bytes they have in all.
+    /// Returns the number and the total size of the rows found in a file with those pages after a first one.
     private func found(_ pages: [[UInt8]]) throws -> (rows: Int, bytes: Int) {
         let scratch = try TemporaryDirectory()
         var first = [UInt8](repeating: 0, count: Self.pageSize)
@@ -68,26 +69,26 @@ struct PageScannerTests {
         return found
     }
 
-    @Test("a row that goes on in other pages is found whole")
+    @Test("a row with overflow pages is found completely")
     func complete() throws {
         let count = 40_000
         let chain = (3...12).map { overflow(next: $0 + 1) }
         #expect(try found([leaf(rows: 1, count: count, next: 3)] + chain) == (1, count - 4))
     }
 
-    @Test("a chain that comes back to a page of its own is no row, however long it claims to be")
+    @Test("a chain of overflow pages with a cycle is not a row, for any claimed length")
     func cycle() throws {
         let count = 40_000
         let loop = [overflow(next: 4), overflow(next: 3)] + (5...12).map { overflow(next: $0 + 1) }
         #expect(try found([leaf(rows: 500, count: count, next: 3)] + loop) == (0, 0))
     }
 
-    @Test("a row that claims more than the file can hold is none", arguments: [1 << 20, 1 << 29])
+    @Test("a row that claims more bytes than the file has is ignored", arguments: [1 << 20, 1 << 29])
     func tooLong(count: Int) throws {
         #expect(try found([leaf(rows: 500, count: count, next: 3), overflow(next: 3)]) == (0, 0))
     }
 
-    @Test("rows that all go on in the same pages cost a few times the file")
+    @Test("rows that share their overflow pages cost a small multiple of the file")
     func shared() throws {
         let begun = ContinuousClock.now
         let pages = 300
@@ -100,7 +101,7 @@ struct PageScannerTests {
         #expect(ContinuousClock.now - begun < .seconds(60))
     }
 
-    @Test("cells that lie over one another cost a few times the page")
+    @Test("overlapping cells cost a small multiple of the page")
     func overlapping() throws {
         let begun = ContinuousClock.now
         let count = 3000

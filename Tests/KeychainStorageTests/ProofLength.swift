@@ -10,7 +10,7 @@ struct ProofLength {
     private let start = Date()
     private let seed: UInt64
 
-    /// - Parameter cases: The number of cases in the lane of all tests; the others try half of them.
+    /// - Parameter cases: The number of cases in the lane of all tests; the other lanes use a half.
     init(cases: Int) {
         let environment = ProcessInfo.processInfo.environment
         let long = environment["KEYCHAINFS_PROOF_SECONDS"].flatMap(Double.init)
@@ -20,7 +20,7 @@ struct ProofLength {
         seed = environment["KEYCHAINFS_PROOF_SEED"].flatMap(UInt64.init) ?? 0
     }
 
-    /// - Parameter count: The number of cases tried so far.
+    /// - Parameter count: The number of cases tried before.
     func isOver(after count: Int) -> Bool {
         isLong ? -start.timeIntervalSinceNow > seconds : count >= cases
     }

@@ -2,7 +2,7 @@ import Keychain
 import SecretCrypto
 import Testing
 
-/// What the port promises, whatever keeps the records.
+/// The contract of RecordStore, for each of its implementations.
 @Suite("S7: the contract of RecordStore, for every store", .serialized)
 struct RecordStoreContractTests {
     /// Calls `body` with an empty store of every kind.
@@ -38,7 +38,7 @@ struct RecordStoreContractTests {
         }
     }
 
-    @Test("putting a key record again replaces it, deleting removes it, deleting nothing is no error")
+    @Test("putting a key record again replaces it, deleting removes it, deleting a missing one is not an error")
     func replacingKeyRecords() throws {
         try eachStore { store in
             var slot = try Samples.slot(1)
@@ -114,7 +114,7 @@ struct RecordStoreContractTests {
             try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: nil) }
             #expect(try store.read { reader throws(KeychainFault) in try reader.item(id: id) } == item)
             #expect(try secret() == [1, 2, 3])
-            // Whatever their sizes, which decide where they lie.
+            // Of any size, which determines their table.
             for bytes: [UInt8] in [Array(repeating: 5, count: 5000), [4], Array(repeating: 6, count: 1025)] {
                 try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: bytes) }
                 #expect(try secret() == bytes)
@@ -162,7 +162,7 @@ struct RecordStoreContractTests {
         }
     }
 
-    @Test("a tag that another row has is refused, and the transaction can go on")
+    @Test("a tag that another row has is refused, and the transaction can continue")
     func duplicates() throws {
         try eachStore { store in
             let item = try Samples.item(3, protection: .always)
@@ -195,7 +195,7 @@ struct RecordStoreContractTests {
         }
     }
 
-    @Test("F4: nothing of a write is seen if its body throws; within it, reads see the changes")
+    @Test("F4: a write whose body throws leaves no change; within it, reads see the changes")
     func rollback() throws {
         try eachStore { store in
             let item = try Samples.item(3)
@@ -238,7 +238,7 @@ struct RecordStoreContractTests {
                 guard let last = page.last else { break }
                 seen += page.map(\.id.rawValue)
                 after = last.id
-                // The one just listed, and one that is still to come.
+                // The row just listed, and a later one.
                 try store.write { writer throws(KeychainFault) in
                     try writer.deleteItem(last.id)
                     try writer.deleteItem(RowID(rawValue: 59))
@@ -256,7 +256,7 @@ struct RecordStoreContractTests {
         }
     }
 
-    @Test("the highest id: of items and directories, and of what the store's record remembers of those that went")
+    @Test("the highest ID: of items and directories, and of the deleted ones recorded in the store")
     func newestRowID() throws {
         try eachStore { store in
             func highest() throws -> Int64 {
@@ -318,10 +318,10 @@ struct RecordStoreContractTests {
         }
     }
 
-    @Test("L1: the classes of what lies in a directory, and of what lies below it")
+    @Test("L1: the classes of the items in a directory, and of those in its subdirectories")
     func classesBelow() throws {
         try eachStore { store in
-            // 10 holds 11, which holds 12; 13 and 14 lie in a circle.
+            // 10 contains 11, which contains 12; 13 and 14 form a cycle.
             let parents: [(Int64, Int64)] = [(10, 0), (11, 10), (12, 11), (13, 14), (14, 13)]
             let items: [(Int64, Int64, ProtectionClass, Int64)] = [
                 (20, 11, .whenUnlocked, 1), (21, 12, .whenUnlocked, 1), (22, 12, .always, 1),

@@ -32,7 +32,7 @@ struct RetiredQueuesTests {
         let database = WeakDatabase()
         try Self.openAndClose(scratch.keychain, database)
         for _ in 0..<8 { RetiredQueues.shared.keep(Retired()) }
-        // Dispatch frees the data of a queue on a thread of its own.
+        // Dispatch frees the data of a queue on a separate thread.
         for _ in 0..<500 where database.value != nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(database.value == nil)
     }

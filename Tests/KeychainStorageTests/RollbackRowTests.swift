@@ -7,8 +7,8 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// Rows of an older copy of the same keychain, of a clone and of another keychain put into a newer one: told each time,
-/// whatever is read is what was written once, and the rest goes on.
+/// Rows of an older copy of the same keychain, of a clone and of another keychain, put into a newer one. It is reported
+/// each time, each read value was written at some time, and the other rows stay usable.
 @Suite("S2, S3, S4: rows put back, and rows of other stores")
 struct RollbackRowTests {
     private static let keys = [
@@ -21,7 +21,7 @@ struct RollbackRowTests {
     private static let clone: Result<ChangedFixture, any Error> = Result { try ChangedFixture(mark: 2) }
     private static let other: Result<Data, any Error> = Result { try anotherKeychain() }
 
-    /// Of other keys, with rows in each table.
+    /// A keychain with other keys, and rows in each table.
     private static func anotherKeychain() throws -> Data {
         let scratch = try TemporaryDirectory()
         let vault = try SQLiteKeychainFixture(creating: scratch.keychain)
@@ -33,13 +33,13 @@ struct RollbackRowTests {
     private struct Edit {
         let name: String
         let sql: [String]
-        /// Items that may be gone; nil: any.
+        /// The items that may be missing; nil: any.
         let hurt: Set<RowID>?
     }
 
     // MARK: Edits
 
-    /// Each row that differs in `source` as it is there, or gone where it is not.
+    /// Returns edits that make each differing row equal to that in `source`, or delete it if `source` lacks it.
     private static func rows(of source: Data, in target: Data) throws -> [Edit] {
         let (path, keep) = try file(source)
         defer { withExtendedLifetime(keep) {} }
@@ -113,7 +113,8 @@ struct RollbackRowTests {
         return (scratch["source"], scratch)
     }
 
-    /// Whether somebody is told: it is refused, does not unlock, is older than what was kept, or `check` says so.
+    /// Returns whether the change is reported: opening or unlocking fails, the keychain is older than the stored
+    /// number, or `check` reports it.
     private static func isDetected(_ fixture: StoreFixture, kept: Int64) throws -> Bool {
         let keychain: KeychainStore
         do { keychain = try fixture.opened() } catch is StoreFixture.Failure { return true }
@@ -165,7 +166,7 @@ struct RollbackRowTests {
         try hold(
             Self.tableSets(), of: older, in: newer, older: FixtureContents.complete.get().items, ProofLength(cases: 12),
             "older-tables")
-        // The whole file is sound: its commit number alone tells.
+        // The complete file is consistent: only its commit number differs.
         let complete = try StoreFixture(bytes: older)
         #expect(try ChangedFixture.commit(of: complete) < newer.commit)
     }

@@ -5,10 +5,10 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// Rows whose number says that there can be none after them, as somebody leaves them who writes to the file.
+/// Rows with the highest possible numbers, as another program could write them to the file.
 @Suite("S4: numbers of rows")
 struct RowNumberTests {
-    @Test("a number that was never given out does not count, unless numbers with room before it are lacking")
+    @Test("a number that was never assigned is ignored if another row has a number with free numbers after it")
     func crowdedRowIDs() throws {
         let usual = RowID.lastUsual.rawValue
         for kind in StoreKind.allCases {
@@ -32,7 +32,7 @@ struct RowNumberTests {
             #expect(try newest([5, (1 << 62) - 1, usual + RowID.tableCapacity]) == 5)
             #expect(try newest([5, usual - 1]) == usual - 1)
             #expect(try newest([5, usual]) == 5)
-            // New rows went on behind a damaged one, and then there is no room behind them.
+            // New rows were numbered after a damaged one, and no free numbers follow them.
             #expect(try newest([5, usual - 1, usual, usual + 1]) == 5)
             #expect(try newest([5, usual], highestRow: 9) == 9)
             #expect(try newest([5, 20, usual], highestRow: 9) == 20)

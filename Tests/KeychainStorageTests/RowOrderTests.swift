@@ -5,7 +5,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// Rows that stand in their page in another order than that of their numbers, as after a flipped bit of a number.
+/// Rows that are not in the order of their numbers in their page, as after a flipped bit of a number.
 @Suite("S4: rows out of order")
 struct RowOrderTests {
     private let scratch: TemporaryDirectory
@@ -26,7 +26,7 @@ struct RowOrderTests {
         fixture.close()
     }
 
-    /// The pointers to the cells of a table's only page, the other way round:
+    /// Reverses the pointers to the cells of a table's only page:
     /// <https://www.sqlite.org/fileformat2.html#b_tree_pages>
     private func reverse(_ table: String) throws -> SQLiteKeychainFixture {
         let queue = try DatabaseQueue(path: scratch.keychain)
@@ -44,7 +44,7 @@ struct RowOrderTests {
         return try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
     }
 
-    @Test("a look at all rows ends, and says that they cannot be read", arguments: ["item", "directory"])
+    @Test("a scan of all rows ends, and reports that they cannot be read", arguments: ["item", "directory"])
     func verification(table: String) throws {
         let fixture = try reverse(table)
         defer { fixture.close() }
@@ -71,7 +71,7 @@ struct RowOrderTests {
         }
     }
 
-    @Test("items of a class that are to be deleted are deleted whole, or the change fails")
+    @Test("the deletion of all items of a class is complete, or the change fails")
     func deletion() throws {
         let fixture = try reverse("item")
         defer { fixture.close() }

@@ -14,7 +14,7 @@ struct SQLiteKeychainFixture: Sendable {
     let keychain: KeychainStore
     let directory: RowID
 
-    /// What is opened again has the directory already.
+    /// A reopened store contains the directory already.
     init(creating path: String) throws {
         store = try SQLiteRecordStore.create(at: path) { store throws(KeychainFault) in
             let passphrase = try Self.secret(Array("correct".utf8))
@@ -36,7 +36,7 @@ struct SQLiteKeychainFixture: Sendable {
         self.directory = directory
     }
 
-    /// What a crash at this moment would leave behind, opened.
+    /// Opens the files that a crash would leave at this time.
     init(crashing fixture: SQLiteKeychainFixture, _ path: String, copy: String) throws {
         for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
         try self.init(opening: copy, directory: fixture.directory)
@@ -89,7 +89,7 @@ struct SQLiteKeychainFixture: Sendable {
         return try found.secret?.all()
     }
 
-    /// How many transactions have been committed to the store, ever: what its header says.
+    /// The number of transactions ever committed to the store, from its header.
     var commitNumber: Int64 {
         get throws {
             let record = try store.read { reader throws(KeychainFault) in try reader.store() }
@@ -97,7 +97,7 @@ struct SQLiteKeychainFixture: Sendable {
         }
     }
 
-    /// Every row opens, and they are those that the digest was made of.
+    /// Whether every row opens, and the digest matches the rows.
     var isConsistent: Bool { get throws { try keychain.check().isConsistent } }
 
     func close() { keychain.close() }
@@ -132,15 +132,15 @@ extension PosixAttributes {
         inode: 1, permissions: 0o600, userID: 1, groupID: 1, modificationTime: .sample, accessTime: .sample)
 }
 
-/// One caller's part of a transaction.
+/// One caller's step of a transaction.
 protocol TransactionStep: Sendable {
     func run(_ transaction: Transaction) throws(KeychainFault)
 }
 
 /// Changes by several threads that come while the store is in use.
 enum ConcurrentWriters {
-    /// Runs parts on threads of their own; all wait for the store before the first one, which has it, goes on: so they
-    /// share its transaction. Returns what became of each.
+    /// Runs steps on separate threads. All wait for the store before the first one, which holds it, continues, so that
+    /// they share its transaction. Returns the results.
     static func run(on fixture: SQLiteKeychainFixture, _ parts: [any TransactionStep]) throws -> [KeychainFault?] {
         let gate = try fixture.store.current().gate
         let outcomes = Mutex([KeychainFault?](repeating: nil, count: parts.count))

@@ -4,7 +4,7 @@ import KeychainTesting
 import SecretCrypto
 import Testing
 
-/// Records with recognisable bytes; the store never looks into them.
+/// Records with recognizable bytes, which the store does not interpret.
 enum Samples {
     static func seal(_ byte: UInt8) throws -> NonceAndTag {
         try #require(NonceAndTag(bytes: Array(repeating: byte, count: NonceAndTag.byteCount)))
@@ -63,7 +63,7 @@ enum StoreKind: CaseIterable {
     /// The fake that other tests use: held to the same contract.
     case memory
 
-    /// An empty store, and what has to live as long as it.
+    /// Creates an empty store, and an object that must live as long as the store.
     func make() throws -> (store: any RecordStore, keep: AnyObject) {
         switch self {
         case .sqlite:

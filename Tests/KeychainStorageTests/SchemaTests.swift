@@ -93,7 +93,7 @@ struct SchemaTests {
     }
 
     @Test(
-        "S4, S5: what an index leads to is searched in the index, and read from the row",
+        "S4, S5: rows found through an index are searched in the index, and read from the table",
         arguments: [
             SQLiteRecords.itemByTag, SQLiteRecords.itemByAlwaysTag, SQLiteRecords.itemsOfDirectory,
             SQLiteRecords.directoryByTag, SQLiteRecords.directoryByAlwaysTag, SQLiteRecords.directoriesOfParent,
@@ -118,7 +118,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("S5: the classes of what lies below a directory are found by searches; what is scanned is what was found")
+    @Test("S5: the classes of the items below a directory are found by searches; only found rows are scanned")
     func planOfClasses() throws {
         try withStore { store throws in
             let plan = try explain(store, SQLiteRecords.itemClasses)
@@ -128,7 +128,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("S6: a secret of at most 1 KiB lies in its item's row, a longer one in a table of its own")
+    @Test("S6: a secret of at most 1 KiB is in its item's row, a longer one in a separate table")
     func placesOfSecrets() throws {
         try withStore { store throws in
             for (id, count) in [(Int64(3), 1024), (4, 1025), (5, 0)] {
@@ -166,7 +166,7 @@ struct SchemaTests {
         item.metadata = try Samples.sealed(1, count: 1024)
         try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: nil) }
         let log = try Data(contentsOf: URL(fileURLWithPath: scratch.keychain + "-wal"))
-        // The room behind what was written is zeros.
+        // The space after the written bytes is zeros.
         let written = (log.lastIndex { $0 != 0 } ?? 0) + 1
         #expect(written > 4096 && written < 4 * 4200)
     }

@@ -5,14 +5,14 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// The fixture of format 1 with one item of each class, and one whose contents go on in other pages, left in it: small
-/// enough that each of its bytes can be changed.
+/// The fixture of format 1 reduced to one item of each class, and one whose secret has overflow pages: small enough to
+/// change each of its bytes.
 struct SmallFixture {
     let bytes: Data
     let truth: FixtureContents
-    /// The pages, counted from 0, that each item's row and contents lie in.
+    /// The pages, counted from 0, that contain each item's row and secret.
     let places: [RowID: Set<Int>]
-    /// Those that rows of keys lie in.
+    /// The pages that contain rows of keys.
     let keyPages: Set<Int>
     /// The leaves of the table of items.
     let itemPages: Set<Int>
@@ -52,7 +52,7 @@ struct SmallFixture {
         }
         for (id, directory) in truth.directories where !used.contains(id) {
             guard case .service = directory.key else { continue }
-            // One that holds another device's items stays.
+            // A directory with another device's items stays.
             try? keychain.change { change throws(KeychainFault) in try change.deleteDirectory(id) }
         }
     }

@@ -6,9 +6,9 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-@Suite("F4: reads beside a transaction")
+@Suite("F4: reads concurrent with a transaction")
 struct SnapshotReaderTests {
-    /// A transaction of another thread that adds `account` and stays open until told.
+    /// A transaction of another thread that adds `account` and stays open until it is released.
     private final class OpenTransaction: Sendable {
         private let holds = DispatchSemaphore(value: 0)
         private let resume = DispatchSemaphore(value: 0)
@@ -62,7 +62,7 @@ struct SnapshotReaderTests {
         #expect(try fixture.isConsistent)
     }
 
-    @Test("S7: all that one of them sees is of one moment, whatever is committed meanwhile; one within it, too")
+    @Test("S7: a snapshot shows one point in time, during concurrent commits; a nested one, too")
     func atomicity() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
@@ -80,7 +80,7 @@ struct SnapshotReaderTests {
         #expect(try count(fixture) == 3)
     }
 
-    @Test("S2: a verification, which sums up what is committed, waits for the end of a transaction")
+    @Test("S2: an integrity scan, which sums up committed rows, waits for the end of a transaction")
     func alone() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
@@ -122,7 +122,8 @@ struct SnapshotReaderTests {
         #expect(try scratch.entries == ["login.keychain"])
     }
 
-    @Test("S1: where the file has another name now, they wait for the transaction instead of opening what lies there")
+    @Test(
+        "S1: if the file has been renamed, reads wait for the transaction instead of opening another file at its path")
     func movedAway() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)

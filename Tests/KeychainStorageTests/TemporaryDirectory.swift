@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// A directory of its own for one test, removed with it.
+/// A temporary directory for one test, removed with the value.
 final class TemporaryDirectory {
     let path: String
 
@@ -13,7 +13,7 @@ final class TemporaryDirectory {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Where the keychain of the test lies.
+    /// The path of the test's keychain.
     var keychain: String { self["login.keychain"] }
 
     subscript(name: String) -> String { path + "/" + name }
@@ -66,7 +66,7 @@ final class SmallFileSystem {
     func remountReadOnly() throws { try run("mount", ["-o", "remount,ro", path]) }
 }
 
-/// Runs a program of the system to its end; returns what it wrote.
+/// Runs a program of the system and waits for its end. Returns its output.
 @discardableResult
 func run(_ program: String, _ arguments: [String]) throws -> String {
     let process = Process()
@@ -83,7 +83,7 @@ func run(_ program: String, _ arguments: [String]) throws -> String {
 }
 
 extension FileHandle {
-    /// What arrives until the end of a line, which may come in pieces, or of the file.
+    /// Returns the next line, or the rest of the file.
     func line() -> String {
         var bytes = Data()
         while bytes.last != UInt8(ascii: "\n") {
@@ -95,7 +95,7 @@ extension FileHandle {
     }
 }
 
-/// Another program (Python's sqlite3) that has a database open until it is told to go.
+/// Another program (Python's sqlite3) that has a database open until it is released.
 final class LockingProcess {
     /// SQLite would not do it.
     struct Refused: Error {}

@@ -7,7 +7,7 @@ import Testing
 
 /// A closed keychain that has entries in each index, and ways to make one of them wrong.
 struct WrongIndexes {
-    /// What is done to the entries of an index.
+    /// The edits of the entries of an index.
     enum Edit: String, CaseIterable, Sendable {
         case missing, moved, foreign, doubled
     }
@@ -79,7 +79,7 @@ struct WrongIndexes {
         try file.close()
     }
 
-    /// How many items and directories the tables have.
+    /// Returns the number of items and directories in the tables.
     func rowCount() throws -> Int {
         let queue = try DatabaseQueue(path: scratch.keychain)
         defer { try? queue.close() }

@@ -57,7 +57,7 @@ struct BackupTests {
     }
 
     @Test(
-        "S2: the header of a backup is true to its rows; one that lacks items is older than the store",
+        "S2: the header of a backup matches its rows; a backup without some items counts as older than the store",
         arguments: [
             [ProtectionClass.whenUnlocked, .always],
             [.whenUnlocked, .whenPasscodeSetThisDeviceOnly, .always, .whenPasscodeSetThisDeviceOnly],

@@ -19,7 +19,7 @@ struct CodecTests {
         #expect(try DirectoryCodec.directory(plaintext, like: directory) == directory)
     }
 
-    @Test("T2: text and data of equal bytes stay what they are")
+    @Test("T2: text and data of equal bytes keep their types")
     func kinds() throws {
         var item = Item.sample()
         item.account = .data(Array("alice".utf8))
@@ -83,7 +83,7 @@ struct CodecTests {
         }
     }
 
-    @Test("S6: what is never written is refused when it is read", arguments: ItemEdit.all)
+    @Test("S6: forms that are never written are refused when they are read", arguments: ItemEdit.all)
     func refused(_ edit: ItemEdit) throws {
         let item = Item.full
         var fields = try FieldList(padded: MetadataCodec.bytes(of: item)).fields.map { ($0.tag, Array($0.value)) }
@@ -163,7 +163,7 @@ struct CodecTests {
         }
     }
 
-    @Test("random bytes never trap, and what parses re-encodes to itself", arguments: 0..<4 as Range<UInt64>)
+    @Test("random bytes never trap, and parsed bytes re-encode to themselves", arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let item = Item.full

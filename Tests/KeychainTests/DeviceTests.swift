@@ -53,7 +53,7 @@ struct DeviceTests {
         }
     }
 
-    @Test("S3: the second device gets keys of its own; both go on working side by side")
+    @Test("S3: the second device gets separate keys; both keep working concurrently")
     func bothContinue() throws {
         let (first, rows) = try filled()
         let second = try KeyRingFixture(copying: first.store.records, device: 2)
@@ -82,7 +82,7 @@ struct DeviceTests {
         #expect(back.store.writeCount == 0 && again.store.writeCount == 0)
     }
 
-    @Test("a new device on a store that cannot be written goes on without keys of its own")
+    @Test("a new device on a read-only store works without separate keys")
     func readOnly() throws {
         let (first, rows) = try filled()
         let second = try KeyRingFixture(copying: first.store.records, device: 2, isReadOnly: true)
@@ -108,7 +108,7 @@ struct DeviceTests {
         #expect(broken.ring.state == .beforeFirstUnlock && broken.store.records.deviceRecords.count == 1)
     }
 
-    @Test("S4: where a row of a key cannot be read nothing is enrolled: it could take its place")
+    @Test("S4: if a row of a key cannot be read, no device is enrolled, because it could replace that row")
     func damagedRow() throws {
         let (first, rows) = try filled()
         var records = first.store.records
@@ -125,7 +125,7 @@ struct DeviceTests {
         let other = try KeyRingFixture(copying: records, device: 2)
         try other.unlock()
         #expect(other.store.records.deviceRecords.count == 1)
-        // Put right again, the row opens what it did.
+        // When it is restored, the row opens as before.
         records.classKeyRecords.append(record)
         records.damagedKeyCount = 0
         let mended = try KeyRingFixture(copying: records)
@@ -133,7 +133,7 @@ struct DeviceTests {
         #expect(try mended.contents(row) == [ProtectionClass.whenUnlockedThisDeviceOnly.rawValue])
     }
 
-    @Test("S3: numbers that nobody would come to are no generation, and no device")
+    @Test("S3: numbers that no program would reach are not a generation or a device")
     func hugeNumbers() throws {
         let (first, _) = try filled()
         var records = first.store.records
@@ -182,7 +182,7 @@ struct DeviceTests {
         #expect(try KeyRingFixture(copying: cold.store.records, device: 2).contents(fresh) == [7])
     }
 
-    @Test("S3: who has the device key plants no class keys: each class has its own wrapping")
+    @Test("S3: a holder of the device key cannot plant class keys: each class has its own wrapping")
     func plantedGeneration() throws {
         let (first, rows) = try filled()
         var records = first.store.records

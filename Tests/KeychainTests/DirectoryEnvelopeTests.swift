@@ -27,7 +27,7 @@ struct DirectoryEnvelopeTests {
         #expect(throws: KeychainFault.interactionNotAllowed) { try cold.directories.open(record) }
     }
 
-    @Test("L1: one that holds Always items is also found and read before the first unlock")
+    @Test("L1: a directory that holds Always items can also be found and read before the first unlock")
     func always() throws {
         let fixture = try KeyRingFixture()
         let record = try fixture.directories.seal(.web, in: internet, alsoAlways: true)
@@ -50,7 +50,7 @@ struct DirectoryEnvelopeTests {
         }
     }
 
-    @Test("T1: a tag tells all key attributes apart, but not text from data, nor a default from not set")
+    @Test("T1: a tag distinguishes all key attributes, but not text from data, nor a default from an unset attribute")
     func tags() throws {
         let ring = try KeyRingFixture().ring
         func tag(_ change: (inout InternetService) -> Void, in container: ContainerKey? = nil) throws -> [UInt8] {

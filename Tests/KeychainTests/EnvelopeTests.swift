@@ -32,7 +32,8 @@ struct EnvelopeTests {
         #expect(record.ephemeral == nil && record.mac == nil)
     }
 
-    @Test("S2: contents of any size come back whole, and their ciphertext takes padded sizes only", arguments: sizes)
+    @Test(
+        "S2: secrets of any size are returned completely, and their ciphertext has only padded sizes", arguments: sizes)
     func anySize(count: Int) throws {
         let fixture = try KeyRingFixture()
         let record = try fixture.add(.sample(), pattern(count))
@@ -45,20 +46,20 @@ struct EnvelopeTests {
         #expect(Padding.paddedCount(record.metadata.ciphertext.count) == record.metadata.ciphertext.count)
     }
 
-    @Test("S2: padding is zeros, never what lay in the slab before")
+    @Test("S2: padding is zeros, never the earlier contents of the slab")
     func padding() throws {
         let fixture = try KeyRingFixture()
         let record = try fixture.add(.sample(), pattern(65537))
         let item = try fixture.items.open(record)
         let secret = try fixture.items.secret(of: item, record: record, ciphertext: ciphertext(fixture, record))
         let padded = Padding.paddedCount(65537)
-        // A read with room for the whole of a chunk gets it as it was sealed.
+        // A read with space for a complete chunk gets it as it was sealed.
         let complete = try secret.readChunk(at: 0, count: padded)
         #expect(Array(complete[..<65537]) == pattern(65537))
         #expect(complete[65537...].allSatisfy { $0 == 0 } && complete.count == padded)
     }
 
-    @Test("S2: neither name nor value shows in a row's sizes: close ones give equal sizes")
+    @Test("S2: the sizes of a row reveal neither name nor value: similar lengths give equal sizes")
     func hiddenSizes() throws {
         let fixture = try KeyRingFixture()
         let short = try fixture.add(.sample(id: 10, account: "a"), pattern(3))
@@ -126,7 +127,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("L3: another class or directory seals contents anew from the sealed ones", arguments: sizes)
+    @Test("L3: a new class or directory seals the secret again from the sealed one", arguments: sizes)
     func fromSealed(count: Int) throws {
         let fixture = try KeyRingFixture()
         let record = try fixture.add(.sample(), pattern(count))
@@ -159,7 +160,7 @@ struct EnvelopeTests {
         #expect(throws: KeychainFault.param) { try fixture.items.seal(item, secret: bytes).secret }
     }
 
-    @Test("T1: tags: text and data of equal bytes are one item; directory, account and store tell them apart")
+    @Test("T1: tags: text and data of equal bytes are one item; directory, account and store distinguish them")
     func tags() throws {
         let fixture = try KeyRingFixture()
         let here = RowID(rawValue: 2)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Keychain
 
-/// What format 1 settles beyond the codecs: damage costs what it hits, and parts of two stores do not fit together.
+/// Properties of format 1 beyond the codecs: damage affects only the damaged rows, and parts of two stores cannot be
+/// combined.
 @Suite("store format")
 struct FormatTests {
     /// More than the locked memory can hold.
@@ -49,7 +50,7 @@ struct FormatTests {
         let fixture = try KeyRingFixture()
         let row = try fixture.add(.sample(.whenPasscodeSetThisDeviceOnly), [1])
         var records = fixture.store.records
-        // The one passphrase slot becomes a key file's; beside it lies a planted row.
+        // The only passphrase slot becomes that of a key file; next to it is a planted row.
         let store = try #require(records.storeRecord)
         let root = try SlotUnlock.root(passphrase: SecretBytes(text: "correct"), store: store)
         let slots = Array(records.slotRecords.values)
@@ -64,7 +65,7 @@ struct FormatTests {
         #expect(throws: KeychainFault.interactionNotAllowed) { try ItemEnvelope(ring: ring).open(row) }
     }
 
-    @Test("S4: check opens also what only a mount before its first unlock would")
+    @Test("S4: check also opens the columns that only a mount before its first unlock would open")
     func alwaysName() throws {
         let fixture = try KeyRingFixture()
         let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
@@ -82,7 +83,7 @@ struct FormatTests {
         #expect(report.damagedDirectories == [row.id] && report.rowFault == nil)
     }
 
-    @Test("S2: the digest tells of a changed byte in any key, also where nobody can open it")
+    @Test("S2: the digest detects a changed byte in any key, even one that cannot be opened")
     func keyCiphertexts() throws {
         let fixture = try KeyRingFixture()
         let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }

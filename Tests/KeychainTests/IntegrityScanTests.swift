@@ -6,9 +6,9 @@ import Testing
 
 @testable import Keychain
 
-@Suite("S2: verification beside commits")
+@Suite("S2: an integrity scan concurrent with commits")
 struct IntegrityScanTests {
-    @Test("S2: what is committed before, at and behind a verification does not disturb it")
+    @Test("S2: commits before, at and behind its position do not disturb an integrity scan")
     func commitsBetween() throws {
         let fixture = try DigestFixture()
         var items = try (0..<60).map { try fixture.add("account \($0)") }
@@ -37,7 +37,7 @@ struct IntegrityScanTests {
         #expect(steps > 3)
     }
 
-    @Test("S2, S4: rows that are gone, older, added or changed are told apart, in every table")
+    @Test("S2, S4: missing, older, added and changed rows are distinguished, in every table")
     func faults() throws {
         let fixture = try DigestFixture()
         let item = try fixture.add("a")
@@ -63,7 +63,7 @@ struct IntegrityScanTests {
         #expect(try fault { $0.storeRecord?.header.ciphertext[0] ^= 1 } == .rowsUnreadable)
         #expect(throws: KeychainFault.decode) { try fixture.add("under a damaged header nothing is committed") }
         #expect(fixture.keychain.integrity == .damaged)
-        // Damage is not healed by what is committed after it.
+        // Later commits do not repair damage.
         #expect(try fault { $0.deleteItem(item.id) } == .rowsMissing(1))
         _ = try fixture.add("c")
         #expect(try fixture.keychain.verifyNow().rows == .rowsMissing(1))

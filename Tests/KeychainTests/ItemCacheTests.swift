@@ -40,14 +40,14 @@ struct ItemCacheTests {
         #expect(try value() == [1, 2, 3])
         #expect(try keychain.directory(id: directory.id)?.key == directory.key)
         #expect(try found()?.id == directory.id)
-        // The rows go behind the keychain's back: whoever still gets them has not looked.
+        // The rows are deleted without notice, so a successful read comes from the cache.
         store.records = InMemoryRecords()
         #expect(try value() == [1, 2, 3])
         #expect(try keychain.directory(id: directory.id)?.key == directory.key)
         #expect(try found()?.id == directory.id)
     }
 
-    @Test("F10: what a commit changes is read anew")
+    @Test("F10: rows that a commit changes are read again")
     func commitIsSeen() throws {
         #expect(try value() == [1, 2, 3])
         _ = try keychain.directory(id: directory.id)
@@ -133,7 +133,7 @@ struct ItemCacheTests {
         #expect(try found()?.id == directory.id)
     }
 
-    @Test("F10: a row read under an old tag does not come back under it after a rename and its reversal")
+    @Test("F10: a row read under an old tag does not reappear under it after a rename and its reversal")
     func renamedTwice() throws {
         func rename(_ name: String) throws {
             try keychain.change { (change) throws(KeychainFault) in
@@ -177,7 +177,7 @@ struct ItemCacheTests {
         #expect(try value() == [1, 2, 3])
     }
 
-    @Test("S4: after a change by another program nothing is kept, also not what was being read")
+    @Test("S4: after a change by another program the cache is empty, and a read in progress is not cached")
     func externalChange() throws {
         #expect(try value() != nil)
         #expect(try found() != nil)
@@ -188,7 +188,7 @@ struct ItemCacheTests {
         #expect(!isKept(directory: directory.id))
     }
 
-    @Test("L2: a lock takes away what was read, and an unlock brings it back")
+    @Test("L2: a lock removes cached rows, and they can be read again after an unlock")
     func lock() throws {
         let before = try keychain.itemWithSecret(id: item.id)?.secret
         keychain.lock()
@@ -207,7 +207,7 @@ struct ItemCacheTests {
         #expect(keychain.cache.directory(directory.id) == nil)
     }
 
-    @Test("S5: long attributes count as the secret does: what is kept is bounded in bytes")
+    @Test("S5: long attributes are charged like the secret: the bytes in the cache are bounded")
     func longAttributes() throws {
         let count = 200
         let rows = try (0..<count).map { index in
@@ -225,7 +225,7 @@ struct ItemCacheTests {
         #expect((1...2 * ItemCache.valueBytes / 60_000).contains(kept))
     }
 
-    @Test("H2: a lock that comes while a value is being read leaves nothing of it behind")
+    @Test("H2: a lock during the read of a value leaves no part of it in the cache")
     func lockInBetween() throws {
         let endings = keychain.cache.endings
         let read = try #require(try keychain.itemWithSecret(id: item.id))
@@ -236,21 +236,21 @@ struct ItemCacheTests {
         keychain.cache.keep(value, since: endings, isAvailable)
         #expect(keychain.cache.value(item.id) { _ in true } == nil)
         try keychain.keys.unlock(passphrase: SecretBytes(text: "correct"))
-        // Read under the keys of before: if it were given out, it would answer ENOKEY until the next commit.
+        // Read under the former keys: if the cache returned it, it would fail with ENOKEY until the next commit.
         keychain.cache.keep(value, since: endings, isAvailable)
         #expect(try self.value() == [1, 2, 3])
     }
 }
 
 @Suite struct TwoGenerationCacheTests {
-    @Test("S5: the last values stay, those that are asked for also where many others come by; there are never too many")
+    @Test("S5: the most recent values stay, and so do those in repeated use among many others; their number is bounded")
     func generations() {
         var values = TwoGenerationCache<Int, Int>(limit: 10, byteLimit: 10)
         for key in 0..<10 { values.keep(-key, bytes: 1, for: key) }
         for key in 10..<1000 {
             values.keep(-key, bytes: 1, for: key)
             #expect(values.value(3) == -3)
-            // As many as a generation holds have not been asked for since.
+            // As many reads as a generation holds have happened since the last read of it.
             #expect(values.value(key - 3) == -(key - 3))
         }
         #expect((0..<1000).count { values.value($0) != nil } <= 20)
@@ -264,20 +264,20 @@ struct ItemCacheTests {
         #expect((0..<1000).filter { values.value($0) != nil } == [3])
     }
 
-    @Test("S5: large values take the place of others, never more memory than there is for all")
+    @Test("S5: large values replace others, so that the memory of the cache is bounded")
     func bytes() {
         var values = TwoGenerationCache<Int, Int>(limit: 1000, byteLimit: 100)
         for key in 0..<1000 {
             values.keep(key, bytes: 1 + key % 40, for: key)
             #expect((0...key).reduce(0) { $0 + (values.isKept($1) ? 1 + $1 % 40 : 0) } <= 200)
-            // At least the last ones, as far as they have room in one generation.
+            // At least the most recent ones, if they fit in one generation.
             #expect(values.isKept(key) && (key == 0 || values.isKept(key - 1)))
         }
         for _ in 0..<1000 { values.keep(0, bytes: 60, for: 7) }
         #expect(values.isKept(999))
         values.keep(1, bytes: 101, for: 7)
         #expect(values.value(7) == nil)
-        // What has gone leaves its room to others.
+        // Removed values release their space.
         values.filter { _ in false }
         for key in 0..<100 { values.keep(key, bytes: 1, for: key) }
         #expect((0..<100).allSatisfy { values.isKept($0) })

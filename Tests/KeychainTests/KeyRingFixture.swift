@@ -15,7 +15,7 @@ struct KeyRingFixture {
         try SecretBytes(copying: [UInt8](repeating: fill, count: 32).rawSpan)
     }
 
-    /// A new store; unlocked unless told otherwise.
+    /// Creates a new store, unlocked by default.
     init(unlocked: Bool = true) throws {
         store = InMemoryRecordStore()
         let passphrase = try SecretBytes(text: "correct")
@@ -34,7 +34,7 @@ struct KeyRingFixture {
         try ring.unlock(passphrase: SecretBytes(text: passphrase))
     }
 
-    /// Seals an item with contents, puts it in the store and gives back what was sealed.
+    /// Seals an item with its secret and stores it. Returns the sealed record.
     @discardableResult
     func add(_ item: Item, _ contents: [UInt8]) throws -> ItemRecord {
         var item = item
@@ -44,7 +44,7 @@ struct KeyRingFixture {
         return sealed.record
     }
 
-    /// The same as ``add(_:_:)``, with its part in the digest.
+    /// Adds an item as ``add(_:_:)`` does, and adds its row to the digest.
     @discardableResult
     func addCounted(_ item: Item, _ contents: [UInt8]) throws -> ItemRecord {
         var item = item
@@ -75,17 +75,17 @@ extension KeyRing {
 }
 
 extension SealedSecret {
-    /// All of it, read at once.
+    /// Returns all bytes, from one read.
     func all() throws -> [UInt8] { try bytes(at: 0, count: count) }
 
-    /// What one read gives.
+    /// Returns the bytes of one read.
     func bytes(at offset: Int, count: Int) throws -> [UInt8] {
         var output = [UInt8](repeating: 0xEE, count: count)
         let read = try output.withMutableSpan { try $0.read(self, at: offset) }
         return Array(output.prefix(read))
     }
 
-    /// All of the room that a read was given, what follows the contents included.
+    /// Returns the complete buffer of a read, including the bytes after the secret.
     func readChunk(at offset: Int, count: Int) throws -> [UInt8] {
         var output = [UInt8](repeating: 0xEE, count: count)
         _ = try output.withMutableSpan { try $0.read(self, at: offset) }
@@ -106,7 +106,7 @@ extension [UInt8] {
         return try body(&span)
     }
 
-    /// With one bit changed.
+    /// Returns the bytes with one bit changed.
     func flipped(_ index: Int) -> [UInt8] {
         var bytes = self
         bytes[index] ^= 1 << UInt8(index % 8)

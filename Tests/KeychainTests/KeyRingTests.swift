@@ -6,7 +6,7 @@ import Testing
 
 @Suite("the key ring")
 struct KeyRingTests {
-    /// Which classes can be used now.
+    /// Returns the classes that can be used now.
     private func available(_ ring: KeyRing) -> Set<ProtectionClass> {
         Set(ProtectionClass.allCases.filter { ring.isAvailable($0) })
     }

@@ -14,7 +14,7 @@ import Testing
         #expect(bytes == [1, 8, 7, 6, 5, 4, 3, 2, 1])
     }
 
-    @Test("Numbers of every width are read back, one after the other, from the middle of an array")
+    @Test("Numbers of every width are read back, sequentially, from the middle of an array")
     func read() throws {
         var bytes: [UInt8] = [0xFF]
         bytes.append(littleEndian: UInt8.max)

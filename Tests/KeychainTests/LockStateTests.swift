@@ -13,7 +13,7 @@ import Testing
     static let all: [LockState] = [.beforeFirstUnlock, .unlocked, .locked]
     static let transitions = all.flatMap { state in Event.allCases.map { (state, $0) } }
 
-    @Test("L1: as a value: what an unlock and a lock make of each state, and what each permits")
+    @Test("L1: the lock state after an unlock and a lock, and the operations that each state permits")
     func value() {
         let unlocked = Self.all.map(\.unlocking), locked = Self.all.map(\.locking)
         #expect(unlocked == [.unlocked, .unlocked, .unlocked])
@@ -24,12 +24,12 @@ import Testing
         #expect(Self.all.map { $0.permits(.unlocked) } == [false, true, false])
     }
 
-    /// Of a key ring: what the event leads to; nil where the ring is closed for good.
+    /// Returns the state of a key ring after the event; nil if the ring is closed permanently.
     private static func next(_ state: LockState, _ event: Event) -> LockState? {
         switch event {
         case .unlock: .unlocked
         case .wrongPassphrase, .damagedKeys: state
-        // Nothing has to be written but by a new device: an unlock goes on without room.
+        // Only a new device must write: an unlock succeeds without space.
         case .fullDisk: .unlocked
         case .lock, .lockTwice: state == .beforeFirstUnlock ? .beforeFirstUnlock : .locked
         case .close: nil
@@ -44,7 +44,7 @@ import Testing
         return fixture
     }
 
-    /// What of a ring can be used.
+    /// Returns the usable classes of a ring.
     private static func usable(_ ring: KeyRing) -> Set<ProtectionClass> {
         Set(ProtectionClass.allCases.filter { ring.isAvailable($0) })
     }
@@ -91,7 +91,7 @@ import Testing
         #expect(Self.usable(fixture.ring) == Self.permitted(in: next))
         #expect(((try? fixture.ring.masterKeys()) != nil) == next.isAfterFirstUnlock)
         #expect((try? fixture.ring.alwaysKeys()) != nil)
-        // UnlessOpen: what is added while locked needs the public key alone, which comes with the first unlock.
+        // UnlessOpen: an addition while locked needs only the public key, which is available after the first unlock.
         let adding = (try? fixture.ring.currentKeys(for: .whenUnlockedUnlessOpen))?.publicKey
         #expect((adding != nil) == next.isAfterFirstUnlock)
     }

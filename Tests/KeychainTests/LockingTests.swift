@@ -6,14 +6,14 @@ import Testing
 
 @testable import Keychain
 
-@Suite("locking under way")
+@Suite("locks during operations")
 struct LockingTests {
     /// The bytes of a key, in ordinary memory: to look for in the arena.
     private func bytes(of key: RevocableSecret) throws -> [UInt8] {
         try key.using { (key) throws(CryptoError) in [UInt8](copying: key.bytes) }
     }
 
-    /// Runs `body` on a thread of its own.
+    /// Runs `body` on a separate thread.
     private func onThread(_ body: @escaping @Sendable () -> Void) {
         Thread { body() }.start()
     }
@@ -27,12 +27,12 @@ struct LockingTests {
         #expect(throws: KeychainFault.interactionNotAllowed) { try fixture.unlock() }
         #expect(fixture.ring.state == state)
         #expect(!fixture.ring.isAvailable(.whenUnlocked))
-        // One that came before it does not count.
+        // An earlier lock does not count.
         try fixture.unlock()
         #expect(fixture.ring.state == .unlocked)
     }
 
-    @Test("L2: open contents answer interactionNotAllowed after a lock, where the class says so")
+    @Test("L2: open secrets fail with interactionNotAllowed after a lock, if their class requires it")
     func openContents() throws {
         let fixture = try KeyRingFixture()
         let contents = [UInt8](repeating: 3, count: 100)
@@ -60,7 +60,7 @@ struct LockingTests {
         #expect(throws: KeychainFault.interactionNotAllowed) { try open[.whenUnlocked]?.all() }
     }
 
-    @Test("L2: UnlessOpen goes on for what is open, but opens nothing new")
+    @Test("L2: an open secret of UnlessOpen stays usable, but no other can be opened")
     func unlessOpen() throws {
         let fixture = try KeyRingFixture()
         let record = try fixture.add(.sample(.whenUnlockedUnlessOpen), [1])
@@ -72,7 +72,7 @@ struct LockingTests {
         }
     }
 
-    @Test("H2: a lock wipes the class keys it has to and no others; the user key is gone after the unlock")
+    @Test("H2: a lock wipes exactly the class keys that it must; the user key is wiped after the unlock")
     func wiping() throws {
         let fixture = try KeyRingFixture()
         let arena = SecretArena.shared
@@ -103,7 +103,7 @@ struct LockingTests {
         #expect(!arena.contains(master))
     }
 
-    @Test("L2: a lock waits for those who are using a key, also a second lock; then nobody gets in")
+    @Test("L2: a lock waits for operations that use a key, also a second lock; then no operation gets a key")
     func waiting() throws {
         let fixture = try KeyRingFixture()
         let key = try fixture.ring.currentKeys(for: .whenUnlocked).secret
@@ -162,7 +162,9 @@ struct LockingTests {
         #expect(fixture.ring.state == .unlocked && fixture.ring.isAvailable(.whenUnlocked))
     }
 
-    @Test("locks, unlocks and reads of many threads: never a wrong plaintext, and it ends as it was told to")
+    @Test(
+        "locks, unlocks and reads of many threads: never a wrong plaintext, and the final state is that of the last call"
+    )
     func storm() async throws {
         let fixture = try KeyRingFixture()
         let record = try fixture.add(.sample(), [42])
@@ -188,7 +190,7 @@ struct LockingTests {
         #expect(fixture.ring.state == .locked && !fixture.ring.isAvailable(.whenUnlocked))
     }
 
-    /// A lock that comes meanwhile holds.
+    /// A lock during the unlock prevails.
     private static func unlock(_ fixture: KeyRingFixture) {
         do {
             try fixture.unlock()

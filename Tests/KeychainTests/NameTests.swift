@@ -28,11 +28,11 @@ private func server(_ name: String) throws(NameError) -> ParsedName<ServiceKey> 
         #expect(try account(name) == .key(.string(text)))
     }
 
-    @Test("T2: bytes that are no UTF-8 are spelled %XX and come back as data")
+    @Test("T2: bytes that are not UTF-8 are spelled %XX and read back as data")
     func data() throws {
         #expect(spelling([0x61, 0xFF, 0xC3]) == "a%FF%C3")
         #expect(try account("a%FF%C3") == .key(.data([0x61, 0xFF, 0xC3])))
-        // An overlong form and a surrogate are no UTF-8.
+        // An overlong form and a surrogate are not UTF-8.
         #expect(spelling([0xC0, 0xAF]) == "%C0%AF")
         #expect(spelling([0xED, 0xA0, 0x80]) == "%ED%A0%80")
     }
@@ -44,7 +44,7 @@ private func server(_ name: String) throws(NameError) -> ParsedName<ServiceKey> 
         #expect(throws: NameError.notCanonical) { try account(name) }
     }
 
-    @Test("T2: typed bytes that are no UTF-8 are EILSEQ")
+    @Test("T2: typed bytes that are not UTF-8 are EILSEQ")
     func notUTF8() {
         #expect(throws: NameError.notUTF8) { try CanonicalName(typed: [0x61, 0xFF]).account() }
     }
@@ -91,7 +91,7 @@ private func server(_ name: String) throws(NameError) -> ParsedName<ServiceKey> 
         let cut = CanonicalName(account: .string(String(repeating: "a", count: 256)))
         #expect(cut.isCut && cut.bytes.count == 255)
         #expect(try cut.account() == .cut)
-        // The hash as coreutils tell it: printf 'a%.0s' $(seq 256) | b2sum -l 128
+        // The hash from coreutils: printf 'a%.0s' $(seq 256) | b2sum -l 128
         let expected = String(repeating: "a", count: 221) + "%~2DBE331C95D600BB74DCD669F0618BD7"
         #expect(String(decoding: cut.bytes, as: UTF8.self) == expected)
         let other = CanonicalName(account: .string(String(repeating: "a", count: 257)))
@@ -119,7 +119,7 @@ private func server(_ name: String) throws(NameError) -> ParsedName<ServiceKey> 
 
     private func text(_ name: CanonicalName) -> String { String(decoding: name.bytes, as: UTF8.self) }
 
-    @Test("T3: only what is set stands in the name, in a fixed order")
+    @Test("T3: the name contains only the attributes that are set, in a fixed order")
     func order() {
         #expect(text(service { _ in }) == "example.com")
         let all = service {
@@ -158,7 +158,7 @@ private func server(_ name: String) throws(NameError) -> ParsedName<ServiceKey> 
         }
     }
 
-    @Test("T3: every authentication type has its name in lower case; what stands in a field is escaped")
+    @Test("T3: every authentication type has its name in lower case; the contents of a field are escaped")
     func authenticationTypes() throws {
         for (suffix, code) in AuthenticationType.table {
             let name = service { $0.authenticationType = .string(code) }

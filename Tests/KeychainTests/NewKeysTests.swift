@@ -36,7 +36,7 @@ struct NewKeysTests {
         }
     }
 
-    @Test("L5: what is written from then on lies under new keys of every class; what was there opens as before")
+    @Test("L5: later writes are sealed under new keys of every class; earlier rows open unchanged")
     func generations() throws {
         let fixture = try KeyRingFixture()
         let before = try addAll(fixture, from: 100)
@@ -54,7 +54,9 @@ struct NewKeysTests {
         #expect(generations[.alwaysLookup]?.allSatisfy { $0.generation == 1 } == true)
     }
 
-    @Test("L5, S3: the removed slot opens the new store no more; the others do, without having been asked")
+    @Test(
+        "L5, S3: the removed slot does not open the new store; the others do, without their secrets having been entered"
+    )
     func removal() throws {
         let fixture = try twoSlots()
         let old = fixture.store.records
@@ -68,7 +70,7 @@ struct NewKeysTests {
         try KeyRingFixture(copying: old).unlock("correct")
     }
 
-    @Test("L5: the user key of before opens nothing of what is written after")
+    @Test("L5: the former user key opens no row that is written later")
     func oldUserKey() throws {
         let fixture = try twoSlots()
         let old = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
@@ -116,7 +118,7 @@ struct NewKeysTests {
         #expect(Set(always.map(\.generation)) == [1, 2, 3])
     }
 
-    @Test("L2, L5: keys that are made while locked are wiped; AfterFirstUnlock and UnlessOpen's public key stay")
+    @Test("L2, L5: keys created while locked are wiped; AfterFirstUnlock and UnlessOpen's public key stay")
     func locked() throws {
         let fixture = try KeyRingFixture()
         fixture.ring.lock()
@@ -140,7 +142,7 @@ struct NewKeysTests {
         #expect(try fixture.ring.currentKeys(for: .whenUnlocked).generation == 1)
         #expect(fixture.store.records.storeRecord?.userKeyGeneration == 1)
         try renew(fixture)
-        // The key of before is nobody's any more: two commands at once.
+        // The former key is not valid any more, as with two concurrent commands.
         #expect(throws: KeychainFault.authFailed) { try fixture.ring.renewKeys(userKey: key) }
     }
 
@@ -157,7 +159,7 @@ struct NewKeysTests {
         #expect(throws: KeychainFault.decode) { try fixture.ring.renewKeys(userKey: key) }
     }
 
-    @Test("S3: a slot that somebody has planted, or changed, is not wrapped for; and it is told")
+    @Test("S3: no key is wrapped for a planted or changed slot, and the slot is reported")
     func plantedSlot() throws {
         let fixture = try twoSlots()
         var records = fixture.store.records
@@ -210,7 +212,7 @@ struct NewKeysTests {
 
 @Suite("items after new keys")
 struct ItemsAfterNewKeysTests {
-    @Test("L5: an item whose attributes change is sealed anew, its contents too")
+    @Test("L5: an item whose attributes change is sealed again, with its secret")
     func attributes() throws {
         let fixture = try KeyRingFixture()
         let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
@@ -232,7 +234,7 @@ struct ItemsAfterNewKeysTests {
         #expect(try fixture.contents(try #require(fixture.store.records.itemRecords[saved.id])) == [7])
     }
 
-    @Test("L5: nothing new is sealed under keys of before, whoever takes the newer ones out of the store")
+    @Test("L5: no new data is sealed under former keys, even if another program removes the newer ones from the store")
     func newestTakenAway() throws {
         let fixture = try KeyRingFixture()
         let old = try fixture.addCounted(.sample(.whenUnlocked, id: 100, account: "a"), [1])

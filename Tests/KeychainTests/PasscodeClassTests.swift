@@ -26,7 +26,9 @@ struct PasscodeClassTests {
         return (fixture, passcode, other)
     }
 
-    @Test("the last passphrase slot stays unless its items may go; then they and all keys of the class are gone")
+    @Test(
+        "the last passphrase slot stays unless its items may be deleted; then they and all keys of the class are deleted"
+    )
     func removal() throws {
         let (fixture, passcode, other) = try filled()
         let authority = try fixture.ring.root(of: keyFile())
@@ -53,7 +55,7 @@ struct PasscodeClassTests {
         #expect(try keychain.verifyNow().rows == nil)
     }
 
-    @Test("L6: items of other devices are gone too; those devices have the class again when it comes back")
+    @Test("L6: items of other devices are deleted too; those devices have the class again when it is restored")
     func otherDevices() throws {
         let (fixture, passcode, _) = try filled()
         let second = try KeyRingFixture(copying: fixture.store.records, device: 2)
@@ -71,7 +73,7 @@ struct PasscodeClassTests {
         #expect(try again.contents(again.addCounted(.sample(Self.passcode, id: 301), [4])) == [4])
     }
 
-    @Test("without items of the class nothing is asked")
+    @Test("without items of the class no consent is requested")
     func nothingToDelete() throws {
         let fixture = try KeyRingFixture()
         _ = try fixture.ring.addSlot(keyFile(), authorizedBy: fixture.ring.root(of: secret("correct")))
@@ -89,7 +91,7 @@ struct PasscodeClassTests {
         #expect(fixture.ring.isAvailable(Self.passcode))
     }
 
-    @Test("a new passphrase slot brings the class back, with keys of its own, at once and at the next unlock")
+    @Test("a new passphrase slot restores the class, with new keys, immediately and at the next unlock")
     func comesBack() throws {
         let (fixture, passcode, _) = try filled()
         let authority = try fixture.ring.root(of: keyFile())
@@ -103,7 +105,7 @@ struct PasscodeClassTests {
         let later = try KeyRingFixture(copying: fixture.store.records)
         try later.unlock("again")
         #expect(try later.contents(row) == [4])
-        // What was deleted stays gone, even put back by hand.
+        // A deleted item stays unusable, even if its row is restored.
         #expect(throws: KeychainFault.self) { try later.items.open(passcode) }
     }
 
@@ -119,7 +121,7 @@ struct PasscodeClassTests {
         #expect(!fixture.ring.isAvailable(Self.passcode) && fixture.ring.isAvailable(.whenUnlocked))
     }
 
-    @Test("added while locked the class comes back locked")
+    @Test("added while locked, the class is restored locked")
     func comesBackLocked() throws {
         let (fixture, _, _) = try filled()
         let authority = try fixture.ring.root(of: keyFile())

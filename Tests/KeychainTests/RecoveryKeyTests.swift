@@ -37,7 +37,7 @@ struct RecoveryKeyTests {
             #expect(text.last == "\n")
             let groups = text.dropLast().split(separator: "-", omittingEmptySubsequences: false)
             #expect(groups.count == 6 && groups.allSatisfy { $0.count == 6 && $0.allSatisfy(Self.alphabet.contains) })
-            // What is typed back is the same key, without its check characters.
+            // The typed text yields the same key, without its check characters.
             #expect(try characters(typed: text) == groups.map { $0.prefix(5) }.joined())
             seen.insert(text)
             used.formUnion(groups.joined())
@@ -65,7 +65,7 @@ struct RecoveryKeyTests {
         for spelling in spellings { #expect(try characters(typed: spelling) == key, "\(spelling)") }
     }
 
-    @Test("every single mistyped character, and every two that changed places, is told with its group")
+    @Test("every single mistyped character, and every two swapped ones, are reported with their group")
     func mistyped() throws {
         let text = Array(try text(RecoveryKey()).dropLast())
         for (index, character) in text.enumerated() where character != "-" {
@@ -84,7 +84,7 @@ struct RecoveryKeyTests {
         }
     }
 
-    @Test("groups that have changed places are told, both")
+    @Test("two swapped groups are both reported")
     func swappedGroups() throws {
         let groups = try text(RecoveryKey()).dropLast().split(separator: "-").map(String.init)
         var wrong = groups
@@ -92,7 +92,7 @@ struct RecoveryKeyTests {
         #expect(error(typed: wrong.joined(separator: "-")) == .mistyped(groups: [2, 5]))
     }
 
-    @Test("a character too many or too few: the group, if groups are told apart; else the count")
+    @Test("a missing or additional character: the group is reported if dashes separate groups, otherwise the count")
     func lengths() throws {
         let text = try text(RecoveryKey()).dropLast()
         let groups = text.split(separator: "-").map(String.init)
@@ -138,7 +138,7 @@ struct SlotRootKeyTests {
         #expect(seen.count == 7)
     }
 
-    @Test("stores and kinds have roots of their own for the same secret")
+    @Test("stores and kinds have separate root keys for the same secret")
     func domains() throws {
         var store = try #require(try KeyRingFixture(unlocked: false).store.records.storeRecord)
         let bytes = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)

@@ -32,7 +32,7 @@ private struct RekeyFixture {
         try unlock()
     }
 
-    /// As it is after a crash: what is in the store and beside it.
+    /// Opens the keychain as after a crash: with the store and the files next to it.
     func reopened() throws -> RekeyFixture { try RekeyFixture(store.records, notes) }
 
     func unlock() throws { try keychain.keys.unlock(passphrase: SecretBytes(text: "correct")) }
@@ -46,7 +46,7 @@ private struct RekeyFixture {
 }
 
 extension RekeyFixture {
-    /// With the vault's items and their contents.
+    /// Expects the items with their secrets.
     func expectItems(_ items: [Item], sourceLocation: SourceLocation = #_sourceLocation) throws {
         for item in items {
             let found = try #require(try keychain.itemWithSecret(id: item.id), sourceLocation: sourceLocation)
@@ -71,7 +71,7 @@ extension RekeyFixture {
 }
 
 extension DigestFixture {
-    /// Items of every class, more than one transaction seals anew, one of them without contents.
+    /// Adds items of every class, more than one transaction reseals, one of them without a secret.
     fileprivate func filled() throws -> [Item] {
         var items: [Item] = []
         for number in 0..<KeychainStore.rekeyPageSize + 4 {
@@ -86,7 +86,7 @@ extension DigestFixture {
 
 @Suite("rekey")
 struct RekeyTests {
-    @Test("L5: every item lies under new keys, is what it was, and the old keys are gone")
+    @Test("L5: every item is sealed under new keys with its contents unchanged, and the old keys are deleted")
     func everything() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
@@ -100,7 +100,7 @@ struct RekeyTests {
         #expect(safe.keychain.rekeyProgress.done == items.count && safe.keychain.rekeyProgress.total == items.count)
         let again = try safe.reopened()
         try again.expectItems(items)
-        // The keys of an older copy, whoever has them.
+        // The keys of an older copy, which another person may have.
         let store = try #require(old.storeRecord).identifier
         let keys = try WrappingKeys(user: oldKey, generation: 1, device: KeyRingFixture.device(), store: store)
         for record in safe.store.records.classKeyRecords where record.wrapping != .deviceKey {
@@ -113,11 +113,12 @@ struct RekeyTests {
         }
     }
 
-    @Test("L5: ended between any two transactions, it goes on after the next unlock")
+    @Test("L5: interrupted between any two transactions, it continues after the next unlock")
     func interrupted() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
-        // After the new keys; after one page; after two; after the old keys are gone, but for the note.
+        // After the new keys; after one page; after two; after the deletion of the old keys, except the record of the
+        // rekey.
         for pages in 0...3 {
             let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
             try safe.start()
@@ -136,7 +137,7 @@ struct RekeyTests {
         }
     }
 
-    @Test("L5: ended before the new keys were committed, there is none to go on with")
+    @Test("L5: interrupted before the new keys were committed, no rekey remains")
     func notBegun() throws {
         let fixture = try DigestFixture()
         let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
@@ -148,7 +149,7 @@ struct RekeyTests {
         try next.start()
     }
 
-    @Test("L5, F9: without room it stops, and goes on from there")
+    @Test("L5, F9: without space it stops, and continues from there")
     func diskFull() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
@@ -164,7 +165,7 @@ struct RekeyTests {
         try safe.expectItems(items)
     }
 
-    @Test("L2, L5: a lock stops it; after the unlock the worker goes on to the end")
+    @Test("L2, L5: a lock stops it; after the unlock the worker completes it")
     func lockedMeanwhile() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
@@ -188,7 +189,7 @@ struct RekeyTests {
         try safe.expectItems(items)
     }
 
-    @Test("S4, L5: what does not open keeps the keys of its class, and is told")
+    @Test("S4, L5: rows that do not open keep the keys of their class, and are reported")
     func damaged() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
@@ -205,14 +206,14 @@ struct RekeyTests {
         // Its metadata is readable as before (S4).
         #expect(try safe.keychain.item(id: row) != nil)
         try safe.expectItems(items.filter { $0.id != row })
-        // Once it is gone, the next one leaves nothing.
+        // After its deletion the next rekey leaves no old key.
         try safe.keychain.change { (transaction) throws(KeychainFault) in try transaction.deleteItem(row) }
         try safe.start()
         try safe.keychain.rekey()
         try safe.expectRekeyed(3)
     }
 
-    @Test("L6, S3: another device's items and keys stay as they are, and open there")
+    @Test("L6, S3: another device's items and keys are not modified, and open there")
     func otherDevice() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
@@ -228,7 +229,7 @@ struct RekeyTests {
         try first.keychain.rekey()
         #expect(first.keychain.rekeyProgress.left == 0)
         try first.expectItems(items)
-        // The past user key is what the other device still needs; afterwards nobody does.
+        // The other device still needs the past user key; afterwards no device does.
         #expect(first.store.records.userKeyRecords.keys.sorted() == [1])
         let there = try RekeyFixture(first.store.records, device: 2)
         try there.expectItems([own] + items.filter { !$0.protection.isThisDeviceOnly })
@@ -238,7 +239,7 @@ struct RekeyTests {
         #expect(back.store.records.userKeyRecords.keys.sorted() == [2])
     }
 
-    @Test("F3, L2: an open descriptor goes on reading, until a lock; then nothing of the old keys is left")
+    @Test("F3, L2: an open descriptor stays readable until a lock; then no part of the old keys remains")
     func openDescriptor() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
@@ -257,7 +258,7 @@ struct RekeyTests {
         #expect(throws: KeychainFault.interactionNotAllowed) { try stays.all() }
     }
 
-    @Test("H2: keys that nobody reads by are wiped with the rekey, not with the lock")
+    @Test("H2: keys without readers are wiped with the rekey, not with the lock")
     func oldKeysInMemory() throws {
         let fixture = try DigestFixture()
         _ = try fixture.filled()
@@ -269,7 +270,7 @@ struct RekeyTests {
         #expect(old == nil)
     }
 
-    @Test("L5: what is committed under the old keys behind the pass is found by a second one")
+    @Test("L5: a second pass finds rows that were committed under the old keys behind the first")
     func lateCommit() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
@@ -289,7 +290,7 @@ struct RekeyTests {
         try safe.expectItems(items)
     }
 
-    @Test("L5: keys that a slot change has replaced meanwhile are old ones, too")
+    @Test("L5: keys replaced by a concurrent slot change count as old ones, too")
     func slotChangedMeanwhile() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
@@ -309,7 +310,7 @@ struct RekeyTests {
             2, authorizedBy: ring.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct"))))
     }
 
-    @Test("L5: slots that it cannot keep are told")
+    @Test("L5: slots that it cannot keep are reported")
     func lostSlots() throws {
         let fixture = try DigestFixture()
         var records = fixture.keyRingFixture.store.records
@@ -325,7 +326,8 @@ struct RekeyTests {
         #expect(safe.store.records.slotRecords.keys.sorted() == [1])
     }
 
-    @Test("L2, L5: with the last passphrase slot an open descriptor of WhenPasscodeSet ends, whatever keys it reads by")
+    @Test(
+        "L2, L5: with the last passphrase slot an open descriptor of WhenPasscodeSet becomes unusable, under any keys")
     func passcodeDescriptor() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()

@@ -49,12 +49,12 @@ struct RewrappingTests {
         return counts
     }
 
-    @Test("S3: after the unlock all of them are sealed anew, and are the items that they were; the digest is true")
+    @Test("S3: after the unlock all of them are sealed again with their contents unchanged; the digest matches")
     func all() async throws {
         let items = try addLocked(20)
         #expect(ephemeralCount() == 20)
         try fixture.keyRingFixture.unlock()
-        // Closes the keychain: what became of it is looked at with another ring.
+        // Closes the keychain: another ring examines the result.
         let counts = try await reports(1) {}
         #expect(counts == [20])
         #expect(ephemeralCount() == 0)
@@ -90,7 +90,7 @@ struct RewrappingTests {
         #expect(counts == [3, 1])
     }
 
-    @Test("S3, L2: a lock in the middle stops it; the rest is whole, and done after the next unlock")
+    @Test("S3, L2: a lock in the middle stops it; the remaining rows are intact, and rewrapped after the next unlock")
     func lockBetween() throws {
         let items = try addLocked(20)
         try fixture.keyRingFixture.unlock()
@@ -109,7 +109,7 @@ struct RewrappingTests {
         #expect(try fixture.sum() == fixture.header.rows)
     }
 
-    @Test("S3: a lock in the middle of a row makes nothing of that transaction")
+    @Test("S3: a lock in the middle of a row rolls the transaction back")
     func lockWithin() throws {
         _ = try addLocked(2)
         try fixture.keyRingFixture.unlock()
@@ -127,7 +127,7 @@ struct RewrappingTests {
         #expect(try fixture.sum() == fixture.header.rows)
     }
 
-    @Test("S3, F9: without room they stay as they are, and it is told")
+    @Test("S3, F9: without space the rows are not modified, and it is reported")
     func diskFull() async throws {
         _ = try addLocked(3)
         fixture.keyRingFixture.store.failNextWrite(with: .diskFull)
@@ -141,7 +141,7 @@ struct RewrappingTests {
         #expect(ephemeralCount() == 3)
     }
 
-    @Test("S4: a damaged one stays as it is, and keeps no other from being sealed anew")
+    @Test("S4: a damaged row is not modified, and does not prevent the rewrap of others")
     func damaged() throws {
         let items = try addLocked(3)
         var forged = try #require(fixture.keyRingFixture.store.records.itemRecords[items[1].id])
@@ -155,7 +155,7 @@ struct RewrappingTests {
         #expect(try fixture.keychain.itemWithSecret(id: items[2].id)?.secret?.all() == contents(2))
     }
 
-    @Test("S3, F3, F10: who reads meanwhile reads what was written, and an open value goes on over a lock")
+    @Test("S3, F3, F10: concurrent readers get the written value, and an open value survives a lock")
     func readers() throws {
         let items = try addLocked(40)
         try fixture.keyRingFixture.unlock()

@@ -52,7 +52,7 @@ struct RollbackTests {
         return try bytes.flatMap { try CommitNumberRecord(key: key, store: fixture.ring.storeID).number(in: $0) }
     }
 
-    @Test("S2: nothing kept: not detected, goes on and keeps one")
+    @Test("S2: without a stored number a rollback is not detected, and one is stored")
     func first() throws {
         let ring = try ring(try records(commit: 5))
         try ring.unlock(passphrase: passphrase())
@@ -70,7 +70,7 @@ struct RollbackTests {
         }
     }
 
-    @Test("S2: a smaller one is told at the first unlock; the keychain stays locked and nothing is changed")
+    @Test("S2: a smaller number is reported at the first unlock; the keychain stays locked and unmodified")
     func older() throws {
         try ring(try records(commit: 9)).unlock(passphrase: passphrase())
         let ring = try ring(try records(commit: 8))
@@ -103,7 +103,7 @@ struct RollbackTests {
         #expect(again.rollbackCheck == .passed)
     }
 
-    @Test("S2: a wrong passphrase is not told as a rollback, and accepting one opens nothing")
+    @Test("S2: a wrong passphrase is not reported as a rollback, and accepting one opens nothing")
     func wrongPassphrase() throws {
         try ring(try records(commit: 9)).unlock(passphrase: passphrase())
         let ring = try ring(try records(commit: 8))
@@ -112,7 +112,9 @@ struct RollbackTests {
         }
     }
 
-    @Test("S2: a kept number that is cut, changed, of another store or another version is told, unless accepted")
+    @Test(
+        "S2: a stored number that is truncated, changed, of another store or another version is reported, unless accepted"
+    )
     func forged() throws {
         try ring(try records(commit: 9)).unlock(passphrase: passphrase())
         let store = fixture.ring.storeID
@@ -152,7 +154,7 @@ struct RollbackTests {
         #expect(try record.number(in: record.bytes(of: 3)) == 3)
     }
 
-    @Test("S2: of two copies that are used at once neither lowers what the other has kept")
+    @Test("S2: of two copies in use at the same time, neither lowers the number that the other has stored")
     func twoCopies() throws {
         let newer = try ring(try records(commit: 9))
         let older = try ring(try records(commit: 5))
@@ -168,7 +170,7 @@ struct RollbackTests {
         #expect(try kept() == 5)
     }
 
-    @Test("S2, S4: a damaged header is told; accepted, it costs changes and nothing else")
+    @Test("S2, S4: a damaged header is reported; accepting it loses changes and nothing else")
     func damagedHeader() throws {
         var damaged = try records(commit: 9)
         damaged.storeRecord?.header.ciphertext[0] ^= 1
@@ -216,7 +218,7 @@ struct RollbackTests {
         #expect(commitNumberStore.writes.load(ordering: .relaxed) == 3)
     }
 
-    @Test("S2: without room for the number it unlocks and locks all the same, and tries again")
+    @Test("S2: without space for the number it still unlocks and locks, and retries")
     func diskFull() throws {
         let ring = try ring(try records(commit: 5))
         commitNumberStore.isFull.store(true, ordering: .relaxed)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Keychain
 
-/// A user key that one device has rotated, and what another device finds at its next unlock.
+/// A user key that one device has rotated, and the state for another device at its next unlock.
 @Suite("rotated user keys")
 struct RotationTests {
     private let bound: [ProtectionClass] = [
@@ -72,7 +72,7 @@ struct RotationTests {
         }
     }
 
-    @Test("S3: who knows a past user key plants no class key with it")
+    @Test("S3: a holder of a former user key cannot plant a class key with it")
     func planted() throws {
         var (records, _) = try rotated()
         let store = try #require(records.storeRecord)
@@ -114,7 +114,7 @@ struct RotationTests {
     }
 }
 
-/// What `slot remove` does to a user key, on one device.
+/// The changes of `slot remove` to a user key, on one device.
 private struct Rotation: ~Copyable {
     private(set) var records: InMemoryRecords
     private let device: SecretBytes
@@ -151,7 +151,7 @@ private struct Rotation: ~Copyable {
         records.storeRecord = store
     }
 
-    /// All but what another device's key is part of.
+    /// Rewraps all class keys except those wrapped with another device's key.
     private mutating func rewrapClassKeys(
         _ old: borrowing SecretBytes, _ fresh: borrowing SecretBytes, _ store: [UInt8]
     ) throws {

@@ -24,7 +24,7 @@ extension Item {
         return item
     }
 
-    /// One with everything set.
+    /// An item with all attributes.
     static var full: Item {
         var item = sample(account: "bob/ü")
         item.attributes = [

@@ -25,7 +25,7 @@ struct SlotChangeTests {
         Dictionary(uniqueKeysWithValues: try fixture.ring.slots().map { ($0.id, $0.kind) })
     }
 
-    /// With the rows of every class.
+    /// Creates a ring with rows of every class.
     private func filled() throws -> (KeyRingFixture, [ItemRecord]) {
         let fixture = try KeyRingFixture()
         let rows = try ProtectionClass.allCases.map { protection in
@@ -47,7 +47,7 @@ struct SlotChangeTests {
         }
     }
 
-    /// Whether the user key to which "correct" leads in an older copy opens the master keys of what there is now.
+    /// Returns whether the user key that "correct" opens in an older copy opens the current master keys.
     private func knowsUserKey(of fixture: KeyRingFixture, from older: InMemoryRecords) throws -> Bool {
         let then = try #require(older.storeRecord)
         let root = try SlotUnlock.root(of: secret("correct"), store: then)
@@ -106,7 +106,8 @@ struct SlotChangeTests {
         #expect(fixture.store.records.storeRecord == before.storeRecord)
     }
 
-    @Test("L5: a changed slot opens with its new secret alone; items stay as they are, new ones lie under new keys")
+    @Test(
+        "L5: a changed slot opens only with its new secret; items are not modified, new ones are sealed under new keys")
     func change() throws {
         let (fixture, rows) = try filled()
         _ = try fixture.ring.addSlot(secret("second"), authorizedBy: root(fixture))
@@ -145,7 +146,7 @@ struct SlotChangeTests {
         #expect(try isConsistent(fixture))
     }
 
-    @Test("L5: a slot that this version cannot open, or that somebody has planted, does not make another one spare")
+    @Test("L5: a slot that this version cannot open, or a planted one, does not allow the removal of another")
     func lastUsable() throws {
         let fixture = try KeyRingFixture()
         var records = fixture.store.records
@@ -163,7 +164,7 @@ struct SlotChangeTests {
         }
     }
 
-    @Test("S3: a planted slot is no authority, is wrapped for by no change, and is told when it goes")
+    @Test("S3: a planted slot is no authority, gets no wrapped key from any change, and is reported when it is removed")
     func planted() throws {
         let fixture = try KeyRingFixture()
         var records = fixture.store.records
@@ -222,7 +223,7 @@ struct SlotChangeTests {
         #expect(try isConsistent(fixture))
     }
 
-    @Test("L5: each slot has a secret of its own: what opens another one is refused, nothing is changed")
+    @Test("L5: each slot has a separate secret: one that opens another slot is refused, without a change")
     func sameSecret() throws {
         let fixture = try KeyRingFixture()
         _ = try fixture.ring.addSlot(secret("second"), authorizedBy: root(fixture))
@@ -234,7 +235,7 @@ struct SlotChangeTests {
         #expect(throws: KeychainFault.slotRefused(.sameSecret)) {
             try fixture.ring.addSlot(keyFile(), authorizedBy: root(fixture))
         }
-        // `slot change 2 --kdf` by who knows the passphrase of slot 1, at a cost that the store has.
+        // `slot change 2 --kdf` with the passphrase of slot 1, at a cost that occurs in the store.
         #expect(throws: KeychainFault.slotRefused(.sameSecret)) {
             try fixture.ring.changeSlot(2, to: secret("correct"), cost: .cheap, authorizedBy: root(fixture))
         }
@@ -243,7 +244,7 @@ struct SlotChangeTests {
         #expect(try opens(fixture, secret("second")))
     }
 
-    @Test("L5: a forged slot at the end of all numbers makes no new slot take the place of another")
+    @Test("L5: a forged slot with the highest number does not make a new slot replace another")
     func forgedNumber() throws {
         let fixture = try KeyRingFixture()
         var records = fixture.store.records
@@ -257,7 +258,7 @@ struct SlotChangeTests {
         #expect(try opens(fixture, keyFile()))
     }
 
-    @Test("L5: an authority that was derived at another cost, or whose slot has gone, is none any more")
+    @Test("L5: an authority derived at another cost, or whose slot was removed, is no longer valid")
     func staleAuthority() throws {
         let fixture = try KeyRingFixture()
         let stale = try root(fixture)
@@ -293,7 +294,8 @@ struct SlotChangeTests {
         #expect(try isConsistent(fixture))
     }
 
-    @Test("L2, L5: a locked keychain stays locked whatever becomes of its slots; before the first unlock nothing does")
+    @Test(
+        "L2, L5: a locked keychain stays locked for any change of its slots; before the first unlock none is possible")
     func locked() throws {
         let (fixture, rows) = try filled()
         fixture.ring.lock()
@@ -317,7 +319,7 @@ struct SlotChangeTests {
         }
     }
 
-    @Test("L5: of two who remove each other's slot at once one comes too late")
+    @Test("L5: when two clients remove each other's slot concurrently, one of them fails")
     func race() throws {
         for _ in 0..<10 {
             let fixture = try KeyRingFixture()
@@ -353,7 +355,7 @@ struct SlotChangeTests {
         }
     }
 
-    @Test("L5: numbers that nobody would come to are no slot numbers, and stand in no one's way")
+    @Test("L5: numbers that no program would reach are not slot numbers, and do not block others")
     func hugeNumbers() throws {
         let fixture = try KeyRingFixture()
         var records = fixture.store.records

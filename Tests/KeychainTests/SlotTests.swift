@@ -6,7 +6,7 @@ import Testing
 
 @Suite("key slots")
 struct SlotTests {
-    /// What a passphrase yields in a store.
+    /// Returns the root key of a passphrase in a store.
     private func root(_ passphrase: String, _ store: StoreRecord) throws -> SecretBytes {
         try SlotUnlock.root(passphrase: SecretBytes(text: passphrase), store: store)
     }
@@ -58,7 +58,7 @@ struct SlotTests {
         #expect(!areEqual)
     }
 
-    @Test("S3: a recipient is known to who has the user key, and to nobody else")
+    @Test("S3: only a holder of the user key can verify a recipient")
     func recipients() throws {
         let records = try KeyRingFixture(unlocked: false).store.records
         let store = try #require(records.storeRecord)
@@ -105,7 +105,7 @@ struct SlotTests {
         #expect(throws: KeychainFault.authFailed) { _ = try userKey("correct", of: records).count }
     }
 
-    @Test("S3: who knows no secret plants no user key, even knowing a slot's public key")
+    @Test("S3: without a secret no user key can be planted, even with a slot's public key")
     func plantedUserKey() throws {
         var records = try KeyRingFixture(unlocked: false).store.records
         let store = try #require(records.storeRecord)
@@ -126,7 +126,7 @@ struct SlotTests {
         let store = try #require(records.storeRecord)
         let planted = try SecretBytes(randomCount: 32)
         records.slotRecords[0] = try slot(0, "evil", planted, in: store)
-        // By one who knows the passphrase.
+        // Created with knowledge of the passphrase.
         records.slotRecords[-1] = try slot(-1, "correct", planted, in: store)
         let fixture = try KeyRingFixture(copying: records)
         #expect(throws: KeychainFault.authFailed) { try fixture.unlock("evil") }

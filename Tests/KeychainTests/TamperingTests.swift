@@ -4,9 +4,9 @@ import Testing
 
 @testable import Keychain
 
-@Suite("rows and keys that somebody has changed")
+@Suite("rows and keys changed by another program")
 struct TamperingTests {
-    /// What a changed row gives: nil if it is refused as it should be.
+    /// Returns the plaintext of a changed row; nil if it is refused as it should be.
     private func plaintext(_ fixture: KeyRingFixture, _ record: ItemRecord, _ ciphertext: [UInt8]) -> (Item, [UInt8])? {
         do {
             return (try fixture.items.open(record), try fixture.contents(record, ciphertext: ciphertext))
@@ -128,7 +128,7 @@ struct TamperingTests {
             sealed.record.secretNoncesAndTags[0], sealed.record.secretNoncesAndTags[0], record.secretNoncesAndTags[2],
         ]
         #expect(plaintext(fixture, record, first + first + third) == nil)
-        // Shorter contents, made of the first chunks of longer ones.
+        // A shorter secret, composed of the first chunks of a longer one.
         var item = Item.sample()
         item.secretCount = 131_072
         var shorter = try fixture.items.seal(item, secret: [UInt8](repeating: 3, count: 131_072).rawSpan).record
@@ -164,7 +164,7 @@ struct TamperingTests {
         return all
     }
 
-    @Test("S4: no changed byte of a key record gives a wrong key: what it seals is refused, the rest goes on")
+    @Test("S4: no changed byte of a key record gives a wrong key: data sealed by it is refused, the rest stays usable")
     func keys() throws {
         let fixture = try KeyRingFixture()
         var rows: [ItemRecord] = []

@@ -77,7 +77,7 @@ struct VectorTests {
         return try SlotUnlock.root(of: secret, store: record).bytes.plain
     }
 
-    @Test("T2, S6: the names that tags are made of")
+    @Test("T2, S6: the names from which tags are computed")
     func names() throws {
         #expect(vectors.accountNames.count >= 10 && vectors.internetNames.count >= 10)
         for vector in vectors.accountNames {
@@ -89,7 +89,7 @@ struct VectorTests {
         }
     }
 
-    @Test("T1, S6: spellings that are not canonical stand for nothing")
+    @Test("T1, S6: spellings that are not canonical represent no name")
     func refusedNames() {
         #expect(vectors.refusedNames.account.count >= 10)
         for name in vectors.refusedNames.account {
@@ -102,7 +102,7 @@ struct VectorTests {
         }
     }
 
-    @Test("S6: items that are well formed decode to what they say, and encode to the same bytes")
+    @Test("S6: valid items decode to their contents, and encode to the same bytes")
     func goodItems() throws {
         #expect(vectors.items.good.count >= 5)
         for vector in vectors.items.good {
@@ -144,7 +144,7 @@ struct VectorTests {
         }
     }
 
-    @Test("S2, S6: the commit number that is kept beside the device key")
+    @Test("S2, S6: the commit number that is stored next to the device key")
     func commitNumbers() throws {
         for vector in vectors.commitNumber.good {
             let record = CommitNumberRecord(key: RevocableSecret(try vector.key.secret()), store: vector.store.bytes)

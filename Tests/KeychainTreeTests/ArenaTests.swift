@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// Plaintext in the arena: for as long as an answer is made, and no longer.
+/// Plaintext is in the arena only while a reply is created.
 @Suite struct ArenaTests {
     private static let path = "generic-passwords/s/a"
 
@@ -18,7 +18,7 @@ import Testing
         return process
     }
 
-    /// Whether the text lay in the arena while its READ was answered.
+    /// Returns whether the arena contained the text during the reply to a READ.
     private static func isHeldWhileAnswered(_ text: String, of file: TreeProcess.Descriptor, _ process: TreeProcess)
         throws
         -> Bool
@@ -32,7 +32,7 @@ import Testing
         return isHeld
     }
 
-    @Test("H1: a value that is read, and one that is staged, is in the arena until the answer is sent")
+    @Test("H1: a value that is read, and a staged value, are in the arena until the reply is sent")
     func wipedAfterTheReply() throws {
         let (text, staged) = ("canary-\(UUID().uuidString)", "canary-\(UUID().uuidString)")
         let process = try Self.process(with: text)

@@ -80,7 +80,7 @@ private func decode(_ text: String, _ key: AttributeKey, current: AttributeValue
         #expect(decode(text, .creationDate) == nil)
     }
 
-    @Test("X2: a text that only looks like a constant's name stays what it is")
+    @Test("X2: a text that only resembles a constant's name is not converted")
     func lookalikes() {
         #expect(decode("SOC\u{212A}S", .protocol) == .string("SOC\u{212A}S"))
         #expect(decode("SOCKS", .protocol) == .string("sox "))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// Which CREATEs and WRITEs the receiving thread serves by itself, and which let another one receive first.
+/// The CREATEs and WRITEs that call willBlock before they work.
 @Suite struct BlockingTests {
     private let fixture: TreeFixture
     private let client: TreeProcess
@@ -24,14 +24,14 @@ import Testing
         return client.blockingCalls.withLock { $0 }
     }
 
-    @Test("nothing is handed on for a new file and a short value")
+    @Test("creating a file and writing a short value do not call willBlock")
     func short() throws {
         var file: TreeProcess.Descriptor?
         #expect(try count { file = try client.open("generic-passwords/s/a", [.writeOnly, .create]) } == 0)
         #expect(try count { try client.write(#require(file), "x") } == 0)
     }
 
-    @Test("a long value, one that is committed at once, and one that is taken over first take their time")
+    @Test("a long value, an immediate commit, and a write that first loads the committed value call willBlock")
     func long() throws {
         let file = try client.open("generic-passwords/s/a", [.writeOnly, .create])
         #expect(try count { try client.write(file, bytes: [UInt8](repeating: 1, count: 20_000)) } == 1)
@@ -42,7 +42,7 @@ import Testing
         try client.close(again)
     }
 
-    @Test("F9: where there is little room on the disk, what it takes to make some is not waited for")
+    @Test("F9: with little space on the disk, making space does not delay the request's receiver")
     func littleMemory() throws {
         fixture.host.freeBlocks.withLock { $0 = FakeHost.plentyOfBlocks }
         fixture.host.clock.withLock { $0 += .seconds(1) }
@@ -50,7 +50,7 @@ import Testing
         #expect(try count { try client.write(file, "x") } == 1)
     }
 
-    @Test("a name that is made while somebody else changes one waits in a thread of its own")
+    @Test("creating a name during another caller's change calls willBlock")
     func names() throws {
         let entered = TestSemaphore()
         let resume = TestSemaphore()

@@ -6,7 +6,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainTree
 
-/// L3: another class is another key, for the row and for those who have the item open.
+/// L3: a change of the protection class changes the key of the row and of open files.
 @Suite struct ClassChangeTests {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "L3: from each class to each other one metadata and contents are sealed anew, in one commit, and open to the same"
+        "L3: a change from each protection class to each other seals metadata and secret again, in one commit, and both open"
     )
     func everyChange() throws {
         for (from, to) in ProtectionClass.allCases.flatMap({ from in ProtectionClass.allCases.map { (from, $0) } })
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("L2: what is being written when its item gets a class that a lock leaves open goes on, too")
+    @Test("L2: a write in progress continues after a lock if its item gets a class that stays available")
     func stagedValue() throws {
         let newPath = "generic-passwords/s/new"
         for name in [path, newPath] {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("L3: the class that an item has already changes nothing, by whatever name")
+    @Test("L3: setting the current class changes nothing, under any of its names")
     func sameClass() throws {
         let before = try row()
         for name in ["WhenUnlocked", "kSecAttrAccessibleWhenUnlocked", "ak", "NSFileProtectionComplete", "Complete"] {
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "L2, L3: after a change to a class that goes on, what is opened then goes on; staged data follow at their commit"
+        "L2, L3: after a change to an available class, new opens survive a lock; staged data follow at their commit"
     )
     func openAfterWeakerClass() throws {
         let writer = try shell.open(path, [.readWrite])

@@ -27,7 +27,7 @@ private final class SlowCommands: ControlCommandHandler, CommandThreads {
     func finish(_ notifications: [FileSystemCore.Notification]) { sent.withLock { $0 += notifications.count } }
 }
 
-/// Where the kernel limits the time of a request, the write of a command returns before the command ends.
+/// If the kernel limits the time of a request, the write of a command returns before the command ends.
 @Suite struct CommandLimitTests {
     private let commands = SlowCommands()
 

@@ -25,7 +25,7 @@ import Testing
         #expect(state.lastClose() == .nothing)
     }
 
-    @Test("F1: { a; true; b; } > f: each process that wrote commits, one that inherited does not")
+    @Test("F1: { a; true; b; } > f: each process that wrote commits, one that inherited the descriptor does not")
     func group() {
         var state = created()
         state.changed(by: child)
@@ -82,7 +82,7 @@ import Testing
         #expect(!state.isAbandoned)
     }
 
-    @Test("F1: what is already committed is not abandoned by a later death")
+    @Test("F1: the later death of a writer does not abandon a committed value")
     func diesAfterCommit() {
         var state = created()
         state.changed(by: child)
@@ -91,7 +91,7 @@ import Testing
         #expect(state.lastClose() == .nothing)
     }
 
-    @Test("F1: a process that wrote and closes hears 0 only if its value counts, whoever died meanwhile")
+    @Test("F1: a process that wrote and closes gets 0 only if its value is committed, even if another writer died")
     func otherWriterDies() {
         var state = created()
         state.changed(by: shell)
@@ -127,7 +127,7 @@ import Testing
         #expect(state.lastClose() == .nothing)
     }
 
-    @Test("F1: after a failed commit every FLUSH tries again, whoever sends it")
+    @Test("F1: after a failed commit every FLUSH tries again, from any process")
     func failedCommit() {
         var state = created()
         state.changed(by: child)

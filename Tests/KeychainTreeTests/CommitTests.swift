@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// F1 and F2, sentence by sentence: when a value counts, and what is seen until then.
+/// F1 and F2, sentence by sentence: when a value is committed, and what other processes see until then.
 @Suite struct CommitTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -44,7 +44,7 @@ import Testing
         #expect(try shell.cat(path("a")) == "PRECious")
     }
 
-    @Test("F1: as long as commits fail every FLUSH tries, and tells the error to whoever sends it")
+    @Test("F1: while commits fail, every FLUSH tries again, and returns the error to its caller")
     func failingCommits() throws {
         let file = try shell.open(path("a"), [.writeOnly])
         try shell.write(file, "PRE")
@@ -57,7 +57,7 @@ import Testing
         #expect(try shell.cat(path("a")) == "PREcious")
     }
 
-    @Test("F1: fsync through any descriptor commits what is staged, a read-only one as well")
+    @Test("F1: fsync through any descriptor, even a read-only one, commits the staged value")
     func anybodysSync() throws {
         let file = try shell.open(path("a"), [.writeOnly])
         let reader = try child.open(path("a"))
@@ -72,7 +72,7 @@ import Testing
     enum TakingUp: CaseIterable, Sendable { case nothing, write, ftruncate, fsync, closeOnly }
 
     @Test(
-        "F1: what a dying writer has abandoned counts if anybody writes, truncates or syncs after it, else not",
+        "F1: data abandoned by a dying writer is committed only if another process writes, truncates or syncs after it",
         arguments: TakingUp.allCases)
     func abandoned(_ taking: TakingUp) throws {
         let (file, other) = (
@@ -142,7 +142,7 @@ import Testing
             let reader = try shell.open(path("a"))
             try shell.put(path("other"), "other")
             if isReplaced { try shell.rename(path("other"), path("a")) } else { try shell.unlink(path("a")) }
-            // Who has looked the name up before the rename opens what it stood for then.
+            // A lookup before the rename still opens the replaced file.
             func contents() throws -> [UInt8] {
                 let opened = try shell.ask { (request) throws(Errno) in
                     try fixture.tree.open(&request, node: node, flags: [])
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("F1: a creation that is dropped is gone whole, with the attributes and the mode it was given")
+    @Test("F1: an abandoned creation is removed completely, with its attributes and mode")
     func droppedEntirely() throws {
         let file = try child.open(path("new"), [.writeOnly, .create])
         try child.setxattr(path("new"), "kSecAttrLabel", "L")
@@ -202,7 +202,7 @@ import Testing
         #expect(try shell.listxattr(path("new")) == ["kSecAttrAccessible", "kSecAttrLabel", "color"])
     }
 
-    @Test("F1: on a committed item attributes, mode and times commit at once, without what is staged")
+    @Test("F1: on a committed item attributes, mode and times commit immediately, without the staged value")
     func attributesWithCommit() throws {
         let file = try shell.open(path("a"), [.writeOnly, .truncate])
         try shell.write(file, "staged")
@@ -236,7 +236,7 @@ import Testing
         #expect(throws: Errno.noKey) { try shell.open(path("new"), [.writeOnly, .create]) }
     }
 
-    @Test("F1: on a read-only mount every change is EROFS, at once")
+    @Test("F1: on a read-only mount every change fails immediately with EROFS")
     func readOnly() throws {
         try shell.mkdir("generic-passwords/t")
         let reader = TreeProcess(try TreeFixture(mounting: fixture, isReadOnly: true))
@@ -264,7 +264,8 @@ import Testing
         #expect(fixture.store.writeCount == before)
     }
 
-    @Test("F2: everyone sees the staged size and times, by name, by descriptor and in a listing; nobody caches them")
+    @Test(
+        "F2: all processes see the staged size and times, by name, by descriptor and in a listing; they are not cached")
     func seenByEveryone() throws {
         let before = try shell.stat(path("a"))
         let file = try shell.open(path("a"), [.writeOnly, .truncate])
@@ -303,7 +304,7 @@ import Testing
         #expect(try shell.stat(path("a")).modificationTime == before.modificationTime)
     }
 
-    @Test("F10: the kernel may remember names that are there and names that are not, but none that is not committed")
+    @Test("F10: the kernel may cache existing and missing names, but no pending name")
     func remembered() throws {
         let (node, _) = try shell.parent(path("none"))
         let lookup = { (name: String) throws(Errno) -> LookupResult in
@@ -323,7 +324,7 @@ import Testing
         #expect(committed.entryTimeout > 3600 && committed.attributeTimeout > 3600)
     }
 
-    @Test("F10: of a file that is being made the kernel keeps nothing for longer than its open(2) takes")
+    @Test("F10: the kernel caches no data of a pending name beyond its open(2)")
     func creationValidity() throws {
         let (node, name) = try shell.parent(path("made"))
         let (entry, opened) = try shell.ask { (request) throws(Errno) in
@@ -337,7 +338,7 @@ import Testing
         try shell.close(file)
     }
 
-    /// What READDIRPLUS says of the items.
+    /// Returns the cache timeouts and sizes of READDIRPLUS.
     private func listed() throws -> (timeouts: [String: Double], sizes: [String: UInt64]) {
         let entries = try child.entries(dir)
         return (entries.mapValues(\.attributeTimeout), entries.mapValues(\.attributes.size))

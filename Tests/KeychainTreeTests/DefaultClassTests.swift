@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "L1: no default is changed while locked, be it to a class that can be used; setting it to itself does nothing")
+        "L1: no default class changes while locked, even to an available class; setting the current one has no effect")
     func whileLocked() throws {
         try shell.mkdir("generic-passwords/s")
         _ = fixture.tree.lock()
@@ -102,12 +102,12 @@ import Testing
         try shell.setxattr("generic-passwords/s", key, "Always")
         _ = fixture.tree.lock()
         #expect(throws: Errno.noKey) { try shell.removexattr("generic-passwords/s", key) }
-        // What is made meanwhile has the default of before.
+        // An item created in between has the earlier default.
         try shell.mkdir("generic-passwords/t")
         #expect(throws: Errno.noKey) { try shell.put("generic-passwords/t/a", "x") }
     }
 
-    @Test("L1, X5: no name gets another default while locked, be it with a directory that comes to it")
+    @Test("L1, X5: no name gets another default class while locked, even by a directory that is moved to it")
     func renamedWhileLocked() throws {
         for name in ["plain", "other", "open"] { try shell.mkdir("generic-passwords/" + name) }
         try shell.setxattr("generic-passwords/open", key, "Always")

@@ -17,7 +17,7 @@ import Testing
         try shell.mkdir(dir)
     }
 
-    @Test("X5: a service directory answers what its name stands for, and lists nothing of it")
+    @Test("X5: a service directory returns the attributes that its name represents, and lists none of them")
     func carried() throws {
         let internet = "synchronizable/internet-passwords/h,protocol=https,port=8443,path=%2Fp,domain=d,auth=httpbasic"
         try shell.mkdir(internet)
@@ -60,13 +60,14 @@ import Testing
         }
     }
 
-    @Test("X5, X3: what the name stands for can be set to itself, and is not removed")
+    @Test("X5, X3: an attribute that the name represents can be set to its value, and not removed")
     func sameValue() throws {
         #expect(try fixture.commits { try shell.setxattr(dir, "kSecAttrService", "s") } == 0)
         #expect(throws: Errno.notPermitted) { try shell.removexattr(dir, "kSecAttrService") }
     }
 
-    @Test("X5, X1: the default class is that of new items; what is not WhenUnlocked is listed; removing sets it back")
+    @Test(
+        "X5, X1: the default class applies to new items; it is listed unless it is WhenUnlocked; removing it resets it")
     func defaultClass() throws {
         try shell.put(dir + "/old", "x")
         try shell.setxattr(dir, "kSecAttrAccessible", "kSecAttrAccessibleAfterFirstUnlock")
@@ -92,7 +93,7 @@ import Testing
         #expect(try again.getxattr(dir, "kSecAttrAccessible") == "AfterFirstUnlock")
     }
 
-    @Test("X5, L1: while locked, items are made where the default class allows it")
+    @Test("X5, L1: while locked, items are created if the default class allows it")
     func locked() throws {
         try shell.mkdir("generic-passwords/later")
         try shell.setxattr(dir, "kSecAttrAccessible", "AfterFirstUnlock")

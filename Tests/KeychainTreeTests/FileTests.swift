@@ -42,7 +42,8 @@ import Testing
         #expect(try shell.cat(path("a")) == "")
     }
 
-    @Test("F1: a writer that dies of a signal leaves the old value, and a new name is gone and told to the kernel")
+    @Test(
+        "F1: a writer killed by a signal leaves the old value; its pending name is removed and the kernel is notified")
     func dying() throws {
         try shell.put(path("a"), "precious")
         let child = TreeProcess(fixture, 2)
@@ -59,7 +60,7 @@ import Testing
         #expect(fallback().map(\.name) == [EntryName("new")])
     }
 
-    @Test("F1, F9: a value over the limit is refused, close says so again, and the old value stays")
+    @Test("F1, F9: a value over the limit is refused, close repeats the error, and the old value stays")
     func tooLarge() throws {
         try shell.put(path("a"), "precious")
         let file = try shell.open(path("a"), [.writeOnly, .truncate])
@@ -69,7 +70,7 @@ import Testing
         #expect(try shell.cat(path("a")) == "precious")
     }
 
-    @Test("F9: a full disk is told at the write, the old value stays, and all is well once there is room")
+    @Test("F9: a full disk fails the write, the old value stays, and writes succeed when there is space again")
     func fullDisk() throws {
         try shell.put(path("a"), "precious")
         let file = try shell.open(path("a"), [.writeOnly])
@@ -106,7 +107,7 @@ import Testing
         #expect(try shell.cat(path("a")) == "precious")
     }
 
-    @Test("F9: a disk that cannot say how much room it has refuses no write")
+    @Test("F9: a disk whose free space is unknown refuses no write")
     func unknownSpace() throws {
         fixture.host.statisticsError.withLock { $0 = .init(rawValue: 122) }
         try shell.put(path("a"), "x")
@@ -124,7 +125,7 @@ import Testing
         shell.release(file)
     }
 
-    @Test("F1: O_SYNC commits each write, fsync what is staged, truncate(2) at once")
+    @Test("F1: O_SYNC commits each write, fsync the staged value, truncate(2) immediately")
     func durable() throws {
         let file = try shell.open(path("a"), [.writeOnly, .create, .sync])
         #expect(try fixture.commits { try shell.write(file, "a") } == 1)
@@ -138,7 +139,7 @@ import Testing
         #expect(try shell.cat(path("b")) == "ab")
     }
 
-    @Test("F2: until the commit readers get the old value, everyone the staged size, and nobody may cache it")
+    @Test("F2: until the commit readers get the old value, all processes the staged size, and neither is cached")
     func staged() throws {
         try shell.put(path("a"), "old")
         let file = try shell.open(path("a"), [.writeOnly, .truncate])
@@ -150,7 +151,7 @@ import Testing
         #expect(try shell.cat(path("a")) == "newer")
     }
 
-    @Test("F2: a new name exists for everyone from its creation, and reads as what is staged at the open")
+    @Test("F2: a new name exists for all processes from its creation, and reads as the value staged at the open")
     func pending() throws {
         let file = try shell.open(path("a"), [.writeOnly, .create, .exclusive])
         #expect(try shell.list(dir) == ["a"])
@@ -182,7 +183,7 @@ import Testing
         #expect(try shell.cat(path("a")) == "0121212")
     }
 
-    @Test("F4: a commit that fails leaves nothing of it: no item, no attribute, no change of the directory")
+    @Test("F4: a failed commit leaves no part of the change: no item, no attribute, no change of the directory")
     func atomicCommit() throws {
         let before = try shell.stat(dir)
         let file = try shell.open(path("a"), [.writeOnly, .create])
@@ -229,7 +230,7 @@ import Testing
         #expect(try shell.list(dir) == ["a"])
     }
 
-    @Test("F5: os.replace before the close commits what is staged in one transaction")
+    @Test("F5: os.replace before the close commits the staged value in one transaction")
     func replaceBeforeClose() throws {
         try shell.put(path("a"), "old")
         let file = try shell.open(path("tmp"), [.writeOnly, .create])
@@ -270,7 +271,7 @@ import Testing
         #expect(try (shell.stat(path("b")).inode, shell.stat(path("a")).inode) == inodes)
     }
 
-    @Test("F6: what is unlinked or replaced lives on through its descriptors and is never committed")
+    @Test("F6: an unlinked or replaced file stays usable through its descriptors and is never committed")
     func detached() throws {
         try shell.put(path("a"), "old")
         let writer = try shell.open(path("a"), [.readWrite])
@@ -287,7 +288,7 @@ import Testing
         try shell.close(reader)
     }
 
-    @Test("F6: a name that was unlinked before its first commit lives on for who reads it, after its last writer too")
+    @Test("F6: a name unlinked before its first commit stays readable, even after its last writer has closed")
     func detachedBeforeCommit() throws {
         let writer = try shell.open(path("a"), [.readWrite, .create])
         try shell.write(writer, "staged")
@@ -314,7 +315,7 @@ import Testing
         #expect(try shell.list(dir) == ["t"])
     }
 
-    @Test("F5: a rename onto an uncommitted name that fails leaves that name, and what is staged, as they were")
+    @Test("F5: a failed rename onto a pending name leaves that name and its staged value unchanged")
     func failedRenameOntoPending() throws {
         try shell.put(path("b"), "b")
         let file = try shell.open(path("new"), [.writeOnly, .create])
@@ -353,7 +354,7 @@ import Testing
         #expect(try shell.cat(path("a")).dropFirst() == "recious")
     }
 
-    @Test("F6, F8: the times of a file without a name do not go back when what was written to it is closed")
+    @Test("F6, F8: the times of an unlinked file do not go back at the close of a writer")
     func timesOfUnlinked() throws {
         try shell.put(path("a"), "old")
         let file = try shell.open(path("a"), [.readWrite])
@@ -366,7 +367,7 @@ import Testing
         try shell.close(file)
     }
 
-    @Test("F1: the flags of each write count: O_APPEND taken back, one write with O_DSYNC")
+    @Test("F1: the flags of each write apply: O_APPEND removed again, one write with O_DSYNC")
     func writeFlags() throws {
         try shell.put(path("a"), "0123")
         let file = try shell.open(path("a"), [.writeOnly, .append])

@@ -49,7 +49,7 @@ struct ForeignItemTests {
         #expect(report.foreign == 5 && report.isConsistent && report.unavailable == 0)
     }
 
-    @Test("L6: by name they answer ENOKEY, to O_CREAT and rename too")
+    @Test("L6: operations on their names fail with ENOKEY, including O_CREAT and rename")
     func byName() throws {
         for protection in Self.bound {
             let path = "generic-passwords/s/\(protection)"

@@ -51,7 +51,7 @@ import Testing
         try editor.write(file, "new")
         #expect(try identity("a") != Array(before.prefix(2)))
         #expect(try all("a~") == before)
-        // Somebody has the moved one open: its file remembers what it was.
+        // Another process has the moved item open: its file records the attributes at its open.
         let watcher = try other.open(path("a~"))
         #expect(try fixture.commits { try editor.close(file) } == 1)
         #expect(try all("a") == before)
@@ -66,7 +66,8 @@ import Testing
         #expect(try all("a") == before)
     }
 
-    @Test("F5: an item that has gone on under several names is taken again at one of them: no two have its reference")
+    @Test(
+        "F5: an item continued under several names is continued again at one of them: no two items have its reference")
     func freedTwice() throws {
         let before = try reference("a")
         try editor.rename(path("a"), path("b"))
@@ -76,7 +77,7 @@ import Testing
         #expect(Set(try ["a", "b", "c"].map(reference)).count == 3)
     }
 
-    @Test("F5: what was renamed away and then removed is a name's item again at the name where it was last")
+    @Test("F5: an item renamed away and then removed is continued only at the name where it was last")
     func renamedAndRemoved() throws {
         let before = try reference("a")
         try editor.rename(path("a"), path("b"))
@@ -85,7 +86,7 @@ import Testing
         #expect(try ["a", "b"].filter { try reference($0) == before } == ["b"])
     }
 
-    @Test("F5: what goes on with an item and is renamed over that very item leaves it its reference")
+    @Test("F5: an item that is continued, and renamed over that item, keeps its reference")
     func renamedBack() throws {
         let before = try all("a")
         try editor.rename(path("a"), path("b"))
@@ -97,7 +98,7 @@ import Testing
         #expect(try editor.cat(path("b")) == "new")
     }
 
-    @Test("F5: unlinked and created by the same process, with what it costs: one commit each")
+    @Test("F5: unlink and create by the same process continue the item, and cost one commit each")
     func unlinkedAndCreated() throws {
         let before = try all("a")
         #expect(try fixture.commits { try editor.unlink(path("a")) } == 1)
@@ -142,7 +143,7 @@ import Testing
         #expect(try all("a") == before)
     }
 
-    @Test("F5: two processes make a new item; what was moved away is the old one for good")
+    @Test("F5: if another process creates the name, the item is new; a renamed item stays the old one")
     func twoProcesses() throws {
         let before = try all("a")
         try editor.rename(path("a"), path("b"))
@@ -153,13 +154,13 @@ import Testing
         try editor.unlink(path("b"))
         try other.put(path("b"), "x")
         #expect(try identity("b") != Array(before.prefix(2)))
-        // Taken by somebody else, the name is lost to the one who freed it.
+        // After another process has created the name, the process that freed it cannot continue its item.
         try other.unlink(path("b"))
         try editor.put(path("b"), "x")
         #expect(throws: Errno.noAttribute) { try other.getxattr(path("b"), "kSecAttrLabel") }
     }
 
-    @Test("F5: a process is its thread group and its start; one that is not known is nobody")
+    @Test("F5: a process is identified by its thread group and start time; an unknown process continues no item")
     func processes() throws {
         let before = try all("a")
         fixture.host.groups.withLock { $0[21] = ProcessIdentity(group: 1, startTime: 1) }
@@ -213,7 +214,8 @@ import Testing
         #expect(throws: Errno.noAttribute) { try other.getxattr(path("a"), "kSecAttrComment") }
     }
 
-    @Test("F5: a creation that comes to nothing takes nothing; the next one of the process takes it")
+    @Test(
+        "F5: an abandoned creation does not use up the freed name; the next creation of the process continues the item")
     func droppedCreation() throws {
         let before = try all("a")
         try editor.rename(path("a"), path("b"))
@@ -249,7 +251,7 @@ import Testing
         #expect(try all("a") == before)
     }
 
-    @Test("F5: moved away and back it is the item that it was, with what has been changed meanwhile")
+    @Test("F5: renamed away and back, an item is the same, with changes in between")
     func movedBack() throws {
         let before = try identity("a")
         try editor.rename(path("a"), path("b"))
@@ -305,7 +307,7 @@ import Testing
         #expect(try other.getxattr("generic-passwords/t/a", "kSecAttrPersistentReference") == before[0])
     }
 
-    @Test("F5: a name that was never committed stood for nothing; with what it was to go on with it is as if committed")
+    @Test("F5: a name that was never committed refers to no item; one that continues an item counts as committed")
     func pendingNames() throws {
         let file = try editor.open(path("new"), [.writeOnly, .create])
         try editor.rename(path("new"), path("moved"))

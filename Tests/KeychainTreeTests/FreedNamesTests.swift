@@ -17,7 +17,9 @@ import Testing
         #expect(names.take(a, by: editor, at: .seconds(6)) == nil)
     }
 
-    @Test("F5: another process, one with the same number, or one that is not known takes a new name, and it is taken")
+    @Test(
+        "F5: another process, even one with the same process ID, or an unknown one creates a new item, and uses up the name"
+    )
     mutating func otherProcess() {
         for other in [nil, ProcessIdentity(group: 8, startTime: 100), ProcessIdentity(group: 7, startTime: 101)] {
             names.free(a, by: editor, leaving: "old", weight: 1, at: .seconds(5))
@@ -36,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "F5: a name that is given back can be taken until the same moment; freed again it stands for what it did last")
+        "F5: a released name can be taken until its original deadline; freed again it refers to its last item")
     mutating func givenBack() {
         names.free(a, by: editor, leaving: "old", weight: 1, at: .seconds(5))
         if let entry = names.take(a, by: editor, at: .seconds(14)) { names.putBack(entry, at: .seconds(14)) }
@@ -47,7 +49,7 @@ import Testing
         #expect(names.take(a, by: editor, at: .seconds(22))?.former == "newer")
     }
 
-    @Test("F5: what is remembered is bounded, in names and in bytes; the oldest goes first")
+    @Test("F5: the number of names and bytes is bounded; the oldest name is dropped first")
     mutating func bounds() {
         for number in UInt8(0)..<10 { names.free([number], by: editor, leaving: "", weight: 1, at: .seconds(5)) }
         #expect(names.count == 3)

@@ -7,13 +7,13 @@ import Testing
 
 @testable import KeychainTree
 
-/// How often the hot paths take memory, and how many instructions they are: counts are much the same on every machine, where times
-/// are not. Of a debug build, without kernel and store. A limit that is not reached any more is to be lowered; one that is passed
-/// tells of work that was not there before.
+/// The number of allocations and instructions of the hot paths. Unlike times, these counts hardly depend on the
+/// machine. They are those of a debug build, without kernel and store. Lower a limit that is no longer reached; a limit
+/// that is exceeded indicates additional work.
 @Suite struct HotPathTests {
-    /// In a process of its own: a block may be longer than was asked for, and an array that grows then takes fewer of them, so
-    /// the count depends on what others have used the heap for.
-    @Test("what is cached costs no memory, an open its descriptor, a read what the arena notes")
+    /// In a separate process: a block may be longer than requested, and a growing array then needs fewer of them, so
+    /// the count depends on the earlier use of the heap.
+    @Test("a cached lookup allocates no memory, an open only its handle, a read only the arena's records")
     func allocations() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let paths = try HotPaths()
@@ -59,7 +59,7 @@ import Testing
     }
 }
 
-/// One call of each, on an item that has been used.
+/// One call of each kind, on an item that has been used.
 private struct HotPaths {
     private let fixture: TreeFixture
     private let entry: Entry

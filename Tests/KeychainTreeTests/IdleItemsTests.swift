@@ -6,9 +6,9 @@ import Testing
 
 @testable import KeychainTree
 
-/// A place that has a value, or has none, as often as one likes.
+/// A sparse array sets, returns and removes values at any index.
 @Suite struct SparseArrayTests {
-    @Test("S5: what was set is there, what was removed is not", arguments: [1, 31, 1_000_003] as [UInt64])
+    @Test("S5: added numbers are contained, removed ones are not", arguments: [1, 31, 1_000_003] as [UInt64])
     func places(step: UInt64) {
         var array = SparseArray<Int>()
         let places = (0..<100).map { UInt64.max - 7 &+ $0 &* step }
@@ -28,7 +28,7 @@ import Testing
     }
 }
 
-/// Items that the kernel knows take a file when they are used, and give it back.
+/// Items known to the kernel get a file object when they are used, and release it.
 @Suite struct IdleItemsTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -126,7 +126,7 @@ import Testing
             _ = table.rememberItem(row, in: first)
             return table.rememberItem(row, in: second).id
         }
-        // Where it was a moment ago: it has been moved since, and whoever did that has said so.
+        // A stale location: the item has been moved since, and its mover has notified the tree.
         _ = tree.table.withLock { $0.rememberItem(row, in: other) }
         #expect(try tree.itemFile(node).state.withLock { $0.directory } === second)
     }
@@ -147,7 +147,7 @@ import Testing
         #expect(try shell.list("generic-passwords") == ["s"])
     }
 
-    @Test("S5: files that are made give way, too, when nobody has them any more")
+    @Test("S5: new files are evicted too, when no descriptor refers to them")
     func made() throws {
         let directory = makeDirectory()
         for number in 0..<10_000 {
@@ -159,13 +159,13 @@ import Testing
         #expect(tree.table.withLock { $0.usedCount } <= InodeTable.leastNodes + 8)
     }
 
-    @Test("F2, F4: what somebody holds or has written stays with its file while thousands of others are used")
+    @Test("F2, F4: open files, and files with staged data, stay while thousands of others are used")
     func held() throws {
         try shell.put(path("a"), "old")
         let (node, pending) = (try shell.entry(path("a")).node, try shell.open(path("new"), [.writeOnly, .create]))
         try shell.put(path("b"), "b")
         let other = try shell.entry(path("b")).node
-        // The second as an operation under way has it.
+        // The second is held as by an operation in progress.
         let held = (try tree.itemFile(node), try tree.itemFile(other))
         let writer = try shell.open(node, [.writeOnly, .truncate])
         try shell.write(writer, "new")

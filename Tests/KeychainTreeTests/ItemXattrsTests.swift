@@ -39,7 +39,7 @@ import Testing
         #expect(try xattrs.get(name("kSecAttrPersistentReference")) == Array(0..<16))
     }
 
-    @Test("X1: listed is what somebody set and the path does not carry")
+    @Test("X1: the list contains the attributes that were set and are not part of the path")
     func listed() {
         #expect(xattrs().list().isEmpty)
         let set = xattrs {
@@ -55,7 +55,7 @@ import Testing
         #expect(cut.list() == [name("kSecAttrAccount")])
     }
 
-    @Test("X1: a service whose name had to be cut is listed, one that had not is not")
+    @Test("X1: a service with a cut name is listed, one with a complete name is not")
     func cutService() throws {
         let long = String(repeating: "s", count: 300)
         var service = InternetService(server: .string(long))
@@ -136,7 +136,7 @@ import Testing
         #expect(throws: errno) { try xattrs().set(name(text), to: Array(value.utf8), flags: []) }
     }
 
-    @Test("X3: reading and removing what is not set is ENODATA; so is removing what the system keeps")
+    @Test("X3: reading and removing an unset attribute fails with ENODATA; so does removing one that the system sets")
     func absent() {
         for text in ["kSecAttrLabel", "kSecAttrServer", "kSecAttrNonsense", "color"] {
             #expect(throws: Errno.noAttribute) { try xattrs().get(name(text)) }
@@ -146,7 +146,7 @@ import Testing
         #expect(throws: Errno.noAttribute) { try xattrs().remove(name("kSecAttrAccessible")) }
     }
 
-    @Test("X3: a primary key set to what the name stands for does nothing; to another value it moves the item")
+    @Test("X3: setting a primary key attribute to its current value has no effect; another value moves the item")
     func primaryKey() throws {
         guard case .nothing = try xattrs().set(name("kSecAttrAccount"), to: Array("alice".utf8), flags: []) else {
             Issue.record("not a no-op"); return
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "X3: access group and synchronizable are part of the primary key: the value that the path stands for, or a move",
+        "X3: access group and synchronizable are part of the primary key: setting them has no effect, or moves the item",
         arguments: [
             ("kSecAttrAccessGroup", "default", nil),
             ("kSecAttrAccessGroup", "team", ContainerKey(itemClass: .genericPassword, accessGroup: Array("team".utf8))),

@@ -43,7 +43,7 @@ import Testing
         #expect(try isUse { try shell.put("generic-passwords/s/new", "") })
     }
 
-    @Test("L4: listing, looking at attributes and control files is none")
+    @Test("L4: listing, reading attributes and control files do not count as use")
     func noUses() throws {
         #expect(try !isUse { _ = try shell.list("generic-passwords/s") })
         #expect(try !isUse { _ = try shell.stat(item) })

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// A listing that is remembered shows what is there, costs nothing, and outlives no lock.
+/// A cached listing is current, needs no query, and does not survive a lock.
 @Suite struct ListingCacheTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -18,7 +18,7 @@ import Testing
         for number in 0..<20 { try shell.put("\(dir)/n\(number)", "x") }
     }
 
-    /// What READDIRPLUS tells of all names, and takes back the lookups.
+    /// Lists with READDIRPLUS and releases the lookups.
     private func entries(of directory: String = "generic-passwords/s") throws -> [String: Attributes] {
         let node = try shell.entry(directory).node
         let handle = try shell.ask { (request) throws(Errno) in try fixture.tree.opendir(&request, node: node) }
@@ -34,7 +34,7 @@ import Testing
     func noSecondReading() throws {
         let first = try entries()
         #expect(first.count == 20)
-        // Every row is changed behind the keychain's back, and none would open: whoever shows them has not looked.
+        // Every row is changed without notice and would not open, so a successful listing comes from the cache.
         let listing = try #require(fixture.tree.listings.listing(of: try row()))
         var records = fixture.store.records
         for entry in listing {
@@ -106,7 +106,7 @@ import Testing
         #expect(fixture.tree.listings.listing(of: try row()) == nil)
     }
 
-    @Test("F2: what is staged shows in a listing that was remembered")
+    @Test("F2: a cached listing shows staged sizes")
     func stagedIsSeen() throws {
         _ = try entries()
         let writer = try shell.open("\(dir)/n7", [.writeOnly])
@@ -130,14 +130,14 @@ import Testing
         #expect(try entries().count == 20)
     }
 
-    @Test("S5: a directory beyond the limit is streamed, and nothing of it is remembered")
+    @Test("S5: a directory beyond the limit is streamed and not cached")
     func largeIsStreamed() throws {
         fixture.tree.listings.noteLarge(try row())
         #expect(try entries().count == 20)
         #expect(fixture.tree.listings.listing(of: try row()) == nil)
     }
 
-    /// Lists by small steps; before each `between` is told how many entries there were. Leaves the directory open.
+    /// Lists in small steps. `between` gets the number of entries before each. Leaves the directory open.
     private func listInSteps(_ between: (Int) throws -> Void = { _ in }) throws -> (node: NodeID, handle: HandleID) {
         let node = try shell.entry(dir).node
         let handle = try shell.ask { (request) throws(Errno) in try fixture.tree.opendir(&request, node: node) }
@@ -181,7 +181,7 @@ import Testing
         try #expect(isKept())
     }
 
-    @Test("H2, L1: a lock forgets what was gathered of a listing that is under way")
+    @Test("H2, L1: a lock discards the collected part of a listing in progress")
     func lockedMeanwhile() throws {
         try close(
             listInSteps {
@@ -193,7 +193,7 @@ import Testing
         try #expect(!isKept())
     }
 
-    @Test("S5: what listings have gathered that nobody ends is bounded, and gone with their descriptors")
+    @Test("S5: unfinished listings occupy bounded memory, which their descriptors release")
     func unfinished() throws {
         let node = try shell.entry(dir).node
         defer { fixture.tree.forget(node, count: 1) }
@@ -234,7 +234,7 @@ private struct EntrySink: DirectorySink {
     }
 }
 
-/// Takes so many names a call, and no entries.
+/// Accepts a limited number of names per call, and no entries.
 private struct StepSink: DirectorySink {
     var capacity = 0
     var total = 0

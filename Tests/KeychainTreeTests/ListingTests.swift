@@ -66,7 +66,7 @@ import Testing
         let seen = try shell.list(kind.parent) {
             defer { piece += 1 }
             switch piece {
-            // What has been shown, and what has not.
+            // Names that have been listed, and names that have not.
             case 0: for name in ["n0", "n3", "n4", "n30", "n31"] { try remove(kind, name) }
             case 1: try shell.rename("\(kind.parent)/n40", "\(kind.parent)/moved")
             case 2: try shell.rename("\(kind.parent)/n2", "\(kind.parent)/moved back")
@@ -83,7 +83,7 @@ import Testing
         #expect(seen.contains("n2") && !seen.contains("moved back"))
         #expect(!seen.contains("n30") && !seen.contains("n31"))
         #expect(!seen.contains("n40") && seen.filter { $0 == "moved" }.count == 1)
-        // What is made meanwhile follows what is there.
+        // Names created during a listing follow the existing ones.
         #expect(seen.suffix(2) == ["extra", "last"])
         if kind == .pendingItems { #expect(seen.filter { $0 == "pending" }.count == 1) }
         #expect(try shell.list(kind.parent).count == 60 - 5 + 2 + (kind == .pendingItems ? 1 : 0))
@@ -159,7 +159,7 @@ import Testing
             #expect(node.rawValue > highest)
             highest = max(highest, node.rawValue)
             fixture.tree.forget(node, count: 1)
-            // What is forgotten and asked for again is another node.
+            // A forgotten inode gets a new node ID at the next lookup.
             let again = try shell.entry(path).node
             #expect(again.rawValue > highest)
             highest = max(highest, again.rawValue)
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test("F7: ls -lR, find, du and getfattr read no secret, whatever is listed and however often")
+    @Test("F7: ls -lR, find, du and getfattr read no secret, regardless of what is listed and how often")
     func secrets() throws {
         try shell.mkdir("access-groups/g")
         let places = ["generic-passwords/s", "internet-passwords/h", "access-groups/g/generic-passwords/s"]
@@ -207,7 +207,7 @@ import Testing
 }
 
 extension TreeProcess {
-    /// READDIRPLUS of a whole directory; its lookups are given back.
+    /// Lists a complete directory with READDIRPLUS and releases its lookups.
     func entries(_ path: String) throws(Errno) -> [String: Entry] {
         var found: [String: Entry] = [:]
         try readAll(path, true) { sink in
@@ -219,7 +219,7 @@ extension TreeProcess {
         return found
     }
 
-    /// What READDIR tells beside the names.
+    /// Returns the types and inode numbers of READDIR.
     func types(_ path: String) throws(Errno) -> [String: (type: FileSystemCore.FileType, inode: InodeNumber)] {
         var found: [String: (type: FileSystemCore.FileType, inode: InodeNumber)] = [:]
         try readAll(path, false) { sink in found.merge(sink.types) { $1 } }
@@ -250,7 +250,7 @@ extension TreeProcess {
     }
 }
 
-/// Takes five entries at a time, and keeps all that is said of them.
+/// Accepts five entries per call, and stores them.
 private struct PieceSink: DirectorySink {
     let wantsEntries: Bool
     var entries: [String: Entry] = [:]

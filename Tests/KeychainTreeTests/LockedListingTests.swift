@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// L1: what is listed and answers by name while locked, and before the first unlock.
+/// L1: the names that are listed and found while locked, and before the first unlock.
 @Suite struct LockedListingTests {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -26,7 +26,7 @@ import Testing
         try shell.mkdir("\(place)/empty")
     }
 
-    /// The names that a listing gives, and the error that it ends with; of one that does not open, nil.
+    /// Returns the names of a listing and its final error; no names if it cannot be opened.
     private func listing(_ path: String, by shell: TreeProcess) throws -> (names: [String], error: Errno?)? {
         let node = try shell.entry(path).node
         guard let handle = try? shell.ask({ (request) throws(Errno) in try shell.tree.opendir(&request, node: node) })
@@ -99,7 +99,8 @@ import Testing
         #expect(found.names == ["b"] && found.error == .noKey)
     }
 
-    @Test("L1: before the first unlock Always answers, every other name is ENOKEY, whether it is there or not")
+    @Test(
+        "L1: before the first unlock Always items are available; every other name is ENOKEY, whether it exists or not")
     func beforeFirstUnlock() throws {
         let (fixture, shell) = try cold()
         #expect(try shell.cat(place + "/early/a") == "x")
@@ -110,7 +111,7 @@ import Testing
             #expect(throws: Errno.noKey) { try shell.stat("\(place)/\(name)") }
         }
         #expect(throws: Errno.noKey) { try shell.stat("access-groups/none") }
-        // No name is remembered as absent by the kernel: what is there is found after the unlock.
+        // The kernel caches no missing name, so existing items are found after the unlock.
         try fixture.tree.unlock(passphrase: try TreeFixture.secret())
         #expect(try shell.cat(place + "/protected/a") == "x")
         #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(place + "/early/none") }

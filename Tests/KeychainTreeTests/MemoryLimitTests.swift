@@ -15,7 +15,7 @@ import Testing
     private let fixture: TreeFixture
     private let client: TreeProcess
     private let other: TreeProcess
-    /// In bytes: more than what may be kept uncharged.
+    /// Bytes; more than the uncharged minimum.
     private let long = 100_000
     private static let limit = 2 << 20
 
@@ -36,7 +36,7 @@ import Testing
         try client.close(file)
     }
 
-    /// Opens files and writes to them until there is no room.
+    /// Opens files and writes to them until the limit is reached.
     private func fill(_ process: TreeProcess, _ prefix: String) throws -> [TreeProcess.Descriptor] {
         var files: [TreeProcess.Descriptor] = []
         while files.count < 100 {
@@ -62,7 +62,7 @@ import Testing
         #expect(try client.stat(path("own")).size == UInt64(long))
         let clientFiles = try fill(client, "mine")
         #expect(clientFiles.count > Self.limit / 4 * 3 / long / 2)
-        // A commit takes no room.
+        // A commit needs no additional memory.
         for (process, files) in [(other, files), (client, clientFiles)] {
             for file in files.dropLast() { try process.close(file) }
             #expect(throws: Errno.noSpace) { try process.close(files[files.count - 1]) }
@@ -71,7 +71,7 @@ import Testing
         #expect(used == 0)
     }
 
-    @Test("F9: what a setuid program writes into somebody's descriptor is charged to who opened it")
+    @Test("F9: writes of a setuid program to another user's descriptor are charged to the user who opened it")
     func opener() throws {
         let file = try other.open(path("a"), [.writeOnly, .create])
         other.userID = 0
@@ -122,7 +122,8 @@ import Testing
         #expect(used == 0)
     }
 
-    @Test("F9: a write to a long item without room fails with ENOSPC; emptying it works, and frees it")
+    @Test(
+        "F9: a write to a long item beyond the limit fails with ENOSPC; truncating the item works, and releases memory")
     func existing() throws {
         try make("a", long)
         let file = try other.open(path("a"), [.readWrite])
@@ -135,7 +136,7 @@ import Testing
         #expect(used == 0)
     }
 
-    @Test("L2: a lock releases what was charged, whoever still has it open")
+    @Test("L2: a lock releases charges, even of open files")
     func locks() throws {
         try make("a", long)
         try make("gone", long)
@@ -173,7 +174,7 @@ import Testing
             try client.close(file)
             fixture.host.dying.withLock { $0 = [] }
         }
-        // Detached before its first commit, and while somebody reads it.
+        // Unlinked before its first commit, while another process reads it.
         try staged { file in
             let reader = try client.open(path("b"))
             try client.unlink(path("b"))
@@ -186,7 +187,7 @@ import Testing
             fixture.store.failNextWrite(with: .io(1))
             #expect(throws: Errno.ioError) { try client.close(file) }
         }
-        // Truncated, renamed over another item that somebody has open.
+        // Truncated, then replaced by a rename while another process has it open.
         try staged { file in
             let reader = try client.open(path("a"))
             try client.ftruncate(file, 10)
@@ -202,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("F9: attributes of names in the making are charged; ENOSPC beyond the limit")
+    @Test("F9: attributes of pending names are charged; ENOSPC beyond the limit")
     func attributes() throws {
         var files: [TreeProcess.Descriptor] = []
         let note = String(repeating: "n", count: 60_000)
@@ -246,7 +247,7 @@ import Testing
         #expect(used == 0)
     }
 
-    @Test("F9: the value that an open file keeps for the time of a lock is charged to who has it open")
+    @Test("F9: the value that an open file retains during a lock is charged to the user who has it open")
     func keptValues() throws {
         try client.setxattr(dir, "kSecAttrAccessible", "kSecAttrAccessibleWhenUnlockedUnlessOpen")
         try make("a", long)
@@ -263,7 +264,7 @@ import Testing
         #expect(used == 0)
     }
 
-    @Test("F5: attributes of a name in the making are charged until they are committed, or its item is another one's")
+    @Test("F5: attributes of a pending name are charged until they are committed or its item belongs to another name")
     func removedAttributes() throws {
         let note = String(repeating: "n", count: 60_000)
         for isCommitted in [true, false] {
@@ -309,7 +310,7 @@ import Testing
         #expect(used == 0)
     }
 
-    @Test("F6: an item that another user has emptied without room for its value can be deleted")
+    @Test("F6: an item that another user has truncated without memory for its value can be deleted")
     func detachedValues() throws {
         try make("a", long)
         let file = try other.open(path("a"), [.readWrite, .truncate])
@@ -333,7 +334,7 @@ import Testing
         for file in [before, after] { try client.close(file) }
     }
 
-    /// While so many bytes are charged to somebody else.
+    /// Runs `body` while that many bytes are charged to another user.
     private func holding(_ bytes: Int, _ body: () throws -> Void) throws {
         let charge = fixture.tree.memory.share(of: 0).force(bytes)
         try body()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// What the kernel forgets costs no memory any more.
+/// Inodes that the kernel has forgotten occupy no memory.
 @Suite struct MemoryTests {
     @Test("S5: when most of many nodes are forgotten, their memory goes back to the system")
     func massForget() throws {
@@ -31,7 +31,7 @@ import Testing
             .reduce(0) { sum, file in sum + file.state.withLock { $0.item?.attributeBytes ?? 0 } }
     }
 
-    @Test("S5: long attributes stay in memory only of files that somebody has open, whatever asks for them")
+    @Test("S5: long attributes stay in memory only for open files, regardless of the requests that read them")
     func longAttributes() throws {
         let fixture = try TreeFixture()
         let client = TreeProcess(fixture, 1)

@@ -30,7 +30,7 @@ import Testing
         try editor.getxattr(path(name), "kSecAttrPersistentReference")
     }
 
-    @Test("H1, F5: a lock wipes what was unlinked: what takes the name later is a new item")
+    @Test("H1, F5: a lock discards unlinked items: a later creation of the name is a new item")
     func wipedByLock() throws {
         let before = try reference("a")
         try editor.unlink(path("a"))
@@ -41,7 +41,7 @@ import Testing
         #expect(try reference("a") != before)
     }
 
-    @Test("L1: rmdir of what holds an item that is not available is ENOKEY, whatever else it holds")
+    @Test("L1: rmdir of a directory that contains an unavailable item is ENOKEY, regardless of its other contents")
     func removingDirectory() throws {
         let other = "generic-passwords/t"
         try editor.mkdir(other)
@@ -53,7 +53,9 @@ import Testing
         #expect(throws: Errno.noKey) { try editor.rmdir(other) }
     }
 
-    @Test("L1: so are rmdir and rename of what holds a name in the making whose descriptors alone go on")
+    @Test(
+        "L1: rmdir and rename fail too if the directory contains a pending name that is usable only through descriptors"
+    )
     func directoryOfPendingName() throws {
         let other = "generic-passwords/t"
         try editor.mkdir(other)
@@ -77,7 +79,7 @@ import Testing
         #expect(try editor.cat(path("c")) == "x")
     }
 
-    @Test("L1: a name in the making gets no class that it could not be committed with")
+    @Test("L1: a pending name gets no class with which it could not be committed")
     func unusableClass() throws {
         try editor.setxattr(dir, "kSecAttrAccessible", "AfterFirstUnlock")
         _ = fixture.tree.lock()
@@ -88,7 +90,7 @@ import Testing
         #expect(try editor.cat(path("new")) == "kept")
     }
 
-    @Test("H1, H2: what is remembered of an item holds neither its name nor an attribute, and a lock takes its key")
+    @Test("H1, H2: the record of a freed item contains neither its name nor an attribute, and a lock revokes its key")
     func sealed() throws {
         try make("canary-name", label: "canary-label")
         try editor.unlink(path("canary-name"))
@@ -109,10 +111,10 @@ import Testing
         #expect(throws: KeychainFault.interactionNotAllowed) { try former.item() }
     }
 
-    @Test("L2: a name that is made while a lock is under way is not there, and no later close commits it")
+    @Test("L2: a name created during a lock does not exist, and no later close commits it")
     func madeDuringLock() throws {
         let (host, tree) = (fixture.host, fixture.tree)
-        // Whoever makes a name that was freed is asked for.
+        // The creation of a freed name queries the creating process.
         try editor.put(path("b"), "old")
         try editor.unlink(path("b"))
         host.meanwhile.withLock { $0 = { _ = tree.lock() } }
@@ -124,7 +126,9 @@ import Testing
         #expect(try editor.list(dir) == ["a", "b"])
     }
 
-    @Test("L2, F5: what was to go on with a stricter item and is replaced outlives a lock as its own class does")
+    @Test(
+        "L2, F5: a new file that would continue a stricter item, and is replaced, survives a lock as its own class does"
+    )
     func replacedBeforeCommit() throws {
         try editor.rename(path("a"), path("b"))
         let file = try editor.open(path("a"), [.readWrite, .create])
@@ -135,7 +139,7 @@ import Testing
         #expect(try editor.read(file) == Array("staged".utf8))
     }
 
-    @Test("H1, F5: a name freed while a lock is under way is not remembered")
+    @Test("H1, F5: a name freed during a lock is not recorded")
     func freedWhileLocking() throws {
         let (node, name) = try editor.parent(path("a"))
         fixture.store.afterNextWrite { [keychain = fixture.keychain] in keychain.keys.lock() }
@@ -174,7 +178,7 @@ import Testing
         #expect(throws: Errno.noSuchFileOrDirectory) { try editor.stat(path("a")) }
     }
 
-    @Test("L2, F5: committed with a weaker class than its directory's default, an open value goes on after a lock")
+    @Test("L2, F5: an open value committed with a weaker class than its directory's default survives a lock")
     func stagedForWeakerClass() throws {
         try editor.setxattr(path("a"), "kSecAttrAccessible", "AfterFirstUnlock")
         try editor.unlink(path("a"))
@@ -199,7 +203,7 @@ import Testing
 
     // MARK: Locks that come in between
 
-    @Test("L1: mknod of an item that is committed is no error, whatever locks then")
+    @Test("L1: a committed mknod succeeds, even if a lock follows before its reply")
     func mknodDuringLock() throws {
         let (node, name) = try editor.parent(path("new"))
         fixture.store.afterNextWrite { [keychain = fixture.keychain] in keychain.keys.lock() }
@@ -211,7 +215,7 @@ import Testing
         #expect(try editor.cat(path("new")) == "")
     }
 
-    @Test("X3: a rename by attribute that is committed is no error, whatever locks then")
+    @Test("X3: a committed rename by attribute succeeds, even if a lock follows before its reply")
     func renameByAttributeDuringLock() throws {
         let node = try editor.entry(path("a")).node
         let value = Array("b".utf8)

@@ -8,7 +8,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainTree
 
-/// WhenUnlockedUnlessOpen: what is open goes on over a lock, and new items can be added while locked.
+/// WhenUnlockedUnlessOpen: open files survive a lock, and items can be added while locked.
 @Suite struct OpenWhileLockedTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let editor: TreeProcess
@@ -26,7 +26,7 @@ import Testing
     private func lock() { _ = fixture.tree.lock() }
     private func unlock() throws { try fixture.tree.unlock(passphrase: try TreeFixture.secret()) }
 
-    /// What the worker does after an unlock.
+    /// Rewraps the items, as the background worker does after an unlock.
     private func rewrap() throws {
         var after = RowID.none
         while let page = try fixture.keychain.rewrapPage(after: after) { after = page.last }
@@ -74,7 +74,7 @@ import Testing
         #expect(try editor.getxattr(path("a"), "color") == "blue")
     }
 
-    @Test("L2: what gets the class while it is open goes on over a lock, too")
+    @Test("L2: an item that gets the class while it is open survives a lock, too")
     func classWhileOpen() throws {
         let other = "generic-passwords/other/x"
         try editor.put(other, "value")
@@ -135,7 +135,7 @@ import Testing
         #expect(try editor.stat(path("new")).size == 0)
     }
 
-    @Test("L2: descriptors that are open go on over a lock: read, write, commit, stat; the name does not answer")
+    @Test("L2: open descriptors survive a lock: read, write, commit, stat; operations on the name fail")
     func openDescriptors() throws {
         let reader = try editor.open(path("a"))
         let idle = try editor.open(path("a"), [.readWrite])
@@ -164,7 +164,7 @@ import Testing
         try editor.put(path("c"), "old c")
         let away = try editor.open(path("c"), [.readWrite])
         try editor.rename(path("c"), path("c~"))
-        // The new one goes on with the item; the old one has another reference than its file remembers.
+        // The new file continues the item; the old file has another reference than its handle recorded.
         try editor.put(path("c"), "new c")
         lock()
         for file in [back, away] {
@@ -180,7 +180,7 @@ import Testing
         #expect(Set(references).count == 3)
     }
 
-    @Test("L2: what is staged when the lock comes is kept, of an item and of a new name; of other classes it is lost")
+    @Test("L2: a lock keeps the staged value of an item and of a new name; that of other classes is lost")
     func staged() throws {
         let changed = try editor.open(path("a"), [.writeOnly, .truncate])
         try editor.write(changed, "staged")
@@ -240,7 +240,7 @@ import Testing
         #expect(try editor.cat(path("a")) == "while locked")
     }
 
-    @Test("F1, L1: attributes set on what is written again while locked bring back no older value")
+    @Test("F1, L1: attributes set during a write while locked do not restore an older value")
     func attributesOfUncommitted() throws {
         let file = try editor.open(path("a"), [.readWrite])
         lock()
@@ -279,7 +279,7 @@ import Testing
         #expect(try editor.stat(path("a")).permissions == 0o660)
     }
 
-    @Test("S3, F1: an open file goes on after its row was sealed anew behind it, and over the next lock")
+    @Test("S3, F1: an open file stays usable after its row was sealed again, and over the next lock")
     func resealedConcurrently() throws {
         lock()
         let file = try editor.open(path("new"), [.readWrite, .create])
@@ -301,7 +301,7 @@ import Testing
         #expect(try fixture.keychain.check().isConsistent)
     }
 
-    @Test("L2: what nobody has open is forgotten at the lock")
+    @Test("L2: a lock discards the values of files that are not open")
     func forgotten() throws {
         let known = try editor.entry(path("a")).node
         let file = try editor.open(path("a"), [.readWrite])

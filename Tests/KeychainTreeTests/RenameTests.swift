@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// F5: rename(2) of items, but for freed names.
+/// F5: rename(2) of items, without freed names.
 @Suite struct RenameTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -33,14 +33,14 @@ import Testing
         }
     }
 
-    /// The file as POSIX sees it, but for ctime, which every rename moves.
+    /// The POSIX attributes of the file except ctime, which every rename changes.
     private func file(_ path: String) throws -> Attributes {
         var attributes = try shell.stat(path)
         attributes.changeTime = Timestamp(seconds: 0)
         return attributes
     }
 
-    /// The item, but for its date of modification and what the path says.
+    /// The attributes of the item, except the modification date and those that the path contains.
     private func item(_ path: String) throws -> [String: String] {
         let always = ["kSecAttrAccessible", "kSecAttrCreationDate", "kSecAttrPersistentReference"]
         let names = Set(try shell.listxattr(path) + always)
@@ -65,14 +65,14 @@ import Testing
         let (a, b) = (try all(dir + "/a"), try all(second))
         #expect(try fixture.commits { try shell.rename(dir + "/a", second, .exchange) } == 1)
         #expect(try all(dir + "/a") == b)
-        // X1: what is listed depends on the directory's default; the class itself stays.
+        // X1: whether the class is listed depends on the directory's default; the class itself stays.
         #expect(try shell.cat(second) == a.contents && file(second) == a.file)
         #expect(try item(second).filter { a.item[$0.key] != nil } == a.item)
         try shell.rename(second, dir + "/a", .exchange)
         #expect(try all(dir + "/a") == a)
     }
 
-    @Test("F5: what is staged stays with its file when names are exchanged")
+    @Test("F5: a staged value stays with its file when names are exchanged")
     func exchangeStaged() throws {
         let file = try shell.open(dir + "/a", [.writeOnly])
         try shell.write(file, "staged")
@@ -93,7 +93,7 @@ import Testing
         for name in ["kSecAttrCreationDate", "kSecAttrPersistentReference"] { #expect(item[name] == target.item[name]) }
     }
 
-    @Test("F5: a source with nothing of its own takes over the target's attributes and class")
+    @Test("F5: a source without own attributes gets the target's attributes and class")
     func plainSource() throws {
         try shell.put(dir + "/plain", "new")
         let target = try all(dir + "/b")
@@ -163,7 +163,7 @@ import Testing
         #expect(try fixture.commits { try shell.close(file) } == 0)
     }
 
-    @Test("F5: what descriptors of a replaced file still write, nobody else sees, fsync or not")
+    @Test("F5: data that descriptors of a replaced file write later is not visible to others, fsync or not")
     func replacedWriters() throws {
         let writer = try shell.open(dir + "/a", [.readWrite])
         try shell.write(writer, "staged before")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// The directories above the services: what the path says of access group, synchronizable and class.
+/// The directories above the services, whose path contains access group, synchronizable and item class.
 @Suite struct ScopeDirectoryTests {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -19,7 +19,7 @@ import Testing
     private static let scopes = ["", "synchronizable/", "access-groups/g/", "access-groups/g/synchronizable/"]
     private static let classes = ["generic-passwords", "internet-passwords"]
 
-    /// Every directory that nobody has made, with a group `g`.
+    /// Every directory with a fixed name, with a group `g`.
     private static let fixedPaths =
         scopes.flatMap { scope in classes.map { scope + $0 } }
         + ["synchronizable", "access-groups", "access-groups/g/synchronizable"]
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "T1: the nodes of a group that a repair of the indexes renames go on with that group, not with another of its old name"
+        "T1: inodes of a group renamed by a repair of the indexes refer to that group, not to another of its old name"
     )
     func renamedByRepair() throws {
         try shell.mkdir("access-groups/g")
@@ -86,7 +86,7 @@ import Testing
         #expect(throws: Errno.fileNameTooLong) { try shell.mkdir("access-groups/\(cut)") }
     }
 
-    @Test("T5: names that nobody has given can be neither made, removed, renamed nor written")
+    @Test("T5: fixed names can be neither created, removed, renamed nor written")
     func upperLevels() throws {
         try shell.mkdir("access-groups/g")
         try shell.mkdir("generic-passwords/s")
@@ -147,7 +147,7 @@ import Testing
         let below = try shell.entry("access-groups/g/generic-passwords").node
         try shell.rmdir("access-groups/g")
         #expect(try shell.list("access-groups").isEmpty)
-        // A process that stands in it still: nothing makes the group again.
+        // A process still has it as its working directory; no call creates the group again.
         #expect(throws: Errno.noSuchFileOrDirectory) {
             try shell.ask { (request) throws(Errno) in
                 _ = try shell.tree.mkdir(
@@ -159,7 +159,7 @@ import Testing
         #expect(try shell.list("access-groups/g/generic-passwords").isEmpty)
     }
 
-    @Test("T4, F8: a group has mode, owner and times of its own")
+    @Test("T4, F8: a group has its own mode, owner and times")
     func groupFacts() throws {
         try shell.mkdir("access-groups/g")
         try shell.setattr("access-groups/g") { $0.permissions = 0o500 }
@@ -169,7 +169,7 @@ import Testing
         #expect(attributes.linkCount == 5)
     }
 
-    @Test("T5, F5: items and services move between groups and to synchronizable, in one commit, whatever they hold")
+    @Test("T5, F5: items and services move between groups and to synchronizable, in one commit, with their contents")
     func moves() throws {
         try shell.mkdir("access-groups/g")
         let (dir, other) = ("generic-passwords/s", "access-groups/g/generic-passwords/t")

@@ -18,7 +18,7 @@ import Testing
         for number in 0..<20 { try shell.put("\(dir)/n\(number)", "x") }
     }
 
-    @Test("T4: whatever a service directory is renamed to, no row of an item is touched")
+    @Test("T4: a rename of a service directory changes no row of an item")
     func costOfRename() throws {
         try shell.mkdir("access-groups/g")
         try shell.mkdir("access-groups/g/generic-passwords/s")
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("T5: an item moves within its class only, by whatever path")
+    @Test("T5: an item moves only within its class, by any path")
     func otherClass() throws {
         try shell.mkdir("internet-passwords/h")
         try shell.put("internet-passwords/h/me", "x")

@@ -1,4 +1,4 @@
-/// A suite whose items lie in one directory: that of the service `s`.
+/// A suite whose items are in one directory, that of the service `s`.
 protocol SingleServiceSuite {}
 
 extension SingleServiceSuite {
@@ -6,7 +6,7 @@ extension SingleServiceSuite {
 
     func path(_ name: String) -> String { "\(dir)/\(name)" }
 
-    /// What Keychain Services call the item of that name.
+    /// Returns the query for the item of that name.
     func key(_ account: String, _ more: [String: String] = [:]) -> [String: String] {
         ["svce": "s", "acct": account].merging(more) { $1 }
     }

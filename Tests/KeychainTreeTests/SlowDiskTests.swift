@@ -36,7 +36,7 @@ private final class BlockedCommitNumberStore: CommitNumberStore {
     }
 }
 
-/// What must not wait while the disk is slow.
+/// The operations that must not wait for a slow disk.
 @Suite struct SlowDiskTests: SingleServiceSuite {
     private let commitNumberStore = BlockedCommitNumberStore()
     private let fixture: TreeFixture

@@ -19,7 +19,7 @@ import Testing
         try shell.put(path("b"), "y")
     }
 
-    /// What leaves the contents as they are.
+    /// Changes that leave the contents unmodified.
     private var changes: [(name: String, change: () throws -> Void)] {
         [
             ("chmod", { try shell.setattr(path("a")) { $0.permissions = 0o640 } }),
@@ -52,7 +52,7 @@ import Testing
         ]
     }
 
-    @Test("F8: every change moves ctime, which is kSecAttrModificationDate; mtime is a value of its own")
+    @Test("F8: every change updates ctime, which is kSecAttrModificationDate; mtime is a separate value")
     func changeTime() throws {
         for (name, change) in changes {
             let before = try shell.stat(path("a"))
@@ -87,7 +87,7 @@ import Testing
         #expect(try shell.stat(path("a")).changeTime > before)
     }
 
-    @Test("F8: what stat has shown of a new name before its commit, its commit does not take back")
+    @Test("F8: the commit of a pending name keeps the times that stat returned before")
     func newName() throws {
         let file = try shell.open(path("new"), [.writeOnly, .create])
         try shell.write(file, "x")
@@ -137,7 +137,7 @@ import Testing
         #expect(try later.stat(path("a")) == shell.stat(path("a")))
         let kept = try shared.stat(path("a"))
         #expect(kept.userID == 12 && kept.groupID == 34)
-        // To who has the mount for himself everything in it belongs.
+        // A user with an own mount owns all files in it.
         let own = try later.stat(path("a"))
         #expect(own.userID == 1000 && own.groupID == 1000)
     }

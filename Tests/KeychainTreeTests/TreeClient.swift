@@ -5,7 +5,7 @@ import SystemPackage
 
 @testable import KeychainTree
 
-/// The calls of one process on a tree: paths are walked as the kernel does, lookups are given back.
+/// The calls of one process on a tree. It walks paths as the kernel does, and releases lookups.
 final class TreeProcess {
     let tree: KeychainFileSystem
     let owner: LockOwner
@@ -13,13 +13,13 @@ final class TreeProcess {
     var userID: UInt32 = 1000
     /// Whether a signal has come, for the requests that follow.
     var isInterrupted = false
-    /// How often a request has let others be served.
+    /// The number of calls of willBlock.
     let blockingCalls = MutexBox(0)
     /// The number of messages that a request has released.
     let releases: MutexBox<Int>
-    /// What the tree wanted the kernel to be told, in order.
+    /// The notifications to the kernel before replies, in order.
     private(set) var notifications: [Notification] = []
-    /// The same, after the answers.
+    /// The notifications to the kernel after replies, in order.
     private(set) var notificationsAfterReply: [Notification] = []
 
     init(_ fixture: TreeFixture, _ number: Int32 = 1, releases: MutexBox<Int> = MutexBox(0)) {
@@ -35,7 +35,7 @@ final class TreeProcess {
         let flags: OpenFlags
     }
 
-    /// One request; its notifications are kept.
+    /// Makes one request and records its notifications.
     func ask<Result>(_ body: (inout Request) throws(Errno) -> Result) throws(Errno) -> Result {
         let (isInterrupted, blockingCalls, releases) = (isInterrupted, blockingCalls, releases)
         var request = Request(
@@ -53,7 +53,7 @@ final class TreeProcess {
         return name
     }
 
-    /// The node of a path, with one lookup that the caller gives back.
+    /// Looks up a path. The caller releases the lookup.
     func entry(_ path: String) throws(Errno) -> Entry {
         var node = NodeID.root
         var found: Entry?
@@ -70,7 +70,7 @@ final class TreeProcess {
         return found
     }
 
-    /// The same; the root of an empty path.
+    /// Returns the node of a path; the root for an empty path.
     func node(_ path: String) throws(Errno) -> NodeID { path.isEmpty ? .root : try entry(path).node }
 
     /// The directory of a path, and the last name of it.
@@ -107,7 +107,7 @@ final class TreeProcess {
         }
     }
 
-    /// What the kernel asks after it has looked the name up.
+    /// Opens a node, as the kernel does after a lookup.
     func open(_ node: NodeID, _ flags: OpenFlags) throws(Errno) -> Descriptor {
         let opened = try ask { (request) throws(Errno) in try tree.open(&request, node: node, flags: flags) }
         return Descriptor(node: node, opened: opened, flags: flags)
@@ -172,7 +172,7 @@ final class TreeProcess {
         tree.forget(file.node, count: 1)
     }
 
-    /// close(2) of the last duplicate: FLUSH, then RELEASE, whatever the first says.
+    /// close(2) of the last duplicate: FLUSH, then RELEASE, even if FLUSH fails.
     func close(_ file: Descriptor) throws(Errno) {
         defer { release(file) }
         if !file.opened.noFlush { try flush(file) }
@@ -251,13 +251,13 @@ final class TreeProcess {
         do { return try list(path) {} } catch let error as Errno { throw error } catch { throw .ioError }
     }
 
-    /// The same, with something that happens after each piece of the listing.
+    /// Lists a directory, and calls `between` after each part of the listing.
     func list(_ path: String, between: () throws -> Void) throws -> [String] {
         let node = try node(path)
         var names: [String] = []
         var offset: UInt64 = 0
         let handle = try ask { (request) throws(Errno) in try tree.opendir(&request, node: node) }
-        // One that goes round in circles is to fail, not to hang.
+        // An endless listing must fail, not hang.
         while names.count < 10_000 {
             var sink = ListSink()
             try ask { (request) throws(Errno) in
@@ -288,7 +288,7 @@ final class TreeProcess {
     }
 }
 
-/// Takes seven names at a time: listings have to go on where they stopped.
+/// Accepts seven names per call, so that listings must continue where they stopped.
 struct ListSink: DirectorySink {
     var names: [String] = []
     var lastOffset: UInt64?

@@ -68,7 +68,7 @@ struct TreeFixture: Sendable {
         return try SecretBytes(copying: bytes.rawSpan)
     }
 
-    /// How many commits `body` makes.
+    /// Returns the number of commits of `body`.
     func commits<Result>(_ body: () throws -> Result) rethrows -> Int {
         let before = keychain.commitCount
         _ = try body()
@@ -76,36 +76,36 @@ struct TreeFixture: Sendable {
     }
 }
 
-/// A clock that moves a second each time it is looked at.
+/// A clock that advances a second each time it is read.
 final class FakeClock: Sendable {
     private let seconds = Atomic<Int64>(1_700_000_000)
 
     func tick() -> KeychainDate { KeychainDate(seconds: seconds.add(1, ordering: .relaxed).newValue) }
 
-    /// Somebody sets the system's clock.
+    /// Sets the system's clock forward or back.
     func move(by change: Int64) { seconds.add(change, ordering: .relaxed) }
 }
 
 /// A system whose disk and callers do as a test says.
 final class FakeHost: TreeHost {
     let dying = Mutex<Set<Int32>>([])
-    /// Little enough to be asked about each time (``FreeSpaceEstimate``).
+    /// Few enough to be queried each time (``FreeSpaceEstimate``).
     static let plentyOfBlocks: UInt64 = 1 << 16
     let freeBlocks = Mutex(FakeHost.plentyOfBlocks)
-    /// What the disk answers instead of its numbers.
+    /// The error of the disk's statistics.
     let statisticsError = Mutex<Errno?>(nil)
-    /// How often memory was to be given back.
+    /// The number of calls to trim memory.
     let givenBack = Atomic<Int>(0)
 
     /// Threads of processes other than their own.
     let groups = Mutex<[Int32: ProcessIdentity]>([:])
     let clock = Mutex<Duration>(.seconds(1000))
-    /// What happens while somebody asks for a process.
+    /// Called while a process is queried.
     let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
 
     func isDyingOfSignal(_ processID: Int32) -> Bool { dying.withLock { $0.contains(processID) } }
 
-    /// Numbers below 1 are those of threads that cannot be looked at.
+    /// Thread IDs below 1 are those of threads that cannot be examined.
     func process(ofThread threadID: Int32) -> ProcessIdentity? {
         meanwhile.withLock { $0 }?()
         if let process = groups.withLock({ $0[threadID] }) { return process }

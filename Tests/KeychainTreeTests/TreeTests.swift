@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("X4: names outside user. are answered without the store for directories too, whatever is asked")
+    @Test("X4: names outside user. are answered without the store for directories too, in every call")
     func foreignNamespacesOfDirectories() throws {
         let nodes = try [dir, "generic-passwords", "access-groups"].map { try shell.entry($0).node } + [.root]
         fixture.store.close()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("X3: setting the account renames, and tells the kernel of both names")
+    @Test("X3: setting the account renames the file, and notifies the kernel of both names")
     func renameByAttribute() throws {
         try shell.put(path("a"), "x")
         try shell.setxattr(path("a"), "kSecAttrAccount", "b")
@@ -136,7 +136,7 @@ import Testing
         #expect(try shell.cat(path("a")) == "x" && shell.cat(path("b")) == "y")
     }
 
-    @Test("L1, L2: locked items answer ENOKEY, open descriptors too, and a listing ends with it")
+    @Test("L1, L2: locked items fail with ENOKEY, open descriptors too, and a listing ends with it")
     func locked() throws {
         try shell.put(path("a"), "x")
         try shell.put(path("b"), "y")
@@ -162,7 +162,7 @@ import Testing
         #expect(try shell.list(dir) == ["a", "b"])
     }
 
-    @Test("L2: a descriptor answers ENOKEY at the end too, of an empty item, of a staged value, of one that is gone")
+    @Test("L2: a descriptor returns ENOKEY at its end of file too: of an empty item, a staged value, a deleted item")
     func lockedAtTheEnd() throws {
         for name in ["empty", "a", "gone"] { try shell.put(path(name), name == "empty" ? "" : "x") }
         try shell.mknod(path("none"))
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test("S4: a damaged item is EBADMSG, the others go on, and it can be removed")
+    @Test("S4: a damaged item is EBADMSG, the others stay usable, and it can be removed")
     func damaged() throws {
         try shell.put(path("a"), "x")
         try shell.put(path("b"), "y")
@@ -197,7 +197,7 @@ import Testing
         #expect(try shell.list(dir) == ["b"])
     }
 
-    @Test("L2, F10: a lock has the kernel ask again for every name, and drop what it has of every item that it knows")
+    @Test("L2, F10: after a lock the kernel looks up every name again, and drops its data of every item that it knows")
     func notifiedByLock() throws {
         for name in ["a", "b", "c"] { try shell.put(path(name), "x") }
         let node = try shell.entry(path("a")).node
@@ -206,7 +206,7 @@ import Testing
         guard case .allEntries(let fallback)? = notified.first else { Issue.record("names are kept"); return }
         guard case .inodes(let nodes, true) = notified[1] else { Issue.record("attributes are kept"); return }
         #expect(nodes.contains(node) && nodes.contains(reader.node))
-        // To an older kernel: the directories at the top, and with them what is in them; and what is open.
+        // For an older kernel: the top-level directories, which include their contents, and open files.
         let names = fallback().map { String(decoding: $0.name.bytes, as: UTF8.self) }
         let parents = fallback().map(\.parent)
         #expect(
@@ -219,7 +219,7 @@ import Testing
         shell.release(reader)
     }
 
-    @Test("F10: no operation has the kernel told of what it changes itself")
+    @Test("F10: no operation notifies the kernel of a change that the kernel makes itself")
     func noNotifications() throws {
         try shell.mkdir("generic-passwords/t")
         try shell.mkdir("access-groups/g")
@@ -249,7 +249,7 @@ import Testing
         #expect(shell.notifications.isEmpty && shell.notificationsAfterReply.isEmpty)
     }
 
-    @Test("T1: a name that is not the canonical spelling is refused, whatever is asked of it")
+    @Test("T1: a name in a spelling other than the canonical one is refused by every operation")
     func notCanonical() throws {
         try shell.put(path("a"), "x")
         for (name, errno) in [("%61", Errno.invalidArgument), ("%", nil), ("a%", .invalidArgument)] {
@@ -264,7 +264,7 @@ import Testing
             #expect(throws: Errno.invalidArgument) { try shell.rename(path("a"), path(name)) }
             #expect(throws: Errno.invalidArgument) { try shell.rename(dir, "generic-passwords/\(name)") }
         }
-        // A cut name stands for a key that nobody has said: it can be found, and not be made.
+        // A cut name represents a key that the name does not contain: it can be looked up, but not created.
         let cut = String(repeating: "a", count: 221) + "%~" + String(repeating: "0", count: 32)
         #expect(throws: Errno.fileNameTooLong) { try shell.open(path(cut), [.writeOnly, .create]) }
         #expect(throws: Errno.fileNameTooLong) { try shell.mknod(path(cut)) }
@@ -284,13 +284,13 @@ import Testing
         #expect(try shell.list(dir) == ["a"] && shell.list("generic-passwords") == ["s"])
     }
 
-    @Test("F10: the kernel's lookups are given back: no node is kept without one")
+    @Test("F10: the kernel's lookups are released: no inode stays without a lookup count")
     func lookups() throws {
         for number in 0..<30 { try shell.put(path("n\(number)"), "x") }
         _ = try shell.list(dir)
         // The root, the control directory and its files.
         let fixedNodes = 5
-        // The directories have been looked up once more than they were given back, by each path walk.
+        // Each path walk leaves the directories with one lookup that is not released.
         #expect(shell.tree.table.withLock { $0.count } <= fixedNodes + 2)
     }
 }

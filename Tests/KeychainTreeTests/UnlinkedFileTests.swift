@@ -6,8 +6,8 @@ import Testing
 
 @testable import KeychainTree
 
-/// The kernel opens what it has looked up a moment before: the name may have been taken away meanwhile. It tries again after
-/// ESTALE, once: programs would see the second.
+/// The kernel opens an inode after a lookup; the name may have been removed in between. It retries once after ESTALE,
+/// so programs would see a second one.
 @Suite struct UnlinkedFileTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -31,7 +31,7 @@ import Testing
         try shell.close(file)
     }
 
-    @Test("F6: who has looked a name up before it is unlinked opens what it stood for, and brings nothing back")
+    @Test("F6: a lookup before an unlink still opens the unlinked file, and does not restore it")
     func unlinked() throws {
         for flags in Self.allFlags {
             try shell.put(path("a"), "old")
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("F5, F6: who has looked a name up before it is renamed over opens what it stood for; the new file stays")
+    @Test("F5, F6: a lookup before a rename over the name still opens the replaced file; the new file stays")
     func replaced() throws {
         for flags in Self.allFlags {
             try shell.put(path("a"), "old")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("S4: a directory whose row is gone is damaged; one that was removed is gone")
+    @Test("S4: a directory whose row is missing is reported as damaged")
     func directoryRow() throws {
         let node = try shell.entry(dir).node
         let row = RowID(rawValue: Int64(try shell.stat(dir).inode.rawValue))
@@ -69,7 +69,7 @@ import Testing
         #expect(KeychainFault.staleItem.errno == .resourceBusy)
     }
 
-    @Test("F6: of what the API has deleted nobody has the value: ESTALE, for O_CREAT is to make it")
+    @Test("F6: an item deleted by the API has no value to open: ESTALE, so that O_CREAT creates it")
     func deleted() throws {
         try api.add(key("a"), "old")
         let node = try shell.entry(path("a")).node
@@ -96,7 +96,7 @@ import Testing
         shell.release(file)
     }
 
-    @Test("F6: an item whose secret is damaged can be unlinked, whoever knows it") func damaged() throws {
+    @Test("F6: an item whose secret is damaged can be unlinked, even if the kernel knows it") func damaged() throws {
         try shell.put(path("a"), "old")
         let node = try shell.entry(path("a")).node
         fixture.store.records.secrets[RowID(rawValue: Int64(try shell.stat(path("a")).inode.rawValue))] = [1]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Keychain
 
-@Suite("Dictionaries that nobody sane would send")
+@Suite("Random dictionaries as queries")
 struct HostileQueryTests {
     private static let keys = [
         "class", "acct", "svce", "srvr", "sdmn", "ptcl", "atyp", "port", "path", "agrp", "sync", "pdmn", "accc", "cdat",
@@ -28,7 +28,9 @@ struct HostileQueryTests {
     ]
     private static let known: Set<Int32> = [-4, -50, -34018, -25299, -25300, -25302, -25303, -25306]
 
-    @Test("every call answers a status of reference 3.14 or succeeds, and the keychain stays sound", arguments: 0..<4)
+    @Test(
+        "every call returns a status of reference 3.14 or succeeds, and the keychain stays consistent", arguments: 0..<4
+    )
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let fixture = try QueryFixture()
@@ -55,7 +57,7 @@ struct HostileQueryTests {
         #expect(try fixture.keychain.check().isConsistent)
     }
 
-    /// Mostly of a class, so that something comes of it.
+    /// Most dictionaries have an item class, so that they have an effect.
     private static func dictionary(_ generator: inout SeededGenerator) -> QueryDictionary {
         var dictionary: QueryDictionary = [:]
         if Bool.random(using: &generator) { dictionary["class"] = .string("genp") }

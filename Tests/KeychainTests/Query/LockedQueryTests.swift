@@ -19,7 +19,7 @@ struct LockedQueryTests {
         }
     }
 
-    @Test("8.2/35: a locked item that may match ends the whole query, whatever was found before")
+    @Test("8.2/35: a locked item that may match fails the complete query, even after other matches")
     func locked() {
         fixture.keychain.lock()
         #expect(client.data(.generic("s", "first")) == .bytes("first"))
@@ -39,7 +39,7 @@ struct LockedQueryTests {
         #expect(client.add(taken).status == errSecInteractionNotAllowed)
     }
 
-    @Test("S5: what the query names is looked up: locked items that lie elsewhere are not met")
+    @Test("S5: a query looks up the attributes that it names, so locked items in other places do not affect it")
     func plans() {
         let first: [String: PlainValue] = [kSecAttrAccessible: "ck", kSecValueData: .bytes("x")]
         #expect(client.add([String: PlainValue].generic("t", "a").with(first)).status == errSecSuccess)
@@ -94,7 +94,7 @@ struct LockedQueryTests {
         #expect(try none.next() == nil)
         var all = try client.engine.matches(of: query.merging(["m_Limit": .string("m_LimitAll")]) { $1 }, by: me)
         #expect(try all.next() != nil)
-        // What has been added by the time that it is asked for is found as well.
+        // Items added before the next page is read are found as well.
         #expect(client.add(.generic("s", "zz")).status == errSecSuccess)
         var more = 0
         while try all.next() != nil { more += 1 }

@@ -4,7 +4,7 @@ import SecretCrypto
 
 @testable import Keychain
 
-/// An unlocked keychain on a store in memory, empty but for what a test adds, and a client of it.
+/// An unlocked keychain on a store in memory, which contains only the items of the test, and a client of it.
 struct QueryFixture {
     let keyRingFixture: KeyRingFixture
     let keychain: KeychainStore

@@ -46,7 +46,7 @@ struct SearchSpaceTests {
         #expect(try space(account) == .rows([fixture.row(.generic("s", "a")), fixture.row(.generic("t", "a"))]))
     }
 
-    @Test("S5: what a directory stands for: its rows; a part of it: those of the directories that match")
+    @Test("S5: all attributes of a directory: its rows; a part of them: the rows of the matching directories")
     func directories() throws {
         let service = ServiceKey.generic(service: .string("s"))
         let query: QueryDictionary = ["class": .string("genp"), "svce": .string("s"), "labl": .string("l")]
@@ -59,7 +59,7 @@ struct SearchSpaceTests {
     }
 
     @Test(
-        "S5: what a small group holds is listed, whatever the others hold; of many directories all rows are gone through"
+        "S5: a small group is listed, regardless of the size of others; for many directories all rows are scanned"
     )
     func groups() throws {
         for index in 0...SearchSpace.mergedLimit {

@@ -15,7 +15,7 @@ struct SecurityStatusTests {
         (.unknownFormat(2), -25310), (.staleItem, -26276), (.directoryNotEmpty, -26276), (.io(5), -36),
     ]
 
-    @Test("4: what goes wrong in the keychain is told by Apple's numbers", arguments: failures)
+    @Test("4: errors of the keychain are mapped to Apple's numbers", arguments: failures)
     func numbers(_ failure: KeychainFault, _ number: Int32) {
         #expect(SecurityStatus(failure).rawValue == number)
     }

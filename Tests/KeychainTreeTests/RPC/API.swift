@@ -5,13 +5,13 @@ import SystemPackage
 
 @testable import KeychainTree
 
-/// The functions of Keychain Services on the keychain of a tree, which is told of what they change.
+/// The functions of Keychain Services on the keychain of a tree, which is notified of their changes.
 struct API {
     let fixture: TreeFixture
     let engine: QueryEngine
-    /// Whose requests they are: what the kernel was to be told is there.
+    /// The process of the requests, which records the kernel notifications.
     let process: TreeProcess
-    /// Called when a change is committed, before the tree is told.
+    /// Called after a change is committed, before the tree is notified.
     var onCommit: () throws -> Void = {}
 
     init(_ fixture: TreeFixture) {
@@ -59,7 +59,7 @@ struct API {
         try notify(try engine.delete(Self.query(attributes), by: client))
     }
 
-    /// The value of the one match; nil if there is none.
+    /// Returns the value of the single match, or nil without a match.
     func value(_ attributes: [String: String]) throws -> String? {
         var query = Self.query(attributes)
         query["r_Data"] = .boolean(true)
@@ -69,7 +69,7 @@ struct API {
         return String(decoding: [UInt8](copying: slab.bytes), as: UTF8.self)
     }
 
-    /// How many match.
+    /// Returns the number of matches.
     func count(_ attributes: [String: String]) throws -> Int {
         var query = Self.query(attributes)
         query["m_Limit"] = .text(Array("m_LimitAll".utf8))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// F10: what Keychain Services changes is a change of the tree, at once and for everybody who has it open.
+/// F10: a change by Keychain Services changes the tree immediately, for all processes that have the item open.
 @Suite struct ChangeTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -19,7 +19,7 @@ import Testing
         (shell, api) = (TreeProcess(fixture, 1), API(fixture))
     }
 
-    /// What the kernel was to be told before the last answer.
+    /// The kernel notifications before the last reply.
     private var notified: [Notification] { api.process.notifications }
 
     private func isNotified(_ node: NodeID) -> Bool {
@@ -30,7 +30,9 @@ import Testing
 
     // MARK: Names
 
-    @Test("F10: an added item is a file at once, with its attributes; and the other way round") func added() throws {
+    @Test("F10: an added item is a file immediately, with its attributes; and a created file is an item") func added()
+        throws
+    {
         #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path("a")) }
         try api.add(key("a", ["labl": "L"]), "one")
         #expect(try shell.cat(path("a")) == "one")
@@ -62,7 +64,9 @@ import Testing
         #expect(isNotified(node))
     }
 
-    @Test("F10: directories' times move, and the kernel is told of them and of the item") func times() throws {
+    @Test("F10: the times of directories change, and the kernel is notified of them and of the item") func times()
+        throws
+    {
         try api.add(key("a"), "one")
         let (directory, item) = (try shell.entry(dir), try shell.entry(path("a")))
         try api.update(key("a"), to: [:], "longer")
@@ -75,7 +79,7 @@ import Testing
         #expect(try shell.list(dir) == ["a", "c"])
         try api.delete(["svce": "s"])
         #expect(try shell.list(dir) == [])
-        // Older kernels are told each name that has come or gone.
+        // Older kernels are notified of each name that was added or removed.
         let names = notified.flatMap { notification -> [EntryReference] in
             if case .allEntries(let fallback) = notification { fallback() } else { [] }
         }
@@ -86,7 +90,7 @@ import Testing
 
     // MARK: Open files
 
-    @Test("F10, F3: a reader keeps the value of its open; what is opened next has the new one") func readers() throws {
+    @Test("F10, F3: a reader keeps the value of its open; the next open gets the new value") func readers() throws {
         try api.add(key("a"), "one")
         let reader = try shell.open(path("a"))
         try api.update(key("a"), to: [:], "two")
@@ -103,7 +107,7 @@ import Testing
         try shell.close(reader)
     }
 
-    @Test("F6: who has a deleted item open for writing reads and writes on, and it does not come back")
+    @Test("F6: a deleted item stays readable and writable through open descriptors and is not created again")
     func deletedUnderWriter() throws {
         try api.add(key("a"), "one")
         let writer = try shell.open(path("a"), [.readWrite])
@@ -114,7 +118,7 @@ import Testing
         try shell.close(writer)
         #expect(try api.count(key("a")) == 0)
         #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path("a")) }
-        // What is staged already is dropped with the name, too.
+        // Already staged data is discarded with the name, too.
         try api.add(key("a"), "two")
         let other = try shell.open(path("a"), [.writeOnly, .truncate])
         try shell.write(other, "staged")
@@ -136,7 +140,7 @@ import Testing
         #expect(try shell.list(dir) == [])
     }
 
-    @Test("F10: a staged value replaces what the API has set meanwhile, whole, at its commit; attributes stay")
+    @Test("F10: at its commit, a staged value completely replaces the value set by the API; attributes stay")
     func updatedUnderWriter() throws {
         try api.add(key("a"), "one")
         let writer = try shell.open(path("a"), [.writeOnly, .append])
@@ -148,7 +152,7 @@ import Testing
         #expect(try shell.getxattr(path("a"), "kSecAttrLabel") == "L")
     }
 
-    @Test("F10: who writes on after his commit writes on what is there now: nothing acknowledged is lost")
+    @Test("F10: a write after a commit continues from the current value: no acknowledged data is lost")
     func updatedAfterCommit() throws {
         try api.add(key("a"), "one")
         let writer = try shell.open(path("a"), [.readWrite, .append])
@@ -165,7 +169,7 @@ import Testing
         #expect(try api.value(key("a")) == "three")
     }
 
-    @Test("F10: an open item that is renamed goes on under its new name") func renamed() throws {
+    @Test("F10: an open item that is renamed stays usable under its new name") func renamed() throws {
         try api.add(key("a"), "one")
         let writer = try shell.open(path("a"), [.writeOnly, .truncate])
         try shell.write(writer, "new")
@@ -190,7 +194,7 @@ import Testing
         }
     }
 
-    @Test("F6: who has it open for writing keeps its value, whatever has been done to it before it is deleted")
+    @Test("F6: a writer's descriptor keeps its value, regardless of changes before the deletion")
     func deletedAfterChange() throws {
         try api.add(key("a", ["pdmn": "ak"]), "one")
         let writer = try shell.open(path("a"), [.readWrite])
@@ -210,7 +214,7 @@ import Testing
 
     // MARK: Classes, side by side
 
-    @Test("L2, L3: what is staged goes with the class that the API has given the item") func classes() throws {
+    @Test("L2, L3: a staged value follows the class that the API has set") func classes() throws {
         try api.add(key("a", ["pdmn": "ck"]), "one")
         let writer = try shell.open(path("a"), [.readWrite])
         try shell.write(writer, "staged")

@@ -9,7 +9,7 @@ import SystemPackage
 /// A service whose requests are `?`, two digits of their length, and as many characters: it answers with them, twice.
 final class FakeService: RPCBackend {
     struct Script: Sendable {
-        /// The pieces that answers are made in, in bytes.
+        /// The chunk size of responses in bytes.
         var pieceSize = 4
         /// Instead of an answer.
         var refusal: KeychainFault?
@@ -23,7 +23,7 @@ final class FakeService: RPCBackend {
     }
 
     let script = Mutex(Script())
-    /// What has been carried out.
+    /// The requests that have been carried out.
     let carriedOut = Mutex<[String]>([])
     let callers = Mutex<[UInt32]>([])
 

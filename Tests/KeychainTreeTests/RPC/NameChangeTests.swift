@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// F5, F10: what Keychain Services add under a name that somebody is just making, or has just freed.
+/// F5, F10: items that Keychain Services add at a pending name, or at a name that was just freed.
 @Suite struct NameChangeTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess
@@ -19,7 +19,7 @@ import Testing
         (shell, api) = (TreeProcess(fixture, 1), API(fixture))
     }
 
-    /// `a` is being made by a shell, which has written `text` and set something.
+    /// Creates `a` in a shell, which has written `text` and set an attribute, without a commit.
     private func making(_ text: String) throws -> TreeProcess.Descriptor {
         try? shell.mkdir(dir)
         let file = try shell.open(path("a"), [.writeOnly, .create, .truncate])
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "F10: an item added under a name in the making: one item, the API's, with the file's value from its commit on")
+        "F10: an item added at a pending name: one item, the API's, with the file's value from its commit on")
     func addedUnderPending() throws {
         let file = try making("shell")
         try api.add(key("a", ["labl": "L"]), "api")
@@ -52,8 +52,8 @@ import Testing
         #expect(try shell.stat(path("a")).permissions == 0o640)
     }
 
-    @Test("F10: the same, when the file is closed before the tree has heard of the item") func closedMeanwhile() throws
-    {
+    @Test("F10: an item added at a pending name whose file is closed before the tree is notified")
+    func closedMeanwhile() throws {
         let file = try making("shell")
         var api = api
         api.onCommit = { try shell.flush(file) }
@@ -79,7 +79,7 @@ import Testing
         try expectTakenOver(isUnlocked ? "shell" : "api")
     }
 
-    @Test("F10, L2: what was staged for an item that has come to the name goes with it when it is locked")
+    @Test("F10, L2: a value staged for an item that was moved to the name is lost with it at a lock")
     func lockedUnderPending() throws {
         let file = try making("shell")
         try shell.setxattr(path("a"), "kSecAttrAccessible", "Always")
@@ -92,7 +92,7 @@ import Testing
         try expectTakenOver("api")
     }
 
-    @Test("F6, L2: what is written to a file whose item the API made and deleted outlives a lock as its class does")
+    @Test("F6, L2: data written to a file whose item the API added and deleted survives a lock as its class does")
     func deletedUnderPending() throws {
         try shell.mkdir(dir)
         try shell.setxattr(dir, "kSecAttrAccessible", "AfterFirstUnlock")
@@ -105,7 +105,7 @@ import Testing
         #expect(try shell.fstat(file).attributes.size == 14)
     }
 
-    @Test("F10, L2: an item of UnlessOpen that comes to an open name goes on with what is staged for it")
+    @Test("F10, L2: an item of UnlessOpen that is moved to an open name keeps the value staged there over a lock")
     func openUnderPending() throws {
         try shell.mkdir(dir)
         try shell.setxattr(dir, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
@@ -120,7 +120,8 @@ import Testing
         #expect(try shell.getxattr(path("a"), "kSecAttrComment") == "C")
     }
 
-    @Test("F10: what is staged with another class over an item of UnlessOpen stays when a slot goes while unlocked")
+    @Test(
+        "F10: a value of another class, staged over an item of UnlessOpen, stays when a slot is removed while unlocked")
     func forgottenWhileUnlocked() throws {
         try shell.mkdir(dir)
         try shell.setxattr(dir, "kSecAttrAccessible", "WhenUnlockedUnlessOpen")
@@ -133,7 +134,7 @@ import Testing
         try expectTakenOver("shell")
     }
 
-    @Test("F10, L2: what is staged goes over to the class of the item that comes to its name")
+    @Test("F10, L2: a staged value gets the class of the item that is added or moved to its name")
     func stagedUnderTheItemsClass() throws {
         let file = try making("shell")
         try shell.mkdir("generic-passwords/t")
@@ -146,7 +147,7 @@ import Testing
         #expect(try shell.cat(path("a")) == "shell more")
     }
 
-    @Test("F10: a new file that comes to nothing leaves the item that came to its name") func abandoned() throws {
+    @Test("F10: an abandoned new file leaves the item that was added at its name") func abandoned() throws {
         let file = try making("shell")
         try api.add(key("a"), "api")
         fixture.host.dying.withLock { _ = $0.insert(1) }
@@ -156,7 +157,7 @@ import Testing
         #expect(throws: Errno.noAttribute) { try shell.getxattr(path("a"), "kSecAttrComment") }
     }
 
-    @Test("F10: an item that is moved to a name in the making") func movedOntoPending() throws {
+    @Test("F10: an item that is moved to a pending name") func movedOntoPending() throws {
         let file = try making("shell")
         try api.add(["svce": "t", "acct": "x"], "moved")
         let reader = try shell.open("generic-passwords/t/x", [.readWrite])
@@ -167,7 +168,7 @@ import Testing
         try expectTakenOver("shell")
     }
 
-    @Test("F10: mknod of a name that the API takes meanwhile: it exists") func mknod() throws {
+    @Test("F10: mknod of a name at which the API adds an item concurrently fails with EEXIST") func mknod() throws {
         try shell.mkdir(dir)
         fixture.store.failNextWrite(with: .duplicateItem)
         #expect(throws: Errno.fileExists) { try shell.mknod(path("a")) }
@@ -199,7 +200,7 @@ import Testing
     }
 
     @Test(
-        "F5, F10: a name in the making that an item has come to takes with it what was set on it, however it is renamed",
+        "F5, F10: a pending name at which an item was added keeps its attributes when it is renamed in any way",
         arguments: [RenameFlags(), .exchange])
     func renamedUnderPending(flags: RenameFlags) throws {
         for target in ["b", "c"] {
@@ -218,7 +219,8 @@ import Testing
         }
     }
 
-    @Test("F6, F10: such a file that is unlinked stays for those who have it open to read") func unlinkedUnderPending()
+    @Test("F6, F10: when such a file is unlinked, it stays readable through open descriptors")
+    func unlinkedUnderPending()
         throws
     {
         let file = try making("shell")

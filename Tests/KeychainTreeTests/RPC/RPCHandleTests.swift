@@ -52,7 +52,9 @@ import Testing
         try client.close(file)
     }
 
-    @Test("§9: a write only collects; the read that follows the last byte does the work, once, however small it is")
+    @Test(
+        "§9: a write only collects bytes; the first read after the last byte executes the request, once, for any read size"
+    )
     func once() throws {
         let file = try open()
         try client.write(file, "?03abc")
@@ -68,7 +70,7 @@ import Testing
         #expect(carriedOut == ["abc"])
     }
 
-    @Test("§9: a request may follow the last byte of an answer at once, and nothing before it")
+    @Test("§9: a request may follow immediately after the last byte of a response, and not before it")
     func oneAtATime() throws {
         let file = try open()
         try client.write(file, "?04abcd")
@@ -81,7 +83,7 @@ import Testing
         #expect(carriedOut == ["abcd", "x"])
     }
 
-    @Test("§9: what cannot be a request is refused as soon as its first bytes say so, and then a new one begins")
+    @Test("§9: an invalid request is refused as soon as its first bytes show it, and then a new one begins")
     func refused() throws {
         let file = try open()
         for (written, error) in [
@@ -100,7 +102,7 @@ import Testing
         #expect(carriedOut == ["y"])
     }
 
-    @Test("§9: a read of half a request answers EAGAIN, one of no request nothing; who cannot read is not let in")
+    @Test("§9: a read returns EAGAIN for an incomplete request and no bytes without a request; a write-only open fails")
     func incomplete() throws {
         let file = try open()
         #expect(try client.read(file).isEmpty)
@@ -124,7 +126,7 @@ import Testing
         #expect(try all(file) == "xx")
     }
 
-    @Test("§9: who is neither the mounting user nor root is let in nowhere, with a descriptor of another's neither")
+    @Test("§9: all users except the mounting user and root are refused, even with a descriptor of another user")
     func callers() throws {
         let file = try open()
         try client.write(file, "?01x")
@@ -153,7 +155,7 @@ import Testing
         #expect(carriedOut == ["abcd"])
     }
 
-    @Test("H1: without memory the answer, or a piece of it, can be asked for again; of other failures nothing is left")
+    @Test("H1: without memory a response, or a chunk of it, can be requested again; other failures discard it")
     func failures() throws {
         let file = try open()
         service.script.withLock { $0.failures = [1: .allocate] }
@@ -210,7 +212,7 @@ import Testing
         #expect(carriedOut == ["z", "x"])
     }
 
-    @Test("Others are served while a request takes long, and nobody is woken for a short one; both are a use")
+    @Test("Other requests are served during a long one, and no thread is woken for a short one; both count as use")
     func blockingCalls() throws {
         let file = try open()
         client.blockingCalls.withLock { $0 = 0 }
@@ -238,7 +240,7 @@ import Testing
 
     private func lock() { _ = fixture.tree.lock() }
 
-    @Test("L2: a lock takes what is collected, what is whole, and what has not been read yet; it is told once")
+    @Test("L2: a lock discards collected bytes, complete requests and unread responses; ENOKEY is returned once")
     func locks() throws {
         let idle = try open()
         let (partial, whole, answering, sealed) = (try open(), try open(), try open(), try open())
@@ -252,14 +254,14 @@ import Testing
         #expect(throws: Errno.noKey) { try client.write(partial, "b") }
         for file in [whole, answering, sealed] { #expect(throws: Errno.noKey) { try client.read(file) } }
         #expect(carriedOut == ["abcd", "abcd"])
-        // Told: all take new requests, locked or not.
+        // After the error was returned, all accept new requests, locked or not.
         for file in [idle, partial, whole, answering, sealed] {
             try client.write(file, "?01n")
             #expect(try all(file) == "nn")
         }
     }
 
-    @Test("L2: a lock while a request is carried out: what its read has is given, the rest is gone")
+    @Test("L2: a lock during a request: its read returns its data, the rest is discarded")
     func lockInTheMiddle() throws {
         let file = try open()
         let tree = fixture.tree
@@ -268,12 +270,12 @@ import Testing
         #expect(text(try client.read(file)) == "abcd")
         #expect(throws: Errno.noKey) { try client.read(file) }
         #expect(try client.read(file).isEmpty)
-        // A short answer is whole: its reader hears of it.
+        // A short response is complete: its reader gets it.
         try client.write(file, "?02ab")
         #expect(try all(file) == "abab")
     }
 
-    @Test("H1: nothing of a request or an answer lies in clear between two calls") func sealed() throws {
+    @Test("H1: between two calls no byte of a request or a response is in clear text") func sealed() throws {
         let file = try open()
         service.script.withLock { $0.pieceSize = 100 }
         let canary = "canary-of-a-request"
