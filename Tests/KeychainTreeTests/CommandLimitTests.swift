@@ -83,4 +83,29 @@ private final class SlowCommands: ControlCommandHandler, CommandThreads {
         #expect(try slowClient.read(other) == Array("done".utf8))
         try slowClient.close(other)
     }
+
+    @Test("L4: a read that waits together with the write of a command returns the command's result")
+    func concurrentRead() throws {
+        let limit = CommandLimit(longestWait: 10_000, threads: commands)
+        for _ in 0..<2_000 {
+            let handle = ControlHandle(.control, response: [])
+            let writer = TestThread.started { [commands] in
+                _ = try? handle.run(limit) {
+                    commands.started.signal()
+                    commands.resume.wait()
+                    return (.success([1]), [])
+                }
+            }
+            #expect(commands.started.wait(seconds: 10))
+            let response = MutexBox<[UInt8]?>(nil)
+            let reader = TestThread.started {
+                let bytes = try? handle.next(1, limit: limit)
+                response.withLock { $0 = bytes }
+            }
+            commands.resume.signal()
+            #expect(writer.join())
+            #expect(reader.join())
+            #expect(response.withLock { $0 } == [1])
+        }
+    }
 }

@@ -139,13 +139,12 @@ final class ControlHandle: Sendable {
     /// Takes the result of a command if it ends within the limit. Throws its error.
     private func finish(_ command: RunningCommand, _ limit: CommandLimit) throws(Errno) {
         guard let result = command.wait(milliseconds: limit.longestWait) else { return }
-        let isFirst = running.withLock { running in
-            defer { if running === command { running = nil } }
-            return running === command
+        // The result is set before another waiting thread finds the command ended.
+        try running.withLock { (running) throws(Errno) in
+            guard running === command else { return }
+            running = nil
+            do throws(KeychainFault) { set(try result.get()) } catch { throw error.errno }
         }
-        // Another waiting thread has taken it.
-        guard isFirst else { return }
-        do throws(KeychainFault) { set(try result.get()) } catch { throw error.errno }
     }
 
     /// Returns the next bytes; offsets are ignored, as on a terminal.
