@@ -55,7 +55,7 @@ package protocol RecordReader {
     func itemClasses(below directory: RowID) throws(KeychainFault) -> [(protection: ProtectionClass, generation: Int64)]
     /// Returns the IDs of rows that were sealed while locked (``ItemRecord/ephemeral``), in the order of IDs.
     func ephemeralItems(after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
-    /// Returns the ciphertext of the item's secret, with all chunks in order; empty if it has none.
+    /// Returns the ciphertext of the item's secret, with all chunks in order; empty for an item without a secret.
     func secret(of item: RowID) throws(KeychainFault) -> [UInt8]
 
     /// Returns the number of items. O(n).

@@ -6,7 +6,7 @@ import SystemPackage
 /// A request to a mount's daemon through a control file, which always ends (contract, L4).
 ///
 /// A child process makes the request, and this process waits for it. While the daemon works, it answers requests for
-/// its status: a long command is waited for as long as the daemon responds.
+/// its status: this process waits for a long command while the daemon responds.
 struct ControlRequest {
     /// The control file. ``status`` is only read; others are written to and read.
     enum File: String {
