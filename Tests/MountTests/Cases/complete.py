@@ -26,19 +26,38 @@ INSTALLED = {
 
 
 def read(descriptor, until, seconds):
-    """Reads until the text appears, at most so long; None: until nothing has come for half a second."""
+    """Reads until the text appears, for at most `seconds`."""
     shown, end = b"", time.monotonic() + seconds
-    while time.monotonic() < end:
-        if select.select([descriptor], [], [], 0.5 if until is None else 0.1)[0]:
+    while time.monotonic() < end and until not in shown:
+        if select.select([descriptor], [], [], 0.1)[0]:
             try:
                 shown += os.read(descriptor, 65536)
             except OSError:
                 # The shell has ended (EIO, pty(7)).
                 return shown
-        elif until is None:
-            return shown
-        if until is not None and until in shown:
-            return shown
+    return shown
+
+
+def sleeps(process):
+    """Returns whether all threads of the shell sleep and it has no children: it waits for input."""
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{thread}/stat") as stat, open(f"/proc/{process}/task/{thread}/children") as children:
+                if stat.read().rpartition(")")[2].split()[0] != "S" or children.read():
+                    return False
+    except OSError:
+        # A thread has exited in the meantime.
+        return False
+    return True
+
+
+def read_until_idle(descriptor, process):
+    """Reads until the shell has slept for half a second without output. On a busy machine a shell that has work is runnable."""
+    shown, end, idle_samples = b"", time.monotonic() + 30, 0
+    while time.monotonic() < end and idle_samples < 10:
+        new = read(descriptor, b"\0", 0.05)
+        shown += new
+        idle_samples = idle_samples + 1 if not new and sleeps(process) else 0
     return shown
 
 
@@ -54,7 +73,7 @@ if shell != "fish":
     os.write(terminal, b"PS1='READY''> '\n")
 if PROMPT not in read(terminal, PROMPT, 30):
     raise SystemExit(f"{shell} does not start")
-read(terminal, None, 5)
+read_until_idle(terminal, process)
 os.write(terminal, text.encode() + b"\t")
 # Each tab asks the program once; then the shell shows the result.
 shown, end = b"", time.monotonic() + 30
@@ -62,11 +81,11 @@ while not os.path.exists(log + ".asked") or os.path.getsize(log + ".asked") < te
     if time.monotonic() > end:
         raise SystemExit(f"{shell} does not ask the program: {shown!r}")
     shown += read(terminal, b"\0", 0.1)
-shown += read(terminal, None, 5)
+shown += read_until_idle(terminal, process)
 os.write(terminal, b"\n")
 end = time.monotonic() + 10
 while not os.path.exists(log) and time.monotonic() < end:
-    read(terminal, None, 1)
+    read(terminal, b"\0", 0.1)
 os.close(terminal)
 os.kill(process, 9)
 os.waitpid(process, 0)
