@@ -1,8 +1,8 @@
 import Glibc
 public import SystemPackage
 
-/// A detached thread with all signals blocked, so that signal handlers run on the program's other threads.
-public enum BackgroundThread {
+/// A POSIX thread with all signals blocked, so that signal handlers run on the program's other threads.
+public struct BackgroundThread: Sendable {
     public enum Stack: Sendable {
         /// 256 KiB: for little more than system calls.
         case small
@@ -10,10 +10,12 @@ public enum BackgroundThread {
         case large
     }
 
-    /// Runs `body` on a new thread.
+    private let handle: pthread_t
+
+    /// Runs `body` on a new thread. The caller must call ``join()`` or ``detach()`` once.
     ///
     /// - Throws: EAGAIN if the system cannot create one (pthread_create(3)).
-    public static func start(stack: Stack = .small, _ body: @escaping @Sendable () -> Void) throws(Errno) {
+    public init(stack: Stack, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         let start = unsafe Unmanaged.passRetained(Start(body))
         var blocked = sigset_t()
         var previous = sigset_t()
@@ -24,7 +26,6 @@ public enum BackgroundThread {
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setstacksize(&attributes, stack == .small ? 256 << 10 : 2 << 20)
-        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
         let result = unsafe pthread_create(
             &thread, &attributes,
@@ -37,6 +38,27 @@ public enum BackgroundThread {
             unsafe start.release()
             throw Errno(rawValue: result)
         }
+        handle = thread
+    }
+
+    /// Runs `body` on a new, detached thread.
+    ///
+    /// - Throws: EAGAIN if the system cannot create one.
+    public static func start(stack: Stack = .small, _ body: @escaping @Sendable () -> Void) throws(Errno) {
+        try BackgroundThread(stack: stack, body).detach()
+    }
+
+    /// Whether this is the calling thread.
+    public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+
+    /// Detaches the thread: its resources are released when it exits.
+    public func detach() {
+        pthread_detach(handle)
+    }
+
+    /// Waits for the exit of the thread.
+    public func join() {
+        pthread_join(handle, nil)
     }
 
     private final class Start: Sendable {

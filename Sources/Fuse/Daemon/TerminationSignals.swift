@@ -1,5 +1,6 @@
 import CFuse3
 import Glibc
+import LinuxSupport
 public import SystemPackage
 
 /// The signals that request a daemon to exit, received by one thread instead of a handler.
@@ -18,7 +19,7 @@ public enum TerminationSignals {
 
     /// Calls `body` with the number of each signal, on a separate thread, until the process exits.
     public static func onReceive(_ body: @escaping @Sendable (Int32) -> Void) throws(Errno) {
-        _ = try WorkerThread {
+        try BackgroundThread.start(stack: .large) {
             var signals = set(ending)
             var number: Int32 = 0
             while unsafe sigwait(&signals, &number) == 0 { body(number) }

@@ -77,7 +77,7 @@ public struct WatchdogProcess: Sendable {
     private func unmount(lazily: Bool) {
         let watchdog = self
         do throws(Errno) {
-            try WorkerThread { watchdog.reply(watchdog.unmounted(lazily: lazily)) }.detach()
+            try BackgroundThread.start(stack: .large) { watchdog.reply(watchdog.unmounted(lazily: lazily)) }
         } catch {
             reply(.system(error, call: "pthread_create"))
         }

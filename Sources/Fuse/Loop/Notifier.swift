@@ -1,4 +1,5 @@
 public import FileSystemCore
+import LinuxSupport
 import Synchronization
 import SystemPackage
 
@@ -22,7 +23,7 @@ public final class Notifier: KernelNotifier, Sendable {
 
     private let state = Monitor(State())
     private let sender = Mutex<NotificationSender?>(nil)
-    private let thread = Mutex<WorkerThread?>(nil)
+    private let thread = Mutex<BackgroundThread?>(nil)
     /// The minor version of the kernel's protocol; 0 before INIT, when the kernel cannot have cached anything.
     private let kernelMinor = Atomic<UInt32>(0)
     private let newestProtocolMinor: UInt32
@@ -43,7 +44,7 @@ public final class Notifier: KernelNotifier, Sendable {
         }
         sender.withLock { $0 = NotificationSender(channel: channel) }
         do throws(Errno) {
-            let new = try WorkerThread { [self] in
+            let new = try BackgroundThread(stack: .large) { [self] in
                 run(NotificationSender(channel: channel), wipeStacks)
                 state.with(wakesAll: true) { $0.isDone = true }
             }

@@ -1,3 +1,4 @@
+import LinuxSupport
 import SystemPackage
 
 /// The threads of a session. One, the receiver, receives requests; the others serve requests that may block, or are
@@ -36,7 +37,7 @@ final class WorkerPool: Sendable {
         var hasEnded = false
         var running = 0
         var parked = 0
-        var threads: [WorkerThread] = []
+        var threads: [BackgroundThread] = []
         /// Whether the last attempt to create a thread has failed, which the log reports.
         var threadCreationFailed = false
 
@@ -191,7 +192,8 @@ final class WorkerPool: Sendable {
 
     private func startThread() throws(Errno) {
         do throws(Errno) {
-            let thread = try WorkerThread { [self] in
+            // Handlers and the wipe of the stack must fit.
+            let thread = try BackgroundThread(stack: .large) { [self] in
                 body(self)
                 state.with { $0.running -= 1 }
             }

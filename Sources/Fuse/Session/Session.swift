@@ -1,5 +1,6 @@
 import CFuse3
 public import FileSystemCore
+import LinuxSupport
 import Synchronization
 import SystemPackage
 
@@ -111,10 +112,10 @@ public final class Session: Sendable {
     /// The workers serve until the notifier has finished, because it may wait for a lock whose holder waits for them.
     public func exit() {
         do throws(Errno) {
-            try WorkerThread { [self] in
+            try BackgroundThread.start(stack: .large) { [self] in
                 _ = dispatcher.notifier.stop(seconds: 10)
                 endWorkers()
-            }.detach()
+            }
         } catch {
             endWorkers()
         }
