@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who runs a case: root, or an ordinary user, as most users are.
+/// An account that runs a case: root, or an ordinary user, as most users are.
 enum Account: String, CaseIterable, CustomTestStringConvertible {
     case root
     case user
 
-    /// The ordinary user that root makes for the tests; scripts/test removes it again.
+    /// The name of the ordinary user, which root creates for the tests and scripts/test deletes.
     static let name = "keychainfs-test"
 
     var testDescription: String { "as \(rawValue)" }
@@ -17,7 +17,7 @@ enum Account: String, CaseIterable, CustomTestStringConvertible {
     /// The accounts that this process can be.
     static var available: [Account] { isRoot ? [.root, .user] : [.user] }
 
-    /// The accounts whose daemons' memory is searched, which only root can do.
+    /// The accounts whose daemons' memory is scanned, which only root can do.
     static var scanned: [Account] { isRoot ? (TestLane.isComplete ? available : [.user]) : [] }
 
     /// The command line that runs `command` as this account.

@@ -2,13 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One run of a script in `Cases/`: the script and the account that runs it.
+/// A script in `Cases/` and the account that runs it.
 ///
 /// Comment lines of the script are its settings:
-/// - `# users: root`, `# users: user` or `# users: both`: the accounts that run it in every lane. Without it an ordinary user runs it,
-///   and in the lane `all` root too.
+/// - `# users: root`, `# users: user` or `# users: both`: the accounts that run it in every lane. Without it an
+///   ordinary user runs it, and in the lane `all` root too.
 /// - `# needs: NAME`: additional files for the directory of the case, see ``Case/resources``.
-/// - `# seconds: N`: the approximate duration, for scripts that take more than about five seconds: the longest begin first.
+/// - `# seconds: N`: the approximate duration, for scripts that take more than about five seconds: the longest begin
+///   first.
 struct Case: CustomTestStringConvertible, Sendable {
     let file: URL
     let account: Account
@@ -24,7 +25,8 @@ struct Case: CustomTestStringConvertible, Sendable {
         "lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py", "complete.py",
     ]
 
-    /// The program that was built with the tests, or the one that KEYCHAINFS_CASE_PROGRAM names (Tests/Proofs/packaged-program).
+    /// The program under test: KEYCHAINFS_CASE_PROGRAM if it is set (Tests/Proofs/packaged-program), otherwise the one
+    /// that was built with the tests.
     static let program =
         ProcessInfo.processInfo.environment["KEYCHAINFS_CASE_PROGRAM"].map { URL(fileURLWithPath: $0) }
         ?? built("keychainfs")
@@ -40,8 +42,8 @@ struct Case: CustomTestStringConvertible, Sendable {
         return scripts.sorted { $0.path < $1.path }.flatMap(cases).filter(isChosen).sorted { $0.seconds > $1.seconds }
     }()
 
-    /// KEYCHAINFS_CASES names the only cases to run, KEYCHAINFS_CASES_LEFT_OUT those that a build with a sanitizer cannot run
-    /// (Tests/Sanitizers/left-out-cases).
+    /// Whether a case runs. KEYCHAINFS_CASES names the only cases to run, KEYCHAINFS_CASES_LEFT_OUT the cases that a
+    /// build with a sanitizer cannot run (Tests/Sanitizers/left-out-cases).
     private static func isChosen(_ test: Case) -> Bool {
         let chosen = names(in: "KEYCHAINFS_CASES")
         return (chosen.isEmpty || chosen.contains(test.name))
@@ -68,7 +70,7 @@ struct Case: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// The files that are put into the directory of the case: the script, its helpers and what it needs.
+    /// The files that are copied into the directory of the case: the script, its helpers and the files that it needs.
     var resources: [URL] {
         // The table that L1-table compares with a mount.
         let lockingPage = Self.repository("docs/locking.md")
@@ -81,9 +83,9 @@ struct Case: CustomTestStringConvertible, Sendable {
         "StoreFormat": [repository("Tests/StoreFormat")],
         // A library that makes synchronization slow.
         "SlowDisk": [folder.appendingPathComponent("../SlowDisk/slow_disk.c").standardizedFileURL],
-        // The questions that a kernel's file system is asked too.
+        // The questions that are also put to a kernel file system.
         "PosixProbe": [repository("Tests/PosixProbe")],
-        // What is installed besides the program.
+        // The files that are installed besides the program.
         "share": [repository("share")],
         // The pages whose commands a reader copies.
         "pages": ["README.md", "docs/guide.md", "docs/recipes.md"].map(repository),

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The cases in `Cases/`: shell scripts that use a mount as people do.
+/// The cases in `Cases/`: shell scripts that use a mount as users do.
 ///
-/// A case's name begins with the contract lines that it proves. Several run at a time: most of their time they wait.
+/// A case's name begins with the contract lines that it proves. Several run at the same time, because they mostly wait.
 @Suite struct CaseTests {
-    /// How long a case may take, in seconds; a sanitizer is many times slower (Tests/Proofs/sanitizer.sh).
+    /// The timeout of a case in seconds; a sanitizer is many times slower (Tests/Proofs/sanitizer.sh).
     private static let timeout =
         ProcessInfo.processInfo.environment["KEYCHAINFS_CASE_SECONDS"].flatMap { Int($0) } ?? 240
 

@@ -1,20 +1,20 @@
 import Foundation
 import Glibc
 
-/// Runs a program to its end, in a session of its own, with everything it says.
+/// Runs a program in a separate session and returns its complete output.
 ///
-/// Not Foundation's `Process`: that waits for every descendant that has inherited its descriptors.
+/// Does not use Foundation's `Process`, which waits for every descendant that has inherited its descriptors.
 enum Command {
     struct Result {
         let code: Int32
         let output: String
     }
 
-    /// After `seconds` the program and all it started are killed, and the result says so.
+    /// Runs the program. After `seconds` it and all its descendants are killed, and the result reports it.
     static func run(
         _ command: [String], environment: [String: String] = [:], directory: String = "/", seconds: Int = 60
     ) throws -> Result {
-        // A file, not a pipe: a daemon that keeps the descriptor open must not hold the test up.
+        // A file, not a pipe: a daemon that keeps the descriptor open must not delay the test.
         let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         defer { unlink(output) }
         let variables = environment.map { "\($0)=\($1)" }
@@ -38,7 +38,7 @@ enum Command {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The threads of a test runner block signals, and a child would go on so.
+        // The threads of a test runner block signals, and a child would inherit that.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)

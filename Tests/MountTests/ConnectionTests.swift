@@ -5,12 +5,13 @@ import SecretCrypto
 import Synchronization
 import Testing
 
-/// A client's way to a real mount: what it survives, and that it never waits for ever (contract, L4 and section 9).
+/// A client's connection to a real mount: the failures that it survives, and that it never waits forever (contract, L4
+/// and section 9).
 @Suite(.serialized) struct ConnectionTests {
     /// In milliseconds.
     private static let timeout = 1_500
 
-    /// A mounted keychain, and a connection to wherever that is.
+    /// A mounted keychain, and a connection to it.
     private final class Fixture: Sendable {
         let mount: ScannedMount
         let connection: MountConnection
@@ -53,7 +54,7 @@ import Testing
         var file: String { mount.mountPoint + "/generic-passwords/s/" }
     }
 
-    /// `body` takes no longer.
+    /// Fails if `body` takes longer.
     private func within(seconds: Double, _ body: () throws -> Int32) rethrows -> Int32 {
         let start = ContinuousClock.now
         let status = try body()
@@ -61,7 +62,7 @@ import Testing
         return status
     }
 
-    @Test("F10: what the connection adds is a file at once, and the other way round, up to the longest value")
+    @Test("F10: an item added through the connection is a file immediately, and vice versa, up to the longest value")
     func bothWays() throws {
         let fixture = try Fixture()
         #expect(try fixture.add("a") == 0)
@@ -76,7 +77,7 @@ import Testing
         #expect(try fixture.find("none").status == -25300)
     }
 
-    @Test("Locked: errSecInteractionNotAllowed, at once; unlocked again it goes on")
+    @Test("Locked: errSecInteractionNotAllowed without a delay; available again after an unlock")
     func locked() throws {
         let fixture = try Fixture()
         #expect(try fixture.add("a") == 0)
@@ -87,7 +88,7 @@ import Testing
         #expect(try fixture.find("a").status == 0)
     }
 
-    @Test("A mount that was used a moment ago can be unmounted; nobody answers then; the next mount is found")
+    @Test("A connection does not prevent unmounting; calls fail without a mount; the next mount is found")
     func remount() throws {
         let fixture = try Fixture()
         #expect(try fixture.add("a") == 0)
@@ -99,12 +100,12 @@ import Testing
         #expect(try fixture.add("b") == 0)
     }
 
-    @Test("A daemon that was killed does not answer, at once, and the next one does")
+    @Test("After a kill of the daemon calls fail without a delay, and use the next daemon")
     func killed() throws {
         let fixture = try Fixture()
         for round in 0..<3 {
             #expect(try fixture.add("a\(round)") == 0)
-            // The lane's descriptor is still open.
+            // The thread's descriptor is still open.
             try fixture.signal(SIGKILL)
             #expect(try within(seconds: 1.4) { try fixture.find("a0").status } == ConnectionStatus.notAvailable)
             try fixture.mount.run("mount", fixture.mount.mountPoint)
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("L4: a daemon that was stopped holds a caller up for two patiences at most, and the next one not at all")
+    @Test("L4: a stopped daemon blocks a caller for at most two timeouts, and the following caller not at all")
     func stopped() throws {
         let fixture = try Fixture()
         #expect(try fixture.add("a") == 0)
@@ -131,12 +132,12 @@ import Testing
             let deadline = ContinuousClock.now + .seconds(20)
             while try fixture.find("a").status != 0, ContinuousClock.now < deadline { usleep(20_000) }
             #expect(try fixture.find("a").secret == Array("s3cret".utf8))
-            // What was given up before the daemon had it whole is never carried out.
+            // A request that was abandoned before the daemon had received it completely is never executed.
             #expect(try fixture.find(account).status == -25300)
         }
     }
 
-    @Test("F10: another mount in the place of one whose daemon was stopped answers, while that is still stopped")
+    @Test("F10: a new mount answers while the daemon of the replaced mount is still stopped")
     func replaced() throws {
         let fixture = try Fixture()
         let other = fixture.mount.mountPoint + ".keychain"
@@ -146,7 +147,8 @@ import Testing
         kill(daemon, SIGSTOP)
         defer { kill(daemon, SIGKILL) }
         waitUntilStopped(daemon)
-        // One call waits in the old mount, and another one comes when it is known to be silent.
+        // One call waits in the old mount; another one comes when the connection knows that the daemon does not
+        // respond.
         let waiting = Mutex<Int32?>(nil)
         let caller = Thread {
             let status = try? fixture.find("a").status
@@ -165,7 +167,7 @@ import Testing
         try fixture.mount.run("unmount", fixture.mount.mountPoint)
     }
 
-    /// The signal is sent when kill(2) returns; a thread may be about to answer.
+    /// Waits until all threads have stopped. kill(2) returns earlier, and a thread may be about to reply.
     private func waitUntilStopped(_ process: pid_t) {
         let tasks = "/proc/\(process)/task"
         let deadline = ContinuousClock.now + .seconds(10)
@@ -181,7 +183,7 @@ import Testing
         Issue.record("the daemon was not stopped")
     }
 
-    @Test("A long answer comes whole and in order, however slowly it is taken")
+    @Test("A long response arrives complete and in order when it is read slowly")
     func slowReader() throws {
         let fixture = try Fixture()
         try fixture.mount.shell(
@@ -206,7 +208,7 @@ import Testing
         #expect(secrets == (1...1500).map(String.init))
     }
 
-    @Test("Many threads at once: each gets its own answer, over few descriptors")
+    @Test("Concurrent threads each get their own response, over few descriptors")
     func threads() throws {
         let fixture = try Fixture()
         for number in 0..<8 { #expect(try fixture.add("a\(number)", Array("secret \(number)".utf8)) == 0) }
@@ -256,7 +258,7 @@ import Testing
         #expect(failures.withLock { $0 } == [])
     }
 
-    @Test("A value over the limit is told as such, however large")
+    @Test("A value over the limit is reported as too long, at any length")
     func tooLarge() throws {
         let fixture = try Fixture()
         for count in [(1 << 20) + 1, 2 << 20, 5 << 20] {

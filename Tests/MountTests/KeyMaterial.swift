@@ -7,15 +7,16 @@ import Testing
 @testable import Keychain
 @testable import KeychainMount
 
-/// The keys of a keychain, derived from its file, its passphrase and the device key, as a daemon does: what a scan of the
-/// daemon's memory looks for.
+/// The keys of a keychain, derived from its file, its passphrase and the device key, as a daemon derives them. A scan
+/// of the daemon's memory searches for them.
 struct KeyMaterial {
-    /// From passphrase to user key: root, the slot's keys, the user key. Gone as soon as an unlock has ended.
+    /// The keys from the passphrase to the user key: root key, slot keys, user key. They are wiped when an unlock has
+    /// ended.
     private(set) var passing: [String: String] = [:]
-    /// By protection class.
+    /// The class keys by protection class.
     private(set) var classes: [ProtectionClass: [String: String]] = [:]
 
-    /// In hexadecimal, by name. `environment` says where keychain and device key lie.
+    /// The keys in hexadecimal, by name. `environment` determines the paths of the keychain and of the device key.
     init(environment: [String: String], passphrase: String) throws {
         let copy = try CopiedHome(of: environment)
         defer { copy.remove() }
@@ -41,7 +42,7 @@ struct KeyMaterial {
             let secret = try SlotSecret(root: root, store: store.identifier, slot: slot.id)
             found["slot \(slot.id) exchange key"] = hex(secret.pair.secretKey)
             found["slot \(slot.id) MAC key"] = hex(secret.macKey)
-            // Of another secret's slot too: a rotation holds it for a moment.
+            // Of slots with other secrets too: a rotation uses their keys briefly.
             found["slot \(slot.id) recipient"] = hex(try slot.recipient(userKey: user, store: store.identifier).macKey)
         }
         return found
@@ -66,7 +67,8 @@ extension KeySnapshot {
     }
 }
 
-/// The keychains and the state of a home, copied to files of the user who runs the tests: files of another user are refused.
+/// The keychains and the state of a home directory, copied to files of the user who runs the tests: files of another
+/// user are refused.
 private struct CopiedHome {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)").path
 

@@ -2,15 +2,15 @@ import Foundation
 import Keychain
 import Testing
 
-/// Looks for keys in the memory of a daemon and of its guard. Only root can look: both are not dumpable.
+/// Searches for keys in the memory of a daemon and of its watchdog. This requires root, because neither is dumpable.
 @Suite(.serialized) struct KeyScanTests {
-    /// The classes whose keys a lock takes away.
+    /// The classes whose keys a lock wipes.
     static let lockable: Set<ProtectionClass> = [
         .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .whenUnlockedUnlessOpen,
     ]
 
     @Test(
-        "H2: after a lock no class key that it takes away, no user key and no slot key is in memory",
+        "H2: after a lock no class key that it wipes, no user key and no slot key is in memory",
         arguments: Account.scanned)
     func keys(_ account: Account) throws {
         let passphrase = "canary \(UUID().uuidString)"
@@ -24,17 +24,17 @@ import Testing
         let daemon = try mount.daemon()
         try use(mount)
         for _ in 0..<2 {
-            // They are there to be found, each of them; from passphrase to user key all is gone already.
+            // The scan finds each class key; the keys from the passphrase to the user key have already been wiped.
             #expect(
                 try mount.scan(daemon, material.wanted(Self.lockable)) == material.wanted(Self.lockable).keys.sorted())
             #expect(try mount.scan(daemon, material.passing) == [])
-            // H1: nor can any of them be swapped out.
+            // H1: none of them can be swapped out.
             let all = material.wanted(Set(ProtectionClass.allCases))
             #expect(try mount.scan(daemon, all, unlockedOnly: true) == [])
             try mount.run("lock", mount.mountPoint)
             #expect(try mount.scan(daemon, material.wanted(Self.lockable)) == [])
             #expect(try mount.scan(daemon, material.passing) == [])
-            // Not because the scan fails.
+            // The scan still finds the other keys, so it has not failed.
             let kept = material.wanted(Set(ProtectionClass.allCases).subtracting(Self.lockable))
             #expect(try mount.scan(daemon, kept) == kept.keys.sorted())
             try mount.run("unlock", mount.mountPoint)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "H2, L5: after a rekey no key of before is in memory, of whatever class, nor the user key and slot keys",
+        "H2, L5: after a rekey no earlier class key, user key or slot key is in memory",
         arguments: Account.scanned)
     func rekeyed(_ account: Account) throws {
         let passphrase = "canary \(UUID().uuidString)"
@@ -71,7 +71,7 @@ import Testing
         #expect(try mount.scan(next, new.passing) == [])
     }
 
-    /// An item of each class, written and read, so that every key has been used.
+    /// Writes and reads an item of each class, so that every key has been used.
     private func use(_ mount: ScannedMount) throws {
         for protection in ProtectionClass.allCases {
             let item = "\(mount.mountPoint)/generic-passwords/s/\(protection.suffix)"
@@ -94,7 +94,7 @@ extension KeyMaterial {
     }
 }
 
-/// A keychain of an account's in a directory of its own.
+/// A keychain of an account in a separate directory.
 struct ScannedMount {
     private let account: Account
     private let directory: WorkDirectory
@@ -110,7 +110,7 @@ struct ScannedMount {
     }
 
     var home: String { directory.path + "/home" }
-    /// Not HOME alone: runuser(1) sets that.
+    /// Without HOME alone, which runuser(1) sets.
     var environment: [String: String] {
         ["HOME": home, "XDG_DATA_HOME": home + "/data", "XDG_STATE_HOME": home + "/state"]
     }
@@ -128,13 +128,13 @@ struct ScannedMount {
         return try #require((status as? [String: Any])?["pid"] as? Int)
     }
 
-    /// The guard is the daemon's only child.
+    /// The watchdog is the daemon's only child.
     func guardian(of daemon: Int) throws -> Int {
         let children = try String(contentsOfFile: "/proc/\(daemon)/task/\(daemon)/children", encoding: .utf8)
         return try #require(children.split(separator: " ").first.flatMap { Int($0) })
     }
 
-    /// The names of those that lie anywhere in the process; `unlockedOnly`: in memory that is not locked.
+    /// The names of the keys that are in the memory of the process; with `unlockedOnly`, in memory that is not locked.
     func scan(_ process: Int, _ wanted: [String: String], unlockedOnly: Bool = false) throws -> [String] {
         let list = directory.path + "/wanted"
         try wanted.map { "hex:\($0)\t\($1)\n" }.joined().write(toFile: list, atomically: true, encoding: .utf8)

@@ -2,7 +2,7 @@ import Foundation
 import Keychain
 import Testing
 
-/// Looks for what slot changes leave in the memory of a daemon. Only root can look.
+/// Searches the memory of a daemon for keys of removed slots and former generations. This requires root.
 @Suite(.serialized) struct SlotScanTests {
     @Test(
         "H2, L5: slot changes leave no passphrase, key file, slot key or user key, old or new, and no key to a lock",
@@ -24,7 +24,7 @@ import Testing
         wanted["key file"] = keyFile.hex
         try #require(wanted.count >= 5 + 11 + 4)
         let fresh = after.wanted(KeyScanTests.lockable)
-        // Of the new generation, in use already: else there is nothing to take away.
+        // The keys of the new generation are in use: otherwise a lock would have nothing to wipe.
         #expect(try mount.scan(daemon, fresh) == fresh.keys.sorted())
         #expect(Set(fresh.values).isDisjoint(with: before.wanted(KeyScanTests.lockable).values))
         #expect(try mount.scan(daemon, wanted) == [])
@@ -32,7 +32,7 @@ import Testing
         for keys in [wanted, fresh, before.wanted(KeyScanTests.lockable)] {
             #expect(try mount.scan(daemon, keys) == [])
         }
-        // While locked it makes keys too.
+        // A slot change while locked creates keys too.
         try mount.run("slot", "remove", "3", "--passphrase-file", mount.file(2), mount.mountPoint)
         let last = try KeyMaterial(environment: mount.copiedEnvironment(), passphrase: passphrases[2])
         #expect(try mount.scan(daemon, last.passing) == [])
@@ -41,7 +41,8 @@ import Testing
         #expect(try mount.scan(daemon, kept) == kept.keys.sorted())
     }
 
-    /// Slot 2 gets the second passphrase, 3 a key file, and 1 the third; returns the key file's bytes.
+    /// Sets the second passphrase for slot 2, a key file for slot 3 and the third passphrase for slot 1; returns the
+    /// key file's bytes.
     private func changeSlots(_ mount: ScannedMount, _ passphrases: [String]) throws -> [UInt8] {
         for index in 1...2 { try mount.shell("umask 077; printf '\(passphrases[index])' > '\(mount.file(index))'") }
         let keyFile = mount.home + "/key"
@@ -57,7 +58,7 @@ import Testing
 extension ScannedMount {
     fileprivate func file(_ index: Int) -> String { home + "/pass\(index)" }
 
-    /// Of a copy of the keychain, which is whole after a change of slots: its log is empty.
+    /// The environment of a copy of the keychain, which is complete after a change of slots because its log is empty.
     fileprivate func copiedEnvironment() throws -> [String: String] {
         var copied = environment
         copied["XDG_DATA_HOME"] = home + "/copy"

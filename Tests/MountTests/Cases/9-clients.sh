@@ -1,5 +1,5 @@
-# Design section 9: many clients at once, killed ones, and clients that send nonsense for a while: everybody is served, and
-# the daemon is not larger afterwards.
+# Design section 9: many clients at the same time, killed clients, and clients that send invalid requests: each request
+# is answered, and the daemon's memory does not grow.
 # seconds: 25
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -19,7 +19,7 @@ for i in $(seq 10); do timeout 90 python3 "$CASE_DIR/client.py" "$MNT" "$CASE_DI
 for pid in "${pids[@]}"; do wait "$pid" || fail "a client failed or hung"; done
 expect 200 "$(ls "$MNT/generic-passwords/s" | wc -l)" "items of ten clients"
 
-# A search of everything holds up neither reads nor other clients: three that do nothing else, and a reader beside them.
+# A search of all items delays neither reads nor other clients: three processes only search while another one reads.
 cat > "$CASE_DIR/killed.py" <<'PY'
 import os, sys
 sys.path.insert(0, sys.argv[2]); import rpc
@@ -57,7 +57,7 @@ assert not os.path.exists(mount + "/generic-passwords/killed")
 PY
 timeout 90 python3 "$CASE_DIR/kill.py" "$MNT" "$CASE_DIR" || fail "clients that were killed"
 
-# Nonsense for a while: the daemon keeps its size and its descriptors.
+# Invalid requests: the daemon keeps its size and its descriptors.
 cat > "$CASE_DIR/nonsense.py" <<'PY'
 import os, random, struct, sys
 sys.path.insert(0, sys.argv[2]); import rpc

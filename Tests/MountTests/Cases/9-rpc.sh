@@ -1,5 +1,5 @@
-# Design section 9: the file `rpc` from a client that was written from its documentation: what it answers, and what it
-# costs the daemon to be asked nonsense.
+# Design section 9: the file `rpc` with a client that was written from its documentation: the responses, and the
+# daemon's memory and descriptors after invalid requests.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 
@@ -24,20 +24,20 @@ assert api.update({"acct": "a"}, {"labl": "M"}, b"") == 0 and api.value(labl="M"
 assert api.delete(acct="a") == 0 and api.delete(acct="a") == rpc.NOT_FOUND
 assert rpc.Client(mount, []).value(acct="a") == -34018                # errSecMissingEntitlement: no group
 
-# Long values: whole, and read and written in pieces of any size; one byte too long.
+# Long values: complete, read and written in chunks of any size; a value that is one byte too long.
 long = os.urandom(1 << 20)
 assert api.add(long, svce="s", acct="long") == 0 and api.value(acct="long") == long
 api.piece = 5000; assert api.value(acct="long") == long and api.update({"acct": "long"}, {}, long[::-1]) == 0
 api.piece = 1; assert api.add(b"123", svce="s", acct="pieces") == 0 and api.value(acct="pieces") == b"123"; api.piece = 1 << 20
 assert api.value(acct="long") == long[::-1] == open(mount + "/generic-passwords/s/long", "rb").read()
 status = api.add(long + b"x", svce="s", acct="longer"); assert status not in (0, rpc.NOT_FOUND) and api.value(acct="longer") == rpc.NOT_FOUND
-# A list that is longer than a frame, in order.
+# A list that is longer than a frame is in order.
 for n in range(300): assert api.add(b"%d" % n * 400, svce="many", acct=f"{n}") == 0
 status, found = api.all(svce="many", r_Data=True, r_Attributes=True)
 assert [item["acct"] for item in found] == [str(n) for n in range(300)] and api.frames > 1
 assert all(item["v_Data"] == item["acct"].encode() * 400 for item in found)
 
-# What a descriptor answers.
+# The results of system calls on a descriptor.
 state = os.stat(path); assert (state.st_size, state.st_mode & 0o777) == (0, 0o600)
 refused(errno.EINVAL, os.open, path, os.O_WRONLY)
 refused(errno.ESPIPE, os.lseek, api.fd, 0, os.SEEK_SET)
@@ -48,15 +48,15 @@ api.send(one[:20]); refused(errno.EAGAIN, os.read, api.fd, 100); api.send(one[20
 refused(errno.EBUSY, os.write, api.fd, one)
 assert os.read(api.fd, 7)[:4] == b"KCF\1"; refused(errno.EBUSY, os.write, api.fd, b"K")
 while os.read(api.fd, 1 << 20): pass
-# The page cache gets nothing: this kernel refuses sendfile by itself, and a file of size 0 has no page to map.
+# Nothing enters the page cache: the kernel itself refuses sendfile, and a file of size 0 has no page to map.
 api.send(one); out = os.open("/dev/null", os.O_WRONLY); refused(errno.EINVAL, os.sendfile, out, api.fd, None, 100)
 assert api.answer() == (0, b"123")
-# A child answers for its parent: they have one descriptor.
+# A child reads the response to its parent's request: they share the open file.
 api.send(one); child = os.fork()
 if not child: os._exit(0 if api.answer() == (0, b"123") else 1)
 assert os.waitpid(child, 0)[1] == 0 and os.read(api.fd, 9) == b"" and api.value(acct="pieces") == b"123"
 
-# Nonsense: refused at the first byte that shows it, and the next request is served.
+# Invalid bytes are refused at the first invalid byte, and the next request is served.
 for data, code in ((b"X", errno.EINVAL), (b"KCG", errno.EINVAL), (b"KCF\x02", errno.EINVAL),
                    (b"KCF\1" + struct.pack(">IQ", 10, 1 << 63), errno.EMSGSIZE), (b"KCF\1" + b"\xff" * 12, errno.EMSGSIZE),
                    (b"KCF\1" + struct.pack(">IQ", 1 << 31, 0), errno.EMSGSIZE),
@@ -82,7 +82,7 @@ def mangled():
 for _ in range(300): api.send(rpc.frame(mangled(), os.urandom(random.randrange(50)))); assert isinstance(api.answer()[0], int)
 assert api.value(acct="pieces") == b"123"
 
-# Two threads on one descriptor: one has the answer, the other is told.
+# Two threads on one descriptor: one gets the response, the other one an error.
 outcomes = []
 def both():
     for _ in range(200):
@@ -93,7 +93,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join(30); assert not thread.is_alive()
 assert "done" in outcomes and set(outcomes) <= {"done", "EBUSY", "EMSGSIZE", "EINVAL"}, set(outcomes)
 api.close(); api = rpc.Client(mount)
-# A lock in between.
+# A lock during a request.
 api.send(one[:20]); two = rpc.Client(mount); two.send(one); three = rpc.Client(mount)
 three.send(rpc.frame(three.request("copyMatching", {"acct": "long", "r_Data": True}))); three.read(40_000)
 assert api is not two and rpc.Client(mount).add(b"afu", svce="s", acct="afu", pdmn="ck") == 0

@@ -1,5 +1,5 @@
-# Design section 9 with allow_other: others than the mounting user (root) are refused, at the file and with a descriptor that
-# they were given. Security tells the first as errSecMissingEntitlement.
+# Design section 9 with allow_other: users other than the mounting user (root) are refused when they open the file, and
+# when they use a descriptor that they inherited. Security returns errSecMissingEntitlement for the first.
 # users: root
 . "${0%/*}/lib.sh"
 . "${0%/*}/accounts.sh"

@@ -1,4 +1,4 @@
-# Bad input: each one clear message, a documented exit code, and nothing changed.
+# Bad input: each command prints one clear message, ends with a documented exit code and changes nothing.
 # seconds: 18
 . "${0%/*}/lib.sh"
 expect_code 11 "$KEYCHAINFS" mount "$MNT" > /dev/null
@@ -19,7 +19,7 @@ LONG="$CASE_DIR/$(printf 'd%.0s' {1..200})"; LONG="$LONG/$(printf 'd%.0s' {1..20
 expect_code 64 "$KEYCHAINFS" create --kdf test --keychain "$LONG/$(printf 'k%.0s' {1..150})" | grep -q 'longer than' || fail "a long path"
 for command in lock unlock status unmount; do expect_code 17 "$KEYCHAINFS" $command "$MNT" > /dev/null; done
 expect "$sum" "$(sha256sum < "$KEYCHAIN")" "the keychain after refusals"
-# What is no keychain.
+# Files that are not keychains.
 bad() { expect_code "$1" "$KEYCHAINFS" mount --keychain "$CASE_DIR/bad" "$MNT" > "$CASE_DIR/said"; }
 printf 'this is no keychain, just some text that is long enough to be looked at' > "$CASE_DIR/bad"; bad 12
 : > "$CASE_DIR/bad"; bad 12
@@ -36,16 +36,16 @@ mkdir "$MNT/generic-passwords/inner"
 expect_code 15 "$KEYCHAINFS" mount --keychain "$CASE_DIR/other" --create "$MNT/generic-passwords/inner" > /dev/null
 [ ! -e "$CASE_DIR/other" ] || fail "a keychain was made for a mount point in another one"
 rmdir "$MNT/generic-passwords/inner"
-# Output that nobody takes is no reason to crash.
+# A closed or full standard output does not crash the program.
 code=0; "$KEYCHAINFS" status "$MNT" > /dev/full 2>/dev/null || code=$?; expect 1 "$code" "status to a full device"
 code=0; "$KEYCHAINFS" status "$MNT" >&- 2>&- || code=$?; [ "$code" -le 1 ] || fail "closed output: $code"
 unmount_keychain
 "$KEYCHAINFS" mount "$MNT" <&- >&- 2>&- || fail "mount with closed descriptors"
 unmount_keychain
-# H3: nothing is written below it by mistake.
+# H3: nothing can be written into the mount point by mistake.
 if [ "$(id -u)" != 0 ]; then expect_errno EACCES touch "$MNT/x"; fi
 expect_code 17 "$KEYCHAINFS" unmount "$MNT" > /dev/null
-# --create makes what is missing; standard input is a passphrase file too.
+# --create creates the missing directories and the keychain; standard input can be the passphrase file.
 printf 'other\n' | "$KEYCHAINFS" mount --keychain "$CASE_DIR/new.keychain" --passphrase-file - --create "$MNT"
 unmount_keychain; [ -s "$CASE_DIR/new.keychain" ] || fail "--create made nothing"
 for command in create mount unmount lock unlock status show check; do "$KEYCHAINFS" $command --help | grep -q USAGE || fail "$command --help"; done

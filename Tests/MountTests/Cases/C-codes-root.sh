@@ -1,4 +1,5 @@
-# Section 8: the exit codes whose causes only root can create: 16, the kernel does not mount, and 19, the disk is full.
+# Section 8: the exit codes whose causes only root can create: 16, the kernel refuses the mount, and 19, the disk is
+# full.
 # users: root
 . "${0%/*}/lib.sh"
 create_keychain; "$KEYCHAINFS" backup "$CASE_DIR/backup"

@@ -1,10 +1,10 @@
-# Section 8: the exit codes of docs/exit-codes.md, each from every command that it can come from; what fails says why on standard error
-# alone, in one message that begins with the program's name; usage errors are 64; help names every option.
+# Section 8: the exit codes of docs/exit-codes.md, each from every command that can return it. A failing command prints
+# one message on standard error that begins with the program's name. Usage errors are 64. The help names every option.
 # seconds: 76
 . "${0%/*}/lib.sh"
 export KEYCHAINFS_MOUNT="$CASE_DIR/nowhere"    # where no argument names another place
 OUT="$CASE_DIR/out" ERR="$CASE_DIR/err"
-# code N COMMAND…: nothing on standard output if it fails, one message on standard error.
+# code N COMMAND…: a failing command prints nothing on standard output and one message on standard error.
 code() {
     local wanted=$1 got=0; shift
     "$KEYCHAINFS" "$@" > "$OUT" 2> "$ERR" < /dev/null || got=$?
@@ -18,7 +18,7 @@ code() {
     fi
     ! grep -q -e 'Fatal error' -e 'StoreOpenError' -e 'KeychainError' -e 'KeychainFault' -e 'Optional(' "$ERR" || fail "'$*': $(cat "$ERR")"
 }
-# found N COMMAND…: the result on standard output all the same.
+# found N COMMAND…: a result on standard output despite the exit code N.
 found() {
     local wanted=$1 got=0; shift
     "$KEYCHAINFS" "$@" > "$OUT" 2> "$ERR" < /dev/null || got=$?
@@ -31,7 +31,7 @@ head -c 64 /dev/urandom | private "$CASE_DIR/keyfile"
 W=(--passphrase-file "$CASE_DIR/wrong")
 K=$KEYCHAIN; SECOND="$CASE_DIR/second"; mkdir "$SECOND"
 
-# 64: no command line of ours.
+# 64: usage errors.
 code 64 nonsense; code 64 --nonsense
 for command in create mount unmount lock unlock status show search check backup restore "slot list" "slot add" "slot change" \
     "slot remove" rekey doctor; do
@@ -63,7 +63,7 @@ code 18 mount --passphrase-file "$N" "$MNT"; code 18 mount --key-file "$N" "$MNT
 code 18 backup --key-file "$N" "$CASE_DIR/b"; code 18 slot add --passphrase-file "$N"
 code 18 slot add --new-passphrase-file /dev/null; code 18 slot change 1 --new-passphrase-file "$N"; code 18 slot remove 1 --key-file "$N"
 
-# 10: what opens nothing. 15: a place that cannot be mounted on.
+# 10: the secret opens no slot. 15: the path cannot be a mount point.
 for command in "mount $MNT" check "backup $CASE_DIR/b" "slot add --new-passphrase-file $CASE_DIR/new" \
     "slot change 1 --new-passphrase-file $CASE_DIR/new"; do code 10 $command "${W[@]}"; done
 code 10 mount --key-file "$CASE_DIR/keyfile" "$MNT"; code 10 check --recovery "${W[@]}"
@@ -80,7 +80,7 @@ if [ "$(id -u)" != 0 ]; then
     expect 16 "$got" "without fusermount3 ($(cat "$ERR"))"
 fi
 
-# Mounted. 14: it is in use; 15: the place is taken; 23: locked.
+# Mounted. 14: the keychain is in use; 15: the mount point is in use; 23: locked.
 code 0 mount "$MNT"
 code 17 status; KEYCHAINFS_MOUNT="$MNT" code 0 status; KEYCHAINFS_MOUNT="$MNT" code 17 status "$CASE_DIR"
 code 14 mount "$SECOND"; code 14 restore --replace "$CASE_DIR/backup"
@@ -108,14 +108,14 @@ code 0 mount -o ro "$MNT"
 code 22 rekey "$MNT"; code 22 slot add --new-passphrase-file "$CASE_DIR/new" "$MNT"
 code 22 slot change 1 --new-passphrase-file "$CASE_DIR/new" "$MNT"; code 0 check; code 0 unmount "$MNT"
 
-# 24: an older copy in its place.
+# 24: an older copy of the keychain.
 cp "$K" "$CASE_DIR/old"; code 0 mount "$MNT"; for i in 1 2 3; do printf "$i" > "$MNT/generic-passwords/s/b$i"; done; code 0 unmount "$MNT"
 cp "$K" "$CASE_DIR/newest"; cp "$CASE_DIR/old" "$K"
 code 24 mount "$MNT"; code 24 check; code 24 backup "$CASE_DIR/b"; code 24 slot add --new-passphrase-file "$CASE_DIR/new"
 code 0 mount --locked "$MNT"; code 24 unlock "$MNT"; code 0 unlock --accept-rollback "$MNT"; code 0 unmount "$MNT"
 cp "$CASE_DIR/newest" "$K"
 
-# 21: damage. 12: no keychain. 13: a format that is not known.
+# 21: damage. 12: not a keychain. 13: an unknown format.
 damage() { python3 -I -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()' "$K" "$1"; }
 damage "DELETE FROM item WHERE id = (SELECT max(id) FROM item)"
 found 21 check; found 21 backup "$CASE_DIR/b"; found 21 backup --verify "$CASE_DIR/b"
@@ -133,7 +133,7 @@ done
 rm -rf "$K"; [ ! -e "$CASE_DIR/c" ] && [ ! -e "$CASE_DIR/restored" ] || fail "something was made of it"
 code 0 restore "$CASE_DIR/backup"; code 0 check
 
-# 30: a daemon that does not answer (L4-stuck tries the others). 130: ^C of what goes on.
+# 30: a daemon that does not respond (L4-stuck tests the other commands). 130: ^C interrupts a command.
 code 0 mount "$MNT"; mkdir -p "$MNT/generic-passwords/s"; head -c 200 /dev/zero > "$MNT/generic-passwords/s/a"
 pid=$(daemon); stop_process "$pid"; trap 'code=$?; kill -CONT "$pid" 2> /dev/null || true; cleanup $code' EXIT
 for command in "status $MNT" "rekey $MNT" "search --mount $MNT" "show $MNT/generic-passwords/s/a" "backup $CASE_DIR/late" \
@@ -150,12 +150,12 @@ wait_until 30 grep -q rekey "$ERR"; kill -INT "$job"; wait "$job" || got=$?
 wait_until 60 eval '"$KEYCHAINFS" status --json "$MNT" | grep -q "\"state\" : \"finished\""'
 code 0 unmount "$MNT"
 
-# Options never go: each is in the help of its command, and the help is on standard output.
+# No option disappears: each one is in its command's help, and the help is on standard output.
 help() {
     local command=$1 option; shift
     code 0 $command --help; [ ! -s "$ERR" ] && grep -q '^USAGE: keychainfs '"$command" "$OUT" || fail "$command --help"
     for option in "$@"; do grep -qE "^  (-[a-z0-9], )?$option([ ,]|\$)" "$OUT" || fail "$command --help has no $option"; done
-    # And what the parser knows, but for what is no one's business, is there too.
+    # The help also contains every option of the parser that is not hidden.
     "$KEYCHAINFS" $command --experimental-dump-help > "$CASE_DIR/dump"
     python3 -I - "$CASE_DIR/dump" "$OUT" <<'PY' || fail "$command --help leaves an option out"
 import json, sys
@@ -180,4 +180,4 @@ help "slot remove" --keychain --owner "${U[@]}" --yes; help rekey "${U[@]}" --ow
 code 0 --help; for command in create mount unmount lock unlock status show search check backup restore slot rekey doctor; do
     grep -q "^  $command " "$OUT" || fail "--help does not name $command"
 done
-# Every code of the table was tried here, in C-codes-root or in L4-stuck, and there is no other.
+# Every code of the table was tested here, in C-codes-root or in L4-stuck, and there are no others.

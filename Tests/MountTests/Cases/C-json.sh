@@ -1,4 +1,5 @@
-# Section 8: keys and types of what --json prints, for scripts: nothing goes, nothing changes its type. A new key is written down here.
+# Section 8: scripts rely on the keys and types that --json prints: none is removed and none changes its type. A new key
+# is added here.
 # users: user
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -55,7 +56,7 @@ value = json.loads(text)
 compare(value, SCHEMAS[sys.argv[1]], sys.argv[1])
 for test in sys.argv[2:]: assert eval(test), f"{test}: {text}"
 PY
-# json SCHEMA TESTS -- COMMAND…: also that nothing is on standard error.
+# json SCHEMA TESTS -- COMMAND…: also checks that standard error is empty.
 json() {
     local tests=(); while [ "$1" != -- ]; do tests+=("$1"); shift; done; shift
     "$KEYCHAINFS" "$@" > "$CASE_DIR/out" 2> "$CASE_DIR/err" < /dev/null || echo "exit code $?"
@@ -77,7 +78,7 @@ json check 'value["items"] == 3' -- backup --verify --json "$CASE_DIR/backup"
 json doctor 'len({f["name"] for f in value["findings"]}) >= 13' 'all(f["severity"] == "ok" or f["advice"] or f["name"] == "backups" for f in value["findings"])' \
     -- doctor --json "$MNT"
 "$KEYCHAINFS" lock "$MNT"; json status 'value["state"] == "locked"' -- status --json "$MNT"; unmount_keychain
-# With everything that may be there.
+# With all optional keys.
 mount_keychain --locked --lock-after 10m --lock-at-most 2h --lock-on suspend,screen
 json status 'value["state"] == "before-first-unlock"' 'value["automaticLock"]["after"] == 600' 'value["automaticLock"]["atMost"] == 7200' \
     'sorted(value["automaticLock"]["events"]) == ["screen", "suspend"]' -- status --json "$MNT"
@@ -89,5 +90,5 @@ mount_keychain -o ro; json status 'value["readOnly"]' -- status --json "$MNT"; u
 # Damaged: the same keys.
 python3 -I -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM item WHERE id = (SELECT max(id) FROM item)"); db.commit()' "$KEYCHAIN"
 json check 'value["missingRows"] == 1' -- check --json
-# A problem: the same keys, and a script sees which.
+# A problem: the same keys, and a script can identify it.
 chmod 0644 "$KEYCHAIN"; json doctor '[f["name"] for f in value["findings"] if f["severity"] == "problem"] == ["keychain"]' -- doctor --json "$MNT"

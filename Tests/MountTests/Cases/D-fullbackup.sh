@@ -1,4 +1,4 @@
-# S1: a backup without room leaves nothing, on either disk; one that is killed leaves nothing at its name.
+# S1: a backup without free space leaves nothing on either disk; a killed backup leaves nothing under its name.
 # users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small" "$CASE_DIR/store"
@@ -17,19 +17,19 @@ for state in mounted unmounted; do
     expect_code 19 "$KEYCHAINFS" backup --keychain "$K" "$CASE_DIR/small/b" > /dev/null
     expect "" "$(ls -A "$CASE_DIR/small")" "what is left on the full disk ($state)"
     expect "k" "$(ls -A "$CASE_DIR/store" | grep -v -e '^k-')" "what is left beside the keychain ($state)"
-    # SIGXFSZ ends it in the middle of the copy.
+    # SIGXFSZ ends the command during the copy.
     if (ulimit -f 64; "$KEYCHAINFS" backup --keychain "$K" "$CASE_DIR/b") > /dev/null 2>&1; then fail "a copy beyond the limit"; fi
     [ ! -e "$CASE_DIR/b" ] || fail "half a backup ($state)"
     "$KEYCHAINFS" backup --keychain "$K" "$CASE_DIR/b" > /dev/null; "$KEYCHAINFS" backup --verify "$CASE_DIR/b" > /dev/null
     rm -f "$CASE_DIR"/b "$CASE_DIR"/.keychainfs-new-*
 done
-# The disk of a mounted keychain is full: the daemon says so, and goes on.
+# The disk of a mounted keychain is full: the daemon reports it and continues.
 mount_keychain --keychain "$K"; head -c 3000000 /dev/zero > "$CASE_DIR/store/filler" 2>/dev/null || true
 expect_code 19 "$KEYCHAINFS" backup --keychain "$K" "$CASE_DIR/b" > /dev/null
 expect "filler k" "$(ls -A "$CASE_DIR/store" | grep -v -e '^k-' | xargs)" "what is left on the keychain's disk"
 expect 200000 "$(stat -c %s "$MNT/generic-passwords/s/a")" "the mount goes on"
 rm "$CASE_DIR/store/filler"; "$KEYCHAINFS" backup --keychain "$K" "$CASE_DIR/b" > /dev/null
-# A restoration without room leaves the old keychain.
+# A restore without free space leaves the old keychain.
 unmount_keychain; before=$(sha256sum "$K"); head -c 3000000 /dev/zero > "$CASE_DIR/store/filler" 2>/dev/null || true
 expect_code 19 "$KEYCHAINFS" restore --replace --keychain "$K" "$CASE_DIR/b" > /dev/null
 expect "$before" "$(sha256sum "$K")" "the old keychain"

@@ -52,7 +52,8 @@ for index in "${!names[@]}"; do
         complete "$shell" "[show][$G/s$index/${names[$index]}]" "keychainfs show $G/s$index/"
     done
 done
-# A name that was begun in quotes, and relative names: a leading dash is no option, a newline no end.
+# A name whose quotes are open, and relative names: a leading dash does not begin an option, and a newline does not end
+# a name.
 for shell in bash zsh; do
     complete "$shell" "[show][$G/s0/\$(touch x)]" "keychainfs show '$G/s0/\$(to"
 done

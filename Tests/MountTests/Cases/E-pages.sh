@@ -6,10 +6,10 @@ MNT="$HOME/Keychain"
 mkdir -p "$MNT" "$CASE_DIR/bin"
 ln -s "$KEYCHAINFS" "$CASE_DIR/bin/keychainfs"
 export PATH="$CASE_DIR/bin:$PATH"
-# block FILE N: the Nth block of the page; fails if there is none.
+# block FILE N: the Nth block of the page; fails if it does not exist.
 block() { awk -v wanted="$2" '/^```sh$/ { inside = ++count == wanted; next } /^```$/ { inside = 0 } inside { found = 1; print }
     END { exit !found }' "$1"; }
-# run_page FILE: every block in a shell of its own, in order. What a block asks for is typed.
+# run_page FILE: runs every block in a separate shell, in order. Input that a block requests is typed.
 run_page() {
     local page="$CASE_DIR/$1" number=0 text
     while text=$(block "$page" $((number + 1))); do

@@ -5,7 +5,7 @@
 MNT="$HOME/Keychain"
 mkdir -p "$CASE_DIR/checkout/scripts" "$CASE_DIR/bin" "$CASE_DIR/.build/release"
 cp "$CASE_DIR/run" "$CASE_DIR/checkout/scripts/run"
-# Installation and build are replaced: they take minutes, and are run by a person in a fresh clone.
+# Installation and build are replaced: they take minutes, and are tested in a fresh clone.
 printf '#!/bin/sh\n' > "$CASE_DIR/checkout/scripts/install"
 printf '#!/bin/sh\necho "%s"\n' "$CASE_DIR/.build/release" > "$CASE_DIR/checkout/scripts/build-release"
 printf '#!/bin/sh\n' > "$CASE_DIR/bin/swift"
@@ -22,13 +22,13 @@ run
 says "does not find $link yet. For this shell:"
 says "export PATH=$HOME/.local/bin:\"\$PATH\""
 says '>> ~/.profile'
-# What it says for this shell works.
+# The command that it prints for this shell works.
 eval "$(grep -m 1 '^  export PATH=' "$CASE_DIR/said")"
 keychainfs status "$MNT" | grep -q unlocked || fail "the program that the shell finds gives no status"
 keychainfs unmount "$MNT"; rm "$KEYCHAIN"; run
 says "Your shell finds the program: keychainfs is $link"
 keychainfs unmount "$MNT"; rm "$KEYCHAIN"
-# A profile that adds the directory already, as Debian's does.
+# A profile that already adds the directory, as Debian's does.
 export PATH="${PATH#"$HOME/.local/bin:"}"
 printf 'PATH="$HOME/.local/bin:$PATH"\n' > "$HOME/.profile"; run
 says 'The next login finds it'

@@ -1,4 +1,4 @@
-# F1, F2: when a value counts, told by the number of commits and by what a reader sees.
+# F1, F2: when a value is committed, measured by the number of commits and the value that a reader gets.
 # seconds: 15
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -10,10 +10,10 @@ for shell in bash dash; do
     commits_of 1 "$shell -c 'printf z >> b-$shell'"; expect yz "$(cat b-$shell)" "b-$shell after >>"
     commits_of 1 "$shell -c ': > b-$shell'"; expect '' "$(cat b-$shell)" "b-$shell after :"
     commits_of 1 "$shell -c '/bin/cat /dev/null > c-$shell'"; expect 0 "$(stat -c %s c-$shell)" "size of c-$shell"
-    # Each external command that wrote commits at its exit; true inherits the descriptor and writes nothing.
+    # Each external command that has written commits when it exits; true inherits the descriptor and writes nothing.
     commits_of 2 "$shell -c '{ /usr/bin/printf 1; /bin/true; /usr/bin/printf 2; } > d-$shell'"
     expect 12 "$(cat d-$shell)" "d-$shell"
-    # One that exits without closing anything: the kernel closes for it, and that is a close like any other.
+    # A process that exits without closing its descriptor: the kernel closes it, which commits.
     commits_of 1 "$shell -c 'printf x' > e-$shell"; expect x "$(cat e-$shell)" "e-$shell"
 done
 for end in 'os._exit(0)' 'os._exit(3)' 'sys.exit(1)' 'raise SystemExit' \
@@ -32,7 +32,7 @@ commits_of 1 "printf abc | dd of=v bs=1 conv=fsync status=none"
 commits_of 1 "truncate -s 2 v"; expect ab "$(cat v)" "truncate(1)"
 commits_of 0 "cat v u t > /dev/null; ls -l > /dev/null; stat v > /dev/null"
 
-# Until the commit readers get the old value (F2), and everyone sees the staged size.
+# Until the commit readers get the old value (F2), and all processes see the staged size.
 printf old > w
 python3 - <<'PY'
 import os
@@ -46,7 +46,7 @@ assert open("w").read() == "newer"
 os.write(fd, b"!")
 os.close(fd)
 assert open("w").read() == "newer!"
-# A new name exists for everyone from its creation, and reads as what is staged at the open.
+# All processes see a new name from its creation; a read returns the value that was staged at the open.
 fd = os.open("x", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
 assert "x" in os.listdir(".") and os.stat("x").st_size == 0
 os.write(fd, b"a")
@@ -62,7 +62,7 @@ for i in range(50):
 os.close(a); os.close(b)
 assert sorted(open("x").read()) == sorted("ab" + "AB" * 50)
 PY
-# Of several processes as well, each with a descriptor of its own, opened and closed for every byte.
+# The same with several processes that open and close a separate descriptor for each byte.
 rm -f x; for i in 1 2 3 4; do (for _ in $(seq 40); do printf $i >> x; done) & done; wait
 expect "40 40 40 40" "$(fold -w1 x | sort | uniq -c | awk '{ print $1 }' | xargs)" "concurrent appends"
 

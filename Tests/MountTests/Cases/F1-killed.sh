@@ -1,8 +1,8 @@
-# F1, S3, S1: names of new files are durable before anything relies on them; a killed command leaves nothing that stays.
+# F1, S3, S1: names of new files are durable before anything relies on them; a killed command leaves no file behind.
 # users: root
 . "${0%/*}/lib.sh"
 state="$XDG_STATE_HOME/keychainfs"; store="$XDG_DATA_HOME/keychainfs"
-# killed WHEN COMMAND...: the command is killed at that call of strace's.
+# killed WHEN COMMAND...: strace kills the command at that system call.
 killed() {
     local call=${1%:*} number=${1#*:} code=0; shift
     strace -f -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=$number" "$@" > /dev/null 2>&1 || code=$?
@@ -33,7 +33,7 @@ PY
 mount_keychain; mkdir "$MNT/generic-passwords/s"; printf old > "$MNT/generic-passwords/s/a"; unmount_keychain
 "$KEYCHAINFS" backup "$CASE_DIR/backup" 2> /dev/null
 mount_keychain; printf new > "$MNT/generic-passwords/s/a"; unmount_keychain
-# At each change of a name: the keychain is the old one or the new one, and no older copy of anything.
+# At each change of a name: the keychain is the old one or the new one, never an older copy.
 for point in link:1 renameat2:1 rename:1 rename:2 rename:3; do
     strace -f -o /dev/null -e "trace=${point%:*}" -e "inject=${point%:*}:signal=KILL:when=${point#*:}" \
         "$KEYCHAINFS" restore --replace "$CASE_DIR/backup" > /dev/null 2>&1 || true

@@ -1,5 +1,5 @@
-# F1, F4, F9: values up to the limit are written and read in pieces of any size; one synchronous write of up to 1 MiB is one
-# commit, never a mixture of the old value and the new.
+# F1, F4, F9: values up to the limit are written and read in chunks of any size; one synchronous write of up to 1 MiB is
+# one commit, never a mixture of the old value and the new.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"
@@ -11,7 +11,7 @@ def commits(): return json.load(open(MNT + "/.keychainfs/status"))["commits"]
 def value():
     with open(path, "rb") as f: return f.read()
 def aligned(data):
-    """In memory that begins with a page, as malloc's does not: the kernel sends at most 256 pages at once."""
+    """In page-aligned memory, unlike malloc's: the kernel sends at most 256 pages in one request."""
     memory = mmap.mmap(-1, len(data)); memory.write(data); return memoryview(memory)
 new = os.urandom(limit)
 for piece in (limit, 700_001, 131_072, 65_537):
@@ -25,7 +25,7 @@ for piece in (limit, 300_000, 4096):
     while part := os.read(fd, piece): got += part
     os.close(fd)
     assert got == new, piece
-# Each write(2) is a commit of its own, and durable when it returns.
+# Each write(2) is a separate commit and is durable when it returns.
 old = new
 for size in (limit, limit // 2, 200_000):
     new = os.urandom(size)
@@ -45,7 +45,7 @@ else: raise AssertionError("beyond the limit")
 try: os.close(fd)
 except OSError as error: assert error.errno == errno.EFBIG, error
 assert value() == new[:1] * limit
-# The longest attribute that Linux has, and what is more than an item may have.
+# The longest attribute value of Linux, and more data than an item may contain.
 os.setxattr(D + "/a", "user.long", b"v" * 60_000)
 assert os.getxattr(D + "/a", "user.long") == b"v" * 60_000
 PY

@@ -1,5 +1,6 @@
-# F1, F4, F10, T6, H5: many processes write, read, rename, exchange, remove, list and set attributes, through the mount and
-# through its API, while it is locked and unlocked: nothing acknowledged is lost, nobody waits for ever, nothing grows.
+# F1, F4, F10, T6, H5: many processes write, read, rename, exchange, remove, list and set attributes, through the mount
+# and through its API, while it is locked and unlocked: no acknowledged change is lost, no process waits forever, no
+# resource use grows.
 # users: root
 . "${0%/*}/lib.sh"
 : "${LOAD_SECONDS:=$(rounds 12)}" "${LOAD_PROCESSES:=16}"

@@ -1,4 +1,5 @@
-# F1, S4: a medium that the kernel makes read-only after an error answers EROFS, loses nothing and can be read.
+# F1, S4: a file system that the kernel makes read-only after an error: changes fail with EROFS, nothing is lost, and
+# reading works.
 # users: root
 . "${0%/*}/lib.sh"
 disk="$CASE_DIR/disk"; mkdir "$disk"

@@ -1,10 +1,11 @@
-# F1: ^C in the middle of a write destroys nothing, before the first byte and after it.
+# F1: ^C during a write destroys nothing, before the first byte and after it.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"
 printf precious > a
 
-# killed SIGNAL FILE BYTES: a writer that has written BYTES is killed while it waits; then its last descriptor is gone.
+# killed SIGNAL FILE BYTES: a writer that has written BYTES is killed while it waits; then its last descriptor is
+# closed.
 killed() {
     local fifo="$CASE_DIR/fifo" pid
     rm -f "$fifo"; mkfifo "$fifo"
@@ -28,13 +29,13 @@ for signal in INT TERM KILL; do
     ! ls | grep -q new || fail "SIG$signal left a new name in the listing"
     expect "$before" "$(commits)" "commits of killed writers"
 done
-# What the shell's redirection opened and a killed child wrote.
+# The shell's redirection opened the file and a killed child wrote to it.
 (ulimit -c 0; bash -c 'sh -c "printf half; kill -INT \$\$" > a' || true)
 expect precious "$(cat a)" "a killed child of a shell"
-# A normal exit after a kill by somebody else's hand still commits.
+# A normal exit still commits after another process was killed.
 { sh -c 'printf x; kill -TERM $$' || true; printf whole; } > b 2>/dev/null || true
 case "$(cat b)" in *whole) ;; *) fail "a later writer did not take the value up: $(cat b)" ;; esac
-# A refused write keeps the old value too, and close says so.
+# A refused write keeps the old value too, and close reports it.
 python3 - <<'PY'
 import errno, os
 fd = os.open("a", os.O_WRONLY | os.O_TRUNC)
@@ -48,7 +49,7 @@ expect precious "$(cat a)" "after a refused write"
 head -c 1048576 /dev/urandom > "$CASE_DIR/big"; cp "$CASE_DIR/big" big; cmp "$CASE_DIR/big" big
 expect_errno EFBIG dd if=/dev/zero of=big bs=64K count=17 status=none
 cmp "$CASE_DIR/big" big || fail "F9: a value over the limit destroyed the old one"
-# Killed inside open(2) itself, at 300 moments of it: the last close comes without a FLUSH, and nothing may stay behind.
+# Killed inside open(2), at 300 different times: the last close comes without a FLUSH, and nothing may remain.
 python3 - <<'PY'
 import os, signal, time
 for i in range(300):
@@ -66,14 +67,14 @@ PY
 expect precious "$(cat a)" "killed inside open(O_TRUNC)"
 touch c; : > d
 [ -f c ] && [ -f d ] || fail "F1: touch or : > made nothing"
-# A rename in between, by name or by attribute, makes nothing count that ^C takes back.
+# A rename in between, by name or by attribute, does not commit a value that ^C discards.
 for how in 'mv "$1" "$2"' 'setfattr -n user.kSecAttrAccount -v "$2" "$1"'; do
     printf precious > s; rm -f s2
     (timeout -s INT 0.5 sh -c 'sleep 3' > s || true) & sleep 0.2
     sh -c "$how" x s s2; wait
     expect precious "$(cat s2)" "renamed by $how while it was truncated, then ^C"
 done
-# F2, F5: who reads by name beside renames and truncations sees values that somebody committed, never an empty one.
+# F2, F5: a reader that opens by name during renames and truncations sees committed values, never an empty one.
 python3 - <<'PY'
 import collections, os, time
 def put(name, value):

@@ -1,4 +1,4 @@
-# F10: what Keychain Services change is seen in files at once, whatever the kernel has cached; and the other way round.
+# F10: changes by Keychain Services are visible in files immediately, regardless of the kernel's caches, and vice versa.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 C="$MNT/generic-passwords"; D="$C/s"
@@ -18,7 +18,7 @@ def read(path):
 def other(*command):   # another process
     return subprocess.run(command, capture_output=True, timeout=20)
 
-# Negative entries of every directory on the way.
+# Negative entries of every directory on the path.
 for path in (d, d + "/a", mount + "/access-groups/grp", mount + "/synchronizable/generic-passwords/s"): assert gone(path), path
 assert api.add(b"one", svce="s", acct="a", labl="first") == 0
 assert read(d + "/a") == b"one" and os.getxattr(d + "/a", "user.kSecAttrLabel") == b"first"
@@ -28,7 +28,7 @@ assert api.add(b"y", svce="s", acct="a", sync=True) == 0
 assert read(mount + "/synchronizable/generic-passwords/s/a") == b"y"
 assert api.add(b"again", svce="s", acct="a") == rpc.DUPLICATE and read(d + "/a") == b"one"
 
-# Attributes, names and listings that are cached, in many rounds: nothing of it is late.
+# Cached attributes, names and listings, in many rounds: none of them is stale.
 for n in range(150):
     text = b"x" * (n % 40 + 1)
     before = os.stat(d + "/a"); times = os.stat(d).st_mtime_ns; assert gone(d + "/b"), n; os.listdir(d)
@@ -43,7 +43,7 @@ for n in range(150):
     assert gone(d + "/b") and os.listdir(d) == [], n
     assert api.add(text, svce="s", acct="a") == 0
     assert read(d + "/a") == text and os.listdir(d) == ["a"], n
-# The same for processes of their own.
+# The same in separate processes.
 for n in range(10):
     assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {"labl": f"L{n}"}, str(n).encode() * (n + 1)) == 0
     assert other("cat", d + "/a").stdout == str(n).encode() * (n + 1), n
@@ -58,7 +58,7 @@ assert mmap.mmap(fd, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)[:] == b"9" * 10; os.cl
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"page") == 0
 fd = os.open(d + "/a", os.O_RDONLY); assert mmap.mmap(fd, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)[:] == b"page"
 
-# Pages and attributes that no look-up asks for: of files and directories that are open.
+# Pages and attributes of open files and directories, which no lookup refreshes.
 held = os.open(d + "/a", os.O_RDONLY); folder = os.open(d, os.O_RDONLY); times = os.fstat(folder).st_mtime_ns
 assert os.fstat(held).st_size == 4 and mmap.mmap(held, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)[:] == b"page"
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"other page") == 0 and os.fstat(held).st_size == 10
@@ -68,21 +68,21 @@ assert api.delete(svce="s", acct="z") == 0 and os.fstat(folder).st_mtime_ns > ti
 for each in (held, new, folder, fd): os.close(each)
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"page") == 0; fd = os.open(d + "/a", os.O_RDONLY)
 
-# Descriptors: a reader keeps its value; who writes in a deleted item writes into nothing.
+# Descriptors: a reader keeps its value; writes to a deleted item are discarded.
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"newer") == 0 and os.pread(fd, 99, 0) == b"page"
 writer = os.open(d + "/a", os.O_RDWR)
 assert api.delete(svce="s", acct="a", agrp="default") == 0
 assert os.pread(fd, 99, 0) == b"page" and os.fstat(fd).st_nlink == 0 and os.pread(writer, 99, 0) == b"newer"
 os.pwrite(writer, b"N", 0); assert os.pread(writer, 99, 0) == b"Newer"; os.close(writer); os.close(fd)
 assert gone(d + "/a") and api.value(svce="s", acct="a", agrp="default") == rpc.NOT_FOUND
-# Staged and not committed: the last commit wins, whole.
+# Staged but not committed: the last commit wins completely.
 assert api.add(b"one", svce="s", acct="a") == 0
 writer = os.open(d + "/a", os.O_WRONLY | os.O_APPEND); os.write(writer, b"+")
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {"labl": "kept"}, b"two") == 0 and read(d + "/a") == b"two"
 os.fsync(writer); assert read(d + "/a") == b"one+" and os.getxattr(d + "/a", "user.kSecAttrLabel") == b"kept"
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {}, b"three") == 0
 os.write(writer, b"-"); os.close(writer); assert read(d + "/a") == b"three-"
-# A name in the making.
+# A pending name.
 writer = os.open(d + "/p", os.O_WRONLY | os.O_CREAT | os.O_EXCL); os.write(writer, b"file")
 assert api.value(svce="s", acct="p") == rpc.NOT_FOUND and api.add(b"api", svce="s", acct="p", labl="api") == 0
 assert read(d + "/p") == b"api" and sorted(os.listdir(d)) == ["a", "p"]
@@ -90,7 +90,7 @@ os.close(writer)
 assert read(d + "/p") == b"file" == api.value(svce="s", acct="p") and sorted(os.listdir(d)) == ["a", "p"]
 assert os.getxattr(d + "/p", "user.kSecAttrLabel") == b"api" and len(api.all(svce="s", agrp="default", r_Attributes=True)[1]) == 2
 
-# The other way round.
+# Vice versa.
 with open(d + "/f", "w") as f: f.write("written")
 assert api.value(svce="s", acct="f") == b"written"
 os.setxattr(d + "/f", "user.kSecAttrLabel", b"mine"); assert api.value(labl="mine") == b"written"
@@ -101,7 +101,7 @@ assert api.ask("copyMatching", {"v_PersistentRef": reference, "r_Data": True})[1
 os.rename(top + "/t", top + "/u"); assert api.value(svce="u", acct="h") == b"written"
 os.rename(mount + "/access-groups/grp", mount + "/access-groups/grp2"); assert api.value(acct="a", agrp="grp2") == b"g"
 os.unlink(top + "/u/h"); assert api.value(acct="h") == rpc.NOT_FOUND
-# Moved by the API out of directories that are open, to groups that are new.
+# The API moves items from open directories into new groups.
 os.chdir(d)
 assert api.update({"svce": "s", "acct": "a", "agrp": "default"}, {"agrp": "grp", "svce": "moved"}) == 0
 assert gone("a") and read(mount + "/access-groups/grp/generic-passwords/moved/a") == b"three-"

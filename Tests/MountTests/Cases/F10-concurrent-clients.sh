@@ -1,5 +1,5 @@
-# F10: clients of Keychain Services and processes on the files of one directory, while lock and unlock run: no hang, no item
-# lost or twice.
+# F10: clients of Keychain Services and processes on the files of one directory, while lock and unlock run: no hang, no
+# item lost or duplicated.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"
@@ -17,8 +17,8 @@ def tolerant(call, *args):
 def by_name(call, *args):
     try: return call(*args)
     except OSError as e:
-        # The API deleted what has the name twice during one call, or in the moment of an unlock what somebody has open
-        # for writing and knows no value of (docs/protocol.md). Without the API that cannot be: F6-unlinked.
+        # The API deleted the item with this name twice during one call, or during an unlock an item that a process has
+        # open for writing without its value (docs/protocol.md). This cannot happen without the API: F6-unlinked.
         if e.errno != errno.ESTALE: raise
 def put(file):
     with file: file.write("v")

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
+# The programs of Examples: their output, and that a change by the API is immediately visible as a file with its
+# attributes.
 # needs: examples
-# The programs of Examples: what they say, and that what the API does is a file at once, with its attributes.
 . "$(dirname "$0")/lib.sh"
 create_keychain
 mount_keychain
 export KEYCHAINFS_MOUNT="$MNT"
 cd "$CASE_DIR"
 
-# says PROGRAM ARGUMENT... <<< what it prints
+# says PROGRAM ARGUMENT... <<< expected output
 says() { expect "$(cat)" "$(timeout 60 "$CASE_DIR/$1" "${@:2}" 2>&1)" "$*"; }
 
 says TokenStorage abc <<'TEXT'
@@ -73,7 +74,7 @@ TEXT
 expect 'correct horse' "$(cat "$MNT/generic-passwords/org.example.mail/amy")" "what the native API has set"
 expect 24 "$(stat -c %s "$MNT/internet-passwords/example.com,protocol=https,port=8443/amy")" "its other password"
 
-# Locked, not mounted: an error that says so, at once.
+# Locked, not mounted: an error that reports it, without a delay.
 "$KEYCHAINFS" lock "$MNT"
 case "$(timeout 20 "$CASE_DIR/NativeClient" 2>&1)" in *"is locked"*) ;; *) fail "locked: no word of it" ;; esac
 unmount_keychain

@@ -21,7 +21,8 @@ while time.time() < deadline:
     done += 1
 assert done > 3, done
 PY
-# Renames through setxattr against unlink and rename of the same names: each takes locks of the kernel in its own order.
+# Renames through setxattr concurrently with unlink and rename of the same names: each acquires the kernel's locks in a
+# different order.
 cat > "$CASE_DIR/rival.py" <<'PY'
 import errno, os, sys, time
 directory, kind, deadline = sys.argv[1], sys.argv[2], time.time() + int(sys.argv[3])

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# keychainfs search: paths by attributes, of both classes and all groups; each path is one that the mount has.
+# keychainfs search: paths by attributes, of both classes and all groups; each path exists in the mount.
 # seconds: 24
 . "$(dirname "$0")/lib.sh"
 create_keychain
@@ -35,7 +35,8 @@ expect "$MNT/synchronizable/generic-passwords/wifi/home" "$(search synchronizabl
 expect "$MNT/access-groups/team.x/generic-passwords/wifi/home" "$(search accessgroup=team.x)" "of a group"
 expect "$generic/mail/ä%2F%09b" "$(search "account=$(printf 'ä/\tb')")" "a name that is encoded"
 expect canary-6 "$(search -0 "account=$(printf 'ä/\tb')" | xargs -0 cat)" "for xargs"
-# Words: in the account, service, server, label or comment, in any case; all of them, and attributes too.
+# Words: in the account, service, server, label or comment, case-insensitively; all words must match, and attributes
+# too.
 expect "$generic/wifi/home
 $internet/example.com,protocol=https,port=8443/home" "$(search wi-fi)" "a word of a label"
 expect "$generic/wifi/home" "$(search WI-FI service=wifi)" "a word and an attribute"
@@ -59,14 +60,14 @@ PYTHON
 ! search --json | grep -q canary || fail "a secret in the JSON"
 search --json generic=0xff0041 | grep -q '"kSecAttrGeneric" : "0xff0041"' || fail "data in the JSON"
 
-# What makes no sense, and what is not there.
+# Invalid terms, and items that do not exist.
 for term in '' '=x' colour=red port=x accessible=Sometimes isinvisible=2; do expect_code 64 search "$term" > /dev/null; done
 expect_code 64 search label=a labl=b > /dev/null
 expect_code 64 search service=a server=b > /dev/null
 expect_code 64 search --class generic server=b > /dev/null
 expect_code 26 search server=none > /dev/null
 
-# Locked: an item that may be meant ends the search; not mounted; stopped.
+# Locked: an unavailable item that may match ends the search; not mounted; stopped.
 "$KEYCHAINFS" lock "$MNT"
 expect_code 23 search label=x > /dev/null
 expect "$generic/mail/home" "$(search accessible=AfterFirstUnlock)" "what is not locked"

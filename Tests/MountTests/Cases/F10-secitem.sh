@@ -1,12 +1,12 @@
 #!/bin/bash
-# F10, issue 5: what the SecItem functions do is seen in the mount at once, and the other way round, with attributes.
+# F10, issue 5: changes by the SecItem functions are visible in the mount immediately, and vice versa, with attributes.
 # needs: SecItemProgram
 . "$(dirname "$0")/lib.sh"
 SECITEM="$CASE_DIR/SecItemProgram"
 export KEYCHAINFS_MOUNT="$MNT"
 secitem() { timeout 20 "$SECITEM" "$@"; }
 answers() { local wanted=$1; shift; expect "$wanted" "$(secitem "$@" | head -1)" "secitem $*"; }
-# found NAME QUERY...: that attribute of what a search finds.
+# found NAME QUERY...: that attribute of the item that a search finds.
 found() { local name=$1; shift; secitem find "$@" | sed -n "s/^$name=//p"; }
 
 answers -25291 find class=genp                                   # nothing is mounted
@@ -15,7 +15,7 @@ mount_keychain
 cd "$MNT"
 answers -25300 find class=genp
 
-# An item that is added is a file at once: also where its name was just found missing.
+# An added item is a file immediately, even if its name was just looked up and missing.
 [ ! -e generic-passwords/web/smith ] || fail "a file of nothing"
 answers 0 add class=genp svce=web acct=smith labl=Label icmt=Note v_Data=s3cret
 expect s3cret "$(cat generic-passwords/web/smith)" "the file's contents"
@@ -26,7 +26,7 @@ answers -25299 add class=genp svce=web acct=smith v_Data=other
 answers 0 add class=inet srvr=example.com ptcl=htps port=8443 acct=smith v_Data=two
 expect two "$(cat internet-passwords/example.com,protocol=https,port=8443/smith)" "the internet password"
 
-# A file that is written is an item at once.
+# A written file is an item immediately.
 printf new > generic-passwords/web/jones
 setfattr -n user.kSecAttrLabel -v Jones generic-passwords/web/jones
 expect new "$(found v_Data class=genp svce=web acct=jones)" "the new item"
@@ -49,7 +49,7 @@ answers 0 delete class=genp svce=web
 [ ! -e generic-passwords/web/jones ] || fail "the deleted item is still there"
 answers -25300 delete class=genp svce=web
 
-# Groups and synchronizable items have directories of their own.
+# Groups and synchronizable items have separate directories.
 answers -34018 add class=genp svce=g acct=a agrp=team
 KEYCHAINFS_ACCESS_GROUPS=team,default answers 0 add class=genp svce=g acct=a v_Data=t
 expect t "$(cat access-groups/team/generic-passwords/g/a)" "the item of a group"
@@ -61,7 +61,7 @@ rm "$HOME/.config/keychainfs/access-groups"
 answers 0 add class=genp svce=s acct=a sync=1 v_Data=s
 expect s "$(cat synchronizable/generic-passwords/s/a)" "the synchronizable item"
 
-# Locked, and gone.
+# Locked and deleted items.
 answers 0 add class=genp svce=w acct=a v_Data=x
 answers 0 add class=genp svce=w acct=b pdmn=ck v_Data=y
 cd /

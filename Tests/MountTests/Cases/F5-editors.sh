@@ -1,8 +1,9 @@
-# F5: editors save an item, and it stays the same: label, class, creation date, reference. What they leave `check` lists.
+# F5: editors save an item, and it stays the same item: label, class, creation date, reference. `check` lists the files
+# that they leave.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"
-# saves NAME COMMAND...: the command makes 'new' of 'old' as the editor does when somebody types.
+# saves NAME COMMAND...: the command changes 'old' into 'new' as the editor does for a user who types.
 saves() {
     local name=$1; shift
     make_item; timeout 60 "$@" > "$CASE_DIR/said" 2>&1 < /dev/null || fail "$name ended with $?: $(cat "$CASE_DIR/said")"
@@ -23,7 +24,7 @@ for copying in nil t; do
 done
 saves "emacs, precious" emacs --batch -Q --eval '(setq file-precious-flag t)' \
     --eval '(progn (find-file "a") (goto-char 1) (search-forward "old") (replace-match "new") (save-buffer))'
-# nano wants a terminal.
+# nano needs a terminal.
 cat > "$CASE_DIR/nano.py" <<'PY'
 import os, pty, select, sys, time
 pid, terminal = pty.fork()

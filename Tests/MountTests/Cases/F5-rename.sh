@@ -1,4 +1,5 @@
-# F5, F6: rename-over keeps the item, exchange swaps names, replaced files live on.
+# F5, F6: a rename over an item keeps the item, exchange swaps names, replaced files stay usable through their
+# descriptors.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"
@@ -48,7 +49,7 @@ assert open("two").read() == "1" and open("one").read() == "2"
 assert os.getxattr("two", "user.kSecAttrLabel") == b"first" and os.listxattr("one") == []
 assert (os.stat("two").st_ino, os.stat("one").st_ino) == inodes
 renameat2("one", "three", 1)
-# F6: what is replaced or unlinked lives on through its descriptors, and is written to no purpose.
+# F6: replaced and unlinked files remain readable through their descriptors; writes to them are discarded.
 old = os.open("two", os.O_RDWR); reader = os.open("two", os.O_RDONLY)
 os.rename("three", "two")
 assert os.pread(reader, 9, 0) == b"1" and os.pread(old, 9, 0) == b"1" and os.fstat(old).st_nlink == 0

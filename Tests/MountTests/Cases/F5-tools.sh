@@ -1,11 +1,12 @@
-# F5: whatever way a tool has to save a file, the item stays: label, class, creation date, reference; two processes: a new one.
+# F5: regardless of how a tool saves a file, the item stays the same: label, class, creation date, reference; two
+# processes create a new item.
 # seconds: 20
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; cd "$D"
 OTHER="$CASE_DIR/other"; mkdir "$OTHER"
 
-# saves NAME COMMAND...: the command makes 'new' of 'old', and the item is the same afterwards.
+# saves NAME COMMAND...: the command changes 'old' into 'new', and the item is the same afterwards.
 saves() {
     local name=$1; shift
     make_item; "$@" || fail "$name ended with $?"
@@ -58,22 +59,22 @@ setfattr -n user.kSecAttrLabel -v 'Home Wi-Fi' a; setfattr -n user.kSecAttrAcces
 setfattr -n user.color -v blue a
 git config --file a core.editor vi; expect vi "$(git config --file a core.editor)" "git config"; same_item "git config"
 rm a
-# -X makes the attributes those of the other file too.
+# -X also copies the attributes of the other file.
 make_item; rsync -aX --inplace "$OTHER/a" .; expect new "$(cat a)" "rsync -aX --inplace"; same_identity "rsync -aX --inplace"
 rm a; make_item; rsync -aX "$OTHER/a" .; expect new "$(cat a)" "rsync -aX"; same_identity "rsync -aX"; rm a
 
-# The one that was moved away keeps a copy, and has a reference of its own.
+# The item that was renamed to the backup name keeps the old value and has its own reference.
 make_item; sed -i.bak s/old/new/ a
 expect old "$(cat a.bak)" "the copy's contents"; expect HomeWi-Fi "$(attribute kSecAttrLabel a.bak)" "the copy's label"
 expect AfterFirstUnlock "$(attribute kSecAttrAccessible a.bak)" "the copy's class"
 rm -- *
-# Two processes: what takes the name is a new item, and what was moved away is still the old one.
+# Two processes: the item that gets the name is new, and the renamed item is still the old one.
 make_item; rm a; sleep 0.01; printf x > a; new_item "rm a; printf x > a"; rm a
 make_item; mv a b; printf 'x\n' > "$OTHER/x"; cp "$OTHER/x" a; new_item "mv a b; cp x a"
 expect "$reference" "$(attribute kSecAttrPersistentReference b)" "mv a b: the reference goes along"
 expect HomeWi-Fi "$(attribute kSecAttrLabel b)" "mv a b: the label goes along"; rm a b
 make_item; mv a b; printf x > c; mv c a; new_item "mv a b; mv c a"; rm a b
-# A thread of the same process is the same process; its child is another one.
+# A thread of the same process counts as that process; its child is another one.
 make_item; python3 -c '
 import os, threading
 threading.Thread(target=lambda: os.unlink("a")).start()
@@ -86,7 +87,7 @@ os.unlink("a")
 if os.fork() == 0: open("a", "w").write("new\n"); os._exit(0)
 os.wait()'
 new_item "a child"; rm a
-# What the new one lists of its own replaces all of the old one's; so does what is set before its commit.
+# If the new file lists attributes, they replace all of the old item's; so do attributes that are set before its commit.
 make_item; python3 -c '
 import os
 os.rename("a", "b")
@@ -94,7 +95,7 @@ f = open("a", "w"); os.setxattr("a", "user.kSecAttrComment", b"mine"); f.write("
 expect "$reference" "$(attribute kSecAttrPersistentReference a)" "listed attributes: reference"
 expect '' "$(attribute kSecAttrLabel a)" "listed attributes: label"; expect mine "$(attribute kSecAttrComment a)" comment
 expect AfterFirstUnlock "$(attribute kSecAttrAccessible a)" "listed attributes: class"; rm a b
-# A creation that comes to nothing takes nothing.
+# A discarded creation continues no item.
 make_item; python3 - <<'PY'
 import os, signal
 os.rename("a", "b")
@@ -105,7 +106,7 @@ assert not os.path.exists("a")
 os.rename("b", "a")
 PY
 expect old "$(cat a)" "moved back"; same_item "moved back"; rm a
-# H1: a lock wipes what was unlinked.
+# H1: a lock wipes an unlinked item.
 make_item; python3 - "$KEYCHAINFS" "$MNT" <<'PY'
 import os, subprocess, sys
 os.unlink("a")
@@ -114,7 +115,7 @@ subprocess.run([sys.argv[1], "unlock", sys.argv[2]], check=True)
 open("a", "w").write("new\n")
 PY
 new_item "a lock in between"; rm a
-# After ten seconds a name is as free as any other.
+# After ten seconds a freed name no longer refers to its item.
 make_item; python3 -c '
 import os, time
 os.unlink("a"); time.sleep(10.2)

@@ -1,4 +1,4 @@
-# F6: the daemon holds no file descriptor per open file, whatever is open and gone.
+# F6: the daemon holds no file descriptor per open file, even if the file was deleted.
 # users: root
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -18,7 +18,7 @@ assert held() <= before + 2, (before, held())
 for i in range(200): os.unlink(f"n{i}")
 for i in range(100): os.rename(f"n{200 + i}", f"m{i}")
 assert held() <= before + 2, (before, held())
-# What is unlinked and what has another name is read, written and looked at as before.
+# Unlinked and renamed files can be read, written and examined as before.
 for i in range(300):
     assert os.pread(files[i], 100, 0) == b"value %d" % i, i
     assert os.fstat(files[i]).st_nlink == (0 if i < 200 else 1) and os.fstat(files[i]).st_size == len(f"value {i}") or i < 100

@@ -1,5 +1,5 @@
-# F6: a name that is unlinked or renamed over at the very moment at which it is opened is no error of the open, and what has no
-# name any more opens as on any file system.
+# F6: an open does not fail because its name is unlinked or renamed over at the same time, and a file without a name can
+# be opened as on any file system.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"

@@ -1,5 +1,5 @@
-# F7, L1, L4: find, grep, tar, du, ls, rsync, cp and updatedb over a mount in each lock state while others write: each ends, fails
-# loudly where something is left out, and the writers lose nothing.
+# F7, L1, L4: find, grep, tar, du, ls, rsync, cp and updatedb over a mount in each lock state while other processes
+# write: each ends, fails with a message if something is left out, and the writers lose nothing.
 # users: user
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -32,8 +32,8 @@ crawl() {
         code=0; timeout -s KILL 60 $command > "$CASE_DIR/out" 2> "$CASE_DIR/err" || code=$?
         [ "$code" != 137 ] || fail "$state: '$command' does not end"
         if [ "$state" = unlocked ]; then
-            # Names come and go meanwhile; grep finds nothing, and says so with 1. fstat shows the size of a value that is not committed
-            # yet and a read the old value (F2): tar reports a file that shrank.
+            # Names appear and disappear during the run; grep finds nothing and returns 1. fstat shows the size of a
+            # value that is not committed yet and a read the old value (F2): tar reports a file that shrank.
             ! grep -v -e 'vanished' -e 'File shrank' -e 'No such file' -e 'file changed' -e 'Removed' -e 'Removing' -e 'removed before' -e 'some files' -e 'Exiting' "$CASE_DIR/err" ||
                 fail "$state: '$command': $(cat "$CASE_DIR/err")"
         else
@@ -42,7 +42,7 @@ crawl() {
         fi
     done
     for command in "df $MNT" "stat -f $MNT" "stat $MNT"; do timeout 60 $command > /dev/null || fail "$state: $command"; done
-    # What locate finds is no more than what the crawler may see.
+    # locate finds no more than the crawler may see.
     if command -v updatedb > /dev/null; then
         timeout -s KILL 60 updatedb -l 0 -U "$CASE_DIR" -o "$CASE_DIR/db.$state" --prunefs= --prunepaths= --prune-bind-mounts=no ||
             fail "$state: updatedb"

@@ -1,9 +1,9 @@
-# F8, F5, L4, S2: a clock that is set back or forth: st_ctime never goes back, locks come when they are due, a save within ten
-# seconds keeps the item, commit numbers do not care.
+# F8, F5, L4, S2: the clock is set back or forward: st_ctime never decreases, automatic locks come in time, a save
+# within ten seconds keeps the item, commit numbers are unaffected.
 # users: user
 # seconds: 14
 . "${0%/*}/lib.sh"
-# The wall clock of the daemon, and of nobody else.
+# Sets the wall clock of the daemon and of no other process.
 cat > "$CASE_DIR/skew.c" <<'C'
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,16 +34,16 @@ for change in "printf w > '$D/a'" "chmod 640 '$D/a'" "setfattr -n user.x -v y '$
     later "$now" "$last" || fail "st_ctime went from $last to $now by: $change"
     last=$now
 done
-# The clock does go back for what is new, so that was no clock that stood.
+# The clock does go back for new items, so the daemon's clock is the modified one.
 printf n > "$D/new"; later "$last" "$(stat -c %.9Z "$D/new")" || fail "the daemon has another clock than it was given"
 mv "$D/new" "$D/a"; now=$(changed); later "$now" "$last" || fail "st_ctime went back by a rename over it"
 [ "$(getfattr --only-values -n user.kSecAttrModificationDate "$D/a" 2> /dev/null)" != "" ] || fail "no modification date"
 last=$now
-# Locks are due by a clock that nobody sets.
+# Automatic locks use a clock that cannot be set.
 set_days 40000; cat "$D/a" > /dev/null; sleep 1; expect unlocked "$(status state)" "a clock set forth 100 years is no time without use"
 set_days -10000; wait_until 60 eval '[ "$(status state)" = locked ]'
 "$KEYCHAINFS" unlock "$MNT"
-# A save that a clock is set in the middle of.
+# The clock is set during a save.
 python3 -I - "$D" "$CASE_DIR/offset" <<'PY'
 import os, sys
 directory, offset = sys.argv[1:]
@@ -59,7 +59,7 @@ for days in (-10000, -10400, -9000, -10000):
     os.unlink(f"{directory}/f"); os.unlink(f"{directory}/f~")
 PY
 unmount_keychain
-# Before 1970, and after what 32 bits hold; commit numbers go on, so that nothing looks like an older copy.
+# Dates before 1970 and beyond 32 bits; commit numbers increase, so that no keychain looks like an older copy.
 for days in -30000 40000 0; do
     set_days $days; mount_skewed; printf '%s' "$days" > "$D/a"; now=$(changed)
     later "$now" "$last" || fail "st_ctime went from $last to $now by a mount"

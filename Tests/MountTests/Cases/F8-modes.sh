@@ -19,7 +19,7 @@ cd /; unmount_keychain; mount_keychain; cd "$D"
 expect "$inode $times $dir" "$(stat -c '%i %y %z %a' a) $(stat -c %i .)" "after another mount"
 expect_errno ENODEV python3 -c 'import mmap; f = open("a", "r+b"); mmap.mmap(f.fileno(), 0)'
 
-# Directories that nobody has made stay as they are; what asks for no more is content.
+# Directories that no user has created cannot be changed; a request without an effect succeeds.
 C="$MNT/generic-passwords"; before=$(stat -c '%a %u %y' "$C")
 touch -d 2001-01-01 "$C"; chmod 700 "$C"; chown "$(id -u):$(id -g)" "$C"
 expect_errno EPERM chmod 755 "$C"; [ "$(id -u)" != 0 ] || expect_errno EPERM chown 12 "$C"

@@ -1,4 +1,4 @@
-# F8: a keychain that another user has written, for instance the same person under another number on another machine.
+# F8: a keychain that another user has written, for instance the same user with another user ID on another machine.
 # users: root
 . "${0%/*}/lib.sh"
 . "${0%/*}/accounts.sh"
@@ -10,7 +10,7 @@ expect "root $B" "$(stat -c %U "$D") $(stat -c %U "$D/a")" "root sees who owns w
 unmount_keychain
 chown -R "$A:" "$HOME" "$MNT" "$PASSPHRASE"; chmod 711 "$CASE_DIR"
 
-# To who has the mount for himself everything belongs.
+# Without allow_other every item belongs to the mounting user.
 as "$A" "$KEYCHAINFS" mount "$MNT"
 expect "$A $A 700" "$(as "$A" stat -c '%U %G %a' "$D")" "a directory"
 expect "$A $A 600" "$(as "$A" stat -c '%U %G %a' "$D/a")" "an item"
@@ -22,7 +22,7 @@ as "$A" mv "$D/a.new" "$D/b"
 expect "two 640" "$(as "$A" cat "$D/a") $(as "$A" stat -c %a "$D/a")" "changed"
 as "$A" "$KEYCHAINFS" unmount "$MNT"
 
-# Where others come in it counts who owns what.
+# With allow_other the stored owner counts.
 chown -R root: "$HOME" "$MNT" "$PASSPHRASE"
 mount_keychain -o allow_other
 expect "$B $A root" "$(stat -c %U "$D/a") $(stat -c %U "$D/b") $(stat -c %U "$D")" "kept owners"

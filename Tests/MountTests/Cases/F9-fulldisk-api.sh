@@ -1,4 +1,4 @@
-# F9, S8: on a disk that runs full Keychain Services refuse what finds no room, and leave the room that a deletion needs.
+# F9, S8: when the disk becomes full, Keychain Services refuse additions and leave the space that a deletion needs.
 # users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small"; mount -t tmpfs -o size=6m tmpfs "$CASE_DIR/small"

@@ -1,4 +1,5 @@
-# F9, F1, S8: on a full disk every change is made whole or is ENOSPC and nothing; what was acknowledged stays.
+# F9, F1, S8: on a full disk every change is complete or fails with ENOSPC without an effect; acknowledged changes are
+# kept.
 # users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small"; mount -t tmpfs -o size=3m tmpfs "$CASE_DIR/small"
@@ -13,7 +14,7 @@ d, filler = mnt + "/generic-passwords/s", small + "/filler"
 generator, expected, counts = random.Random(5), {}, {"done": 0, "refused": 0}
 
 def fill(free):
-    """Leaves so many bytes of the disk free, at most."""
+    """Leaves at most this number of bytes of the disk free."""
     with open(filler, "ab") as f:
         for size in (65536, 4096):
             try:
@@ -43,7 +44,7 @@ def verify(what):
 def value(): return os.urandom(generator.choice([10, 900, 5000, 40000]))
 def command(*arguments): subprocess.run([program, *arguments, mnt], check=True, stdout=subprocess.DEVNULL)
 def locked_and_unlocked():
-    """Leaves an empty log behind: then a change finds no room that the log has already."""
+    """Truncates the log, so that a change cannot use space that the log already has."""
     command("lock"); command("unlock")
 
 os.mkdir(d)
@@ -62,7 +63,7 @@ for free in (0, 4096, 8192, 16384, 24576, 40960, 65536, 98304, 160000, 0):
         os.truncate(filler, 0); attempt(write, f"item{len(expected)}x{free}", value())
 assert counts["refused"] > 10 and counts["done"] > 10, counts
 
-# With room again all of it works, at once.
+# With free space again all changes work immediately.
 os.unlink(filler)
 for name in sorted(expected): write(name, b"better " + name.encode())
 unlink(sorted(expected)[0]); rename(sorted(expected)[0], "renamed"); verify("with room")
@@ -72,7 +73,7 @@ PY
 python3 "$CASE_DIR/full.py" "$MNT" "$CASE_DIR/small" "$KEYCHAINFS" "$CASE_DIR/expected"
 status_after() { "$KEYCHAINFS" status --json "$MNT" > /dev/null; }
 status_after
-# The disk is full: unmount, mount and unlock work, and so does reading.
+# The disk is full: unmount, mount, unlock and reading work.
 unmount_keychain; mount_keychain --keychain "$K"
 "$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" unlock "$MNT"
 compare() {
@@ -83,7 +84,7 @@ found = {n: open(f"{d}/{n}").read() for n in os.listdir(d)}
 assert found == expected, found.keys() ^ expected.keys()' "$MNT/generic-passwords/s" "$CASE_DIR/expected"
 }
 compare
-# A daemon that is killed on a full disk has lost nothing either.
+# A daemon that is killed on a full disk loses nothing.
 pid=$(daemon); kill -9 "$pid"; wait_until 10 bash -c "! grep -q ' $MNT fuse.keychainfs ' /proc/self/mounts"
 mount_keychain --keychain "$K"; compare
 expect_code 0 "$KEYCHAINFS" check --keychain "$K" > /dev/null

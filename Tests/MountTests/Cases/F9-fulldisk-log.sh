@@ -1,4 +1,4 @@
-# F9, S8: a disk that only the keychain fills: there is always room to empty the log, and so to delete.
+# F9, S8: a disk that only the keychain fills always has space to truncate the log, and so to delete items.
 # users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small"; mount -t tmpfs -o size=4m tmpfs "$CASE_DIR/small"

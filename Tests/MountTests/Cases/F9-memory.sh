@@ -1,4 +1,4 @@
-# F9: another user gets ENOSPC at a quarter of the memory for what is being written; the mounting user's data still
+# F9: another user gets ENOSPC when its staged values use a quarter of the memory; the mounting user's data still
 # commits, and the daemon stays small with 1,000 open files.
 # users: root
 . "${0%/*}/lib.sh"
@@ -8,7 +8,7 @@ create_keychain; mount_keychain -o allow_other
 D="$MNT/generic-passwords/s"; mkdir "$D"; chmod 777 "$D"
 resident() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$(daemon)/status"; }
 
-# The mounting user is in the middle of a write.
+# The mounting user has a staged value.
 exec 8> "$D/own"; head -c 1000000 /dev/zero >&8
 
 as "$A" python3 -I - "$D" <<'PY' &
@@ -27,7 +27,7 @@ for index in range(1000):
             break
 # A quarter of 64 MiB, at 4 KiB and a little more each.
 assert 14 <= written <= 16, written
-# Readers of an uncommitted value take no more memory.
+# Readers of an uncommitted value use no additional memory.
 files += [os.open(f"{sys.argv[1]}/a0", os.O_RDONLY) for _ in range(1000 - len(files))]
 assert os.pread(files[-1], 9, 999_995) == b"x" * 5
 open(f"{sys.argv[1]}/ready", "w").close()
@@ -44,7 +44,7 @@ size=$(resident)
 [ "$size" -lt 153600 ] || fail "the daemon takes $size KiB with 1,000 open files"
 rm -f "$D/ready"; wait "$other" || fail "the other user's program"
 
-# All of it is free again; a smaller limit is another user's, too.
+# All of the memory is free again; a smaller limit applies to another user too.
 as "$A" python3 -I - "$D" <<'PY'
 import contextlib, os, sys, time
 for _ in range(100):

@@ -7,7 +7,7 @@ cat "$CASE_DIR/data" > "$D/a"
 commits_of 1 'cp --reflink=auto "$D/a" "$D/b"'
 cmp "$CASE_DIR/data" "$D/b" || fail "cp made something else"
 cp --reflink=auto "$D/a" "$D/b"; cmp "$CASE_DIR/data" "$D/b" || fail "cp over an item made something else"
-# Of the two calls that cp has, the kernel asks the daemon for this one; nothing lands in the page cache.
+# Of the two system calls that cp uses, the kernel sends this one to the daemon; nothing enters the page cache.
 python3 -I - "$D" <<'PY'
 import ctypes, os, sys
 D = sys.argv[1]
@@ -23,7 +23,8 @@ for fd in (r, w):
 os.close(w); os.close(r)
 PY
 cmp "$CASE_DIR/data" "$D/c" || fail "copy_file_range made something else"
-# F3: the kernel caps it to the one size that it knows of a file: cp goes on with read(2), and no copy is cut.
+# F3: the kernel limits the call to the only file size that it knows: cp continues with read(2), and no copy is
+# truncated.
 python3 -I - "$D" <<'PY'
 import os, subprocess, sys, threading
 D = sys.argv[1]

@@ -1,9 +1,9 @@
-# H1: a daemon that crashes leaves no core, prints no memory, and nobody who is not root looks into it.
+# H1: a daemon that crashes leaves no core and prints no memory, and only root can inspect it.
 . "${0%/*}/lib.sh"
 create_keychain
 ulimit -c unlimited 2>/dev/null || true
 mkdir "$CASE_DIR/cores"; cd "$CASE_DIR/cores"
-# A relative core_pattern writes into the directory of the process; the daemon in the background has /.
+# A relative core_pattern writes into the working directory of the process; the daemon in the background works in /.
 for signal in SEGV ABRT ILL; do
     "$KEYCHAINFS" mount --foreground "$MNT" > "$CASE_DIR/said" 2>&1 & pid=$!
     wait_until 20 is_mounted

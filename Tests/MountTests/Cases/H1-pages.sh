@@ -1,5 +1,5 @@
-# H1, L2: what sendfile, splice and private mappings leave in the page cache goes with the descriptor, with a commit and
-# with a lock; a shared mapping is refused; read and write leave nothing there.
+# H1, L2: pages that sendfile, splice and private mappings leave in the page cache are removed when the descriptor is
+# closed, at a commit and at a lock; a shared mapping is refused; read and write leave no pages.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"
@@ -20,7 +20,7 @@ def cached(fd):
 def put(value):
     with open(path, "wb") as f: f.write(value)
 def settle(fd, wanted=0):
-    """A release is told to nobody: it may come a moment later."""
+    """No process waits for a RELEASE: it may come later."""
     deadline = time.time() + 5
     while cached(fd) != wanted and time.time() < deadline: time.sleep(0.02)
     assert cached(fd) == wanted, cached(fd)
@@ -57,14 +57,14 @@ watch = os.open(path, os.O_RDONLY)
 # read(2) and write(2) leave nothing.
 with open(path, "rb") as f: assert f.read() == old
 assert cached(watch) == 0
-# A descriptor that was read through the cache takes its pages along.
+# The pages of a descriptor that was read through the cache are removed when it is closed.
 for way in (send, splice, lambda fd: mapped(fd)):
     fd = os.open(path, os.O_RDONLY)
     way(fd)
     assert cached(watch) > 0, "nothing was cached: this test shows nothing"
     os.close(fd)
     settle(watch)
-# A commit takes the pages of the old value along; whoever opens afterwards gets the new one.
+# A commit removes the pages of the old value; later opens get the new one.
 fd = os.open(path, os.O_RDONLY)
 assert send(fd) == old and cached(watch) > 0
 put(new)
@@ -73,7 +73,7 @@ other = os.open(path, os.O_RDONLY)
 assert send(other) == new
 assert os.pread(fd, 4, 0) == b"old!", "F3"
 os.close(fd); os.close(other); settle(watch)
-# Of the ways to change an item each does: a synchronous write, truncate(2), fsync, a rename over it, copy_file_range.
+# Every way to change an item removes them: a synchronous write, truncate(2), fsync, a rename over it, copy_file_range.
 def synchronous():
     w = os.open(path, os.O_WRONLY | os.O_SYNC); os.write(w, b"sync"); os.close(w)
 def fsynced():
@@ -88,7 +88,7 @@ for change in (synchronous, fsynced, copied, lambda: os.truncate(path, size - 1)
     change()
     assert cached(watch) == 0, change
     os.close(fd)
-# What an older descriptor puts there after the last write goes with the commit: by close, by fsync, by a rename.
+# Pages that an older descriptor adds after the last write are removed by the commit: by close, by fsync, by a rename.
 def commit_after_pages(change):
     put(old)
     fd = os.open(path, os.O_RDONLY); w = os.open(path, os.O_WRONLY)
@@ -101,7 +101,7 @@ def renamed(w):
     os.rename(path, D + "/b"); assert cached(watch) == 0; os.rename(D + "/b", path); os.close(w)
 for change in (os.close, lambda w: (os.fsync(w), cached(watch) and sys.exit("pages outlive fsync"), os.close(w)), renamed):
     commit_after_pages(change)
-# Shared mappings are not served: their pages could not be taken back.
+# Shared mappings are refused: their pages could not be revoked.
 for protection in (mmap.PROT_READ, mmap.PROT_READ | mmap.PROT_WRITE):
     fd = os.open(path, os.O_RDWR)
     try: mmap.mmap(fd, PAGE, mmap.MAP_SHARED, protection)
@@ -109,8 +109,8 @@ for protection in (mmap.PROT_READ, mmap.PROT_READ | mmap.PROT_WRITE):
     else: raise AssertionError("a shared mapping")
     os.close(fd)
 
-# The lock, with a reader that has used all of them and still has a mapping, and the daemon stopped afterwards: what comes
-# now can only come from the kernel's caches.
+# A lock, with a reader that has used all of these and still has a mapping; then the daemon is stopped: any data can
+# only come from the kernel's caches.
 put(old)
 fd = os.open(path, os.O_RDONLY)
 assert send(fd) == old and splice(fd) and mapped(fd) == 0
@@ -130,7 +130,7 @@ while not all(stopped(task) for task in os.listdir(f"/proc/{pid}/task")):
     time.sleep(0.005)
 try:
     def within(seconds, body):
-        """What `body` gives in a process of its own; None if it hangs, as it must when nobody answers."""
+        """The result of `body` in a separate process; None if it blocks, as it must while the daemon is stopped."""
         ends = os.pipe(); child = os.fork()
         if child == 0:
             signal.signal(signal.SIGBUS, signal.SIG_DFL)
@@ -153,7 +153,7 @@ try:
         assert not got, f"{what} of a locked item gave {got!r} while the daemon was stopped"
 finally:
     os.kill(pid, signal.SIGCONT)
-# And with the daemon at work: an error, never a byte.
+# With the daemon running: an error, never a byte.
 for body in (lambda: os.pread(fd, 100, 0), lambda: send(fd, 100), lambda: splice(fd, 100)):
     try: got = body()
     except OSError as error: assert error.errno in (errno.ENOKEY, errno.EIO), error

@@ -1,11 +1,11 @@
-# H2, L2: the same scan for each class that a lock closes: content, name, label and other attributes of an item, what is staged,
-# a new name, names that were freed, and a listing in progress. Of the classes that go on the scan finds names.
+# H2, L2: the same scan for each class that a lock closes: secret, name, label and other attributes of an item, staged
+# values, a new name, freed names, and a listing in progress. The scan finds names of the classes that stay available.
 # users: root
 # seconds: 12
 . "${0%/*}/lib.sh"
 CLOSED="WhenUnlocked WhenUnlockedThisDeviceOnly WhenPasscodeSetThisDeviceOnly WhenUnlockedUnlessOpen"
 ONGOING="AfterFirstUnlock AfterFirstUnlockThisDeviceOnly Always AlwaysThisDeviceOnly"
-# What all canaries begin with, so that one look finds them all: made at run time, with no other home.
+# The common prefix of all canaries, so that one scan finds them all: created at run time, stored nowhere else.
 TOKEN=$(python3 -I -c "import secrets; print('Canary' + secrets.token_hex(8) + '-')")
 printf %s "$TOKEN" > "$CASE_DIR/token"
 
@@ -18,7 +18,7 @@ def put(path, text):
     with open(path, "w") as file: file.write(text)
 for name in classes:
     c = lambda kind: f"{token}{name}-{kind}"
-    # The name of a directory stays readable from the first unlock on; that of its items is what counts.
+    # A directory's name stays readable from the first unlock on; the names of its items must not.
     here = f"{MNT}/generic-passwords/{name}"
     os.mkdir(here); os.setxattr(here, "user.kSecAttrAccessible", name.encode())
     unless = name == "WhenUnlockedUnlessOpen"
@@ -36,7 +36,7 @@ for name in classes:
     listing = os.scandir(here)
     for _ in range(3): next(listing)
     kept.append(listing)
-    # Open files of UnlessOpen go on, with what belongs to them: there none is open.
+    # Open files of WhenUnlockedUnlessOpen stay available with their data: here none is open.
     if unless: continue
     reader = os.open(item, os.O_RDONLY); os.pread(reader, 100, 0)
     pipe = os.pipe(); os.sendfile(pipe[1], reader, 0, 100)
@@ -49,7 +49,7 @@ for file in kept:
     try: os.close(file) if isinstance(file, int) else file.close()
     except OSError: pass
 PY
-# scan: looks once for all of them; found CLASS: what it has found of a class.
+# scan: one scan for all canaries; found CLASS: the canaries of that class.
 scan() { printf 'prefix:\t%s\n' "$TOKEN" | python3 -I "${0%/*}/scan.py" "$(daemon)" > "$CASE_DIR/found"; }
 found() { grep "^$1-" "$CASE_DIR/found" || true; }
 # nothing_of_closed WHEN
@@ -66,7 +66,7 @@ scan; for name in $CLOSED; do [ -n "$(found "$name")" ] || fail "before the lock
 for name in $ONGOING; do ls -l "$MNT/generic-passwords/$name" > /dev/null; done
 scan; nothing_of_closed "after the lock"
 for name in $ONGOING; do [ -n "$(found "$name")" ] || fail "nothing is left of $name, which goes on"; done
-# Closing what was open leaves nothing, nor does an unlock with a listing for the next lock.
+# Closing the open files leaves nothing; nor does an unlock and a listing before the next lock.
 touch "$CASE_DIR/done"; wait "$user" || fail "the program that used the mount failed"
 "$KEYCHAINFS" unlock "$MNT"; ls -lR "$MNT" > /dev/null; "$KEYCHAINFS" lock "$MNT"
 scan; nothing_of_closed "after the second lock"

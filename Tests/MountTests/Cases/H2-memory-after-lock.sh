@@ -1,6 +1,7 @@
-# H2, H1, L2: after each kind of use, and a lock, nothing of it is in the daemon's memory (with CORES=1: nor in a core of it, as gcore makes it): files, xattrs,
-# editors, rpc, the client libraries, search, check, show, slots, backup, restore, rekey. Before the lock contents and passphrases are
-# nowhere between two requests; KeyScanTests shows that keys lie in locked memory alone.
+# H2, H1, L2: after each kind of use and a lock, no canary is in the daemon's memory (with CORES=1: nor in its core as
+# gcore writes it): files, xattrs, editors, rpc, the client libraries, search, check, show, slots, backup, restore,
+# rekey. Before the lock secrets and passphrases are in memory only during a request; KeyScanTests shows that keys are
+# only in locked memory.
 # users: root
 # needs: SecItemProgram
 # seconds: 37
@@ -13,8 +14,8 @@ create_keychain; mount_keychain; pid=$(daemon)
 D="$MNT/generic-passwords/svc"; mkdir "$D"
 c() { printf '%s%s-%s' "$TOKEN" "$kind" "$1"; }
 found() { printf 'prefix:\t%s\n' "$TOKEN" | python3 -I "$HERE/scan.py" "$@" "$pid"; }
-# core WHEN: none of it in a core, with what asks to be left out of one (MADV_DONTDUMP) and without.
-core() {    # Without descriptors of the mount: whoever closes one waits for the daemon, which is stopped.
+# core WHEN: no canary in a core, with and without the memory that is excluded from cores (MADV_DONTDUMP).
+core() {    # Without descriptors of the mount: closing one waits for the daemon, which is stopped.
     gdb -q -nx -batch -p "$pid" -ex "set dump-excluded-mappings $1" -ex "gcore $CASE_DIR/core" > "$CASE_DIR/gdb" 2>&1 7>&- 8<&- || fail "gcore: $(tail -3 "$CASE_DIR/gdb")"
     [ "$(stat -c %s "$CASE_DIR/core")" -gt 1000000 ] || fail "a core of $(stat -c %s "$CASE_DIR/core") bytes"
     grep -aoE "$TOKEN[A-Za-z0-9-]{1,60}" "$CASE_DIR/core" | sort -u || true
@@ -102,5 +103,5 @@ for kind in ${KINDS:-files xattrs editors rpc library search check backup slots 
     "$KEYCHAINFS" unlock "$MNT"
 done
 unmount_keychain
-# Nor is any of it in a file: keychain, log, state directory, backups.
+# Nor is any canary in a file: keychain, log, state directory, backups.
 left=$(grep -rlaF "$TOKEN" "$CASE_DIR/home" /tmp 2> /dev/null || true); [ -z "$left" ] || fail "in clear in: $left"

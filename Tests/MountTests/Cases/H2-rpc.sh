@@ -1,5 +1,5 @@
-# H2, H1, L2: what passes through `rpc` is sealed between two calls, and after a lock nothing of it is in the daemon's memory:
-# requests that are half written or not carried out, answers that are half read, names that queries named.
+# H2, H1, L2: data that passes through `rpc` is sealed between two system calls, and after a lock none of it is in the
+# daemon's memory: requests that are half written or not executed, responses that are half read, names in queries.
 # users: root
 # seconds: 12
 . "${0%/*}/lib.sh"

@@ -1,5 +1,5 @@
-# H2, H1, L2: after a lock nothing of a WhenUnlocked item, and no passphrase, is anywhere in the memory of the daemon or
-# of its guard; what stays available shows that the scan would find it.
+# H2, H1, L2: after a lock no data of a WhenUnlocked item and no passphrase is in the memory of the daemon or of its
+# watchdog; data that stays available shows that the scan would find it.
 # users: root
 # seconds: 38
 . "${0%/*}/lib.sh"
@@ -7,8 +7,8 @@ printf 'Canary-Passphrase-%s\n' "$RANDOM$RANDOM" > "$PASSPHRASE"
 RUNNER=
 as() { if [ -n "$RUNNER" ]; then runuser -u "$RUNNER" -- "$@"; else "$@"; fi; }
 
-# Every canary is made at run time, long enough to be no chance find, and has no other home: not this script, no argument
-# of the daemon.
+# Each canary is created at run time, long enough not to be found by chance, and stored nowhere else: not in this
+# script, nor in the daemon's arguments.
 canary() { python3 -I -c "import secrets; print('$1-' + secrets.token_hex(12))"; }
 declare -A C
 for name in content staged account moved sbn label comment other otherName aAccount aContent created big; do C[$name]=$(canary "$name"); done
@@ -29,10 +29,11 @@ round() {
     trap 'code=$?; kill "$user" 2>/dev/null || true; cleanup "$code"' EXIT
     wait_until 60 test -e "$CASE_DIR/used"
 
-    # The scan finds what is there: a descriptor is open, an item is staged, and all is unlocked.
+    # The scan finds what is in memory: a descriptor is open, an item is staged, and the keychain is unlocked.
     found=$(scan "$pid" account)
     [ -n "$found" ] || fail "before the lock the scan finds no name: it cannot find anything"
-    # Contents lie in memory only while a request is served: what is staged, and what descriptors have open, is sealed (`big` is a name, too).
+    # Secrets are in memory only while a request is served: staged values and the values of open descriptors are sealed
+    # (`big` is a name, too).
     found=$(scan "$pid" content staged aContent)
     [ -z "$found" ] || fail "between requests the daemon's memory has contents: $found"
 
@@ -43,14 +44,14 @@ round() {
     found=$(scan "$guard" content account label passphrase aAccount aContent)
     [ -z "$found" ] || fail "the guard's memory has: $found"
 
-    # What is available from the first unlock on is still there to be used.
+    # Items that are available from the first unlock on can still be used.
     [ "$(as cat "$D/${C[aAccount]}")" = "${C[aContent]}" ] || fail "the AfterFirstUnlock item went with the lock"
     found=$(scan "$pid" aAccount)
     [ -n "$found" ] || fail "the scan does not find the name of an available item"
     touch "$CASE_DIR/locked"
     wait "$user" || fail "the program that used the mount failed"
 
-    # And again, after an unlock and a lock with nothing in between but a listing.
+    # The same after an unlock and a lock with only a listing in between.
     as "$KEYCHAINFS" unlock "$MNT"
     as ls -lR "$MNT" > /dev/null; as cat "$D/${C[moved]}" > /dev/null
     as "$KEYCHAINFS" lock "$MNT"
@@ -78,7 +79,7 @@ os.setxattr(path("account"), "user." + C["otherName"], C["other"].encode())
 put("sbn", "x")
 os.rename(path("sbn"), path("moved"))
 put("big", C["big"] * 20000)
-# Every way to look.
+# Every way to read metadata.
 for _ in range(3):
     subprocess.run(["ls", "-lR", MNT], stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["getfattr", "-R", "-d", "-m-", D], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
@@ -93,11 +94,11 @@ pipe = os.pipe()
 os.sendfile(pipe[1], fd, 0, 4096); os.read(pipe[0], 4096)
 private = mmap.mmap(fd, len(C["content"]), mmap.MAP_PRIVATE, mmap.PROT_READ)
 assert bytes(private) == C["content"].encode()
-# An editor's way: a new file, fsync, renamed over the old one.
+# The way of an editor: a new file, fsync, renamed over the old one.
 with open(path("created"), "w") as f:
     f.write(C["content"]); f.flush(); os.fsync(f.fileno())
 os.rename(path("created"), path("moved"))
-# A reader, a writer with staged contents, a name never committed, and a file that is gone but open.
+# A reader, a writer with a staged value, a name that is never committed, and an open file that was deleted.
 writer = os.open(path("moved"), os.O_RDWR)
 os.write(writer, (C["staged"] * 500).encode())
 pending = os.open(path("sbn"), os.O_RDWR | os.O_CREAT)

@@ -1,7 +1,7 @@
 # H2: another process of the same user does not get the passphrase while the daemon starts.
 . "${0%/*}/lib.sh"
 create_keychain
-# Opens every descriptor of a starting daemon that /proc lets it open, keeps it, and reads what comes.
+# Opens every descriptor of a starting daemon that /proc allows, keeps it open, and reads from it.
 cat > "$CASE_DIR/thief.py" <<'PY'
 import os, sys, time
 case, stop, held, seen, stolen = sys.argv[1].encode(), sys.argv[2], [], set(), False
@@ -32,5 +32,5 @@ done
 said=$(tail -n 1 "$CASE_DIR/thief")
 [[ $said == "nothing "* ]] || fail "the passphrase was read from a descriptor of the daemon: $said"
 [ "${said#* }" -ge 3 ] || fail "the other process saw too few daemons start: $said"
-# Without a secret there is no request.
+# Without a secret there is nothing to intercept.
 mount_keychain --locked; expect before-first-unlock "$(status state)" "mounted without a passphrase"

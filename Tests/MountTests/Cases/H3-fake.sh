@@ -9,7 +9,7 @@ make_accounts
 echo user_allow_other > "$CASE_DIR/fuse.conf"; chmod 644 "$CASE_DIR/fuse.conf"; mount --bind "$CASE_DIR/fuse.conf" /etc/fuse.conf
 create_keychain; mount_keychain
 
-# A directory of another user with a copied status and a control file for all.
+# A directory of another user with a copied status and a control file that all users may write.
 FAKE="$CASE_DIR/fake"; mkdir -p "$FAKE/.keychainfs"
 "$KEYCHAINFS" status --json "$MNT" > "$FAKE/.keychainfs/status"
 fake() { for file in control lock rpc; do rm -f "$FAKE/.keychainfs/$file"; : > "$FAKE/.keychainfs/$file"; done; chown -R "$B:" "$FAKE"; chmod -R 777 "$FAKE"; }
@@ -28,13 +28,14 @@ done
 refused 17 search "$KEYCHAINFS" search --mount "$FAKE"
 refused 17 lock "$KEYCHAINFS" lock "$FAKE"
 
-# Symbolic links: to the control directory of a mount of one's own, and from a control file to an item, which would get the passphrase.
+# Symbolic links: to the control directory of the user's own mount, and from a control file to an item, which would
+# receive the passphrase.
 I="$MNT/generic-passwords/s/i"; mkdir "${I%/i}"; printf v > "$I"
 fake; ln -sf "$I" "$FAKE/.keychainfs/control"; expect_code 17 "$KEYCHAINFS" unlock "$FAKE" > /dev/null
 expect v "$(cat "$I")" "an item behind a symbolic link"
 mkdir "$CASE_DIR/links"; ln -s "$MNT/.keychainfs" "$CASE_DIR/links/.keychainfs"
 expect_code 17 "$KEYCHAINFS" unlock "$CASE_DIR/links" > /dev/null
-# The mount point itself may be a symbolic link; and the commands work.
+# The mount point itself may be a symbolic link: the commands work.
 ln -s "$MNT" "$CASE_DIR/link"; "$KEYCHAINFS" lock "$CASE_DIR/link"; expect locked "$(status state)" "locked"
 "$KEYCHAINFS" unlock "$CASE_DIR/link"; expect unlocked "$(status state)" "unlocked"
 "$KEYCHAINFS" slot add "$MNT" --new-passphrase-file "$CASE_DIR/new" 2> /dev/null; "$KEYCHAINFS" rekey "$MNT" > /dev/null 2>&1
@@ -62,7 +63,8 @@ expect_code 64 "$KEYCHAINFS" unlock --owner "no-such-user" "$T/mnt" > /dev/null
 expect_code 64 as "$A" "$KEYCHAINFS" unlock --owner "$B" "$T/mnt" > /dev/null
 theirs unmount "$T/mnt"
 
-# Another user mounts a keychain and calls its source as root's keychain: `check` and `backup` of that keychain do not go there.
+# Another user mounts a keychain with the path of root's keychain as its source: `check` and `backup` of root's keychain
+# do not use that mount.
 unmount_keychain
 theirs mount "$T/mnt" -o "allow_other,fsname=$KEYCHAIN"
 expect 1 "$("$KEYCHAINFS" check --json | grep -o '"items" : [0-9]*' | grep -o '[0-9]*$')" "items of root's keychain"

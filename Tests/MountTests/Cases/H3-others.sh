@@ -19,7 +19,7 @@ expect_errno EACCES cat "$I"; expect_errno EACCES as "$B" cat "$I"
 expect_code 17 "$KEYCHAINFS" status "$MNT" > /dev/null
 grep " $MNT " /proc/self/mountinfo | grep -q 'nosuid,nodev.*default_permissions' || fail "nosuid, nodev, default_permissions"
 mount --bind "$CASE_DIR" "$CASE_DIR/below"; expect 500 "$(stat -c %a "$CASE_DIR/below/mnt")" "the directory below the mount"
-# Whoever opens it meanwhile, from another way: the unmount closes it again.
+# A process opens it in the meantime through another path: the unmount closes it again.
 chmod 700 "$CASE_DIR/below/mnt"; umount "$CASE_DIR/below"
 as "$A" "$KEYCHAINFS" unmount "$MNT"; expect 500 "$(stat -c %a "$MNT")" "the directory after the mount"
 expect_errno EACCES as "$A" touch "$MNT/x"

@@ -1,5 +1,5 @@
-# H4, F1: SIGTERM, SIGINT and SIGHUP under load: what was acknowledged is there, the mount goes, exit code 0. Signals that mean
-# nothing to a daemon change nothing. A guard that was stopped or killed holds up no unmount.
+# H4, F1: SIGTERM, SIGINT and SIGHUP under load: acknowledged changes are kept, the mount is removed, the exit code is
+# 0. Signals that have no meaning for a daemon change nothing. A stopped or killed watchdog blocks no unmount.
 # users: user
 # seconds: 15
 . "${0%/*}/lib.sh"
@@ -46,11 +46,11 @@ done
 
 guard_of() { local guard; read -r guard < "/proc/$1/task/$1/children" || true; [ -n "$guard" ] || fail "no guard"; echo "$guard"; }
 gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
-# Signals that a terminal or a log-out sends do not take the guard away.
+# Signals that a terminal or a logout sends do not end the watchdog.
 mount_keychain; pid=$(daemon); guard=$(guard_of "$pid")
 for signal in TERM INT HUP PIPE; do kill -$signal "$guard"; done
 sleep 0.3; ! gone "$guard" || fail "the guard went with a signal"
-# One that is stopped does not hold up the unmount.
+# A stopped watchdog does not block the unmount.
 kill -STOP "$guard"; start=$SECONDS
 expect_code 0 timeout 60 "$KEYCHAINFS" unmount "$MNT" > /dev/null
 [ $((SECONDS - start)) -le 15 ] || fail "the unmount took $((SECONDS - start)) s"
@@ -58,7 +58,7 @@ wait_until 10 gone "$guard"
 mount_keychain; pid=$(daemon); kill -KILL "$(guard_of "$pid")"; sleep 0.2
 expect unlocked "$(status state)" "without a guard"; expect_code 0 "$KEYCHAINFS" unmount "$MNT" > /dev/null
 
-# A terminal that is closed, or a session that ends, does not reach the daemon: it has a session of its own.
+# A closed terminal or an ended session does not affect the daemon: it has a separate session.
 setsid bash -c '"$KEYCHAINFS" mount "$0"; kill -HUP 0' "$MNT" 2> /dev/null || true
 wait_until 30 is_mounted; pid=$(daemon)
 expect "$pid" "$(ps -o sid= -p "$pid" | tr -d ' ')" "the session of the daemon"

@@ -1,11 +1,12 @@
-# H4: the guard of a dead daemon leaves another keychain's mount alone, though the kernel has given it the old one's number.
+# H4: the watchdog of a dead daemon leaves another keychain's mount alone, although the kernel has given it the old
+# one's device number.
 # users: root
 . "${0%/*}/lib.sh"
 OTHER="$CASE_DIR/other"; mkdir "$OTHER"
 create_keychain; create_keychain --keychain "$CASE_DIR/second"
 number() { awk -v at="$1" '$5 == at { print $1 }' /proc/self/mountinfo; }
 mount_keychain; first=$(number "$MNT"); dead=$(daemon)
-# It is stuck, its mount is taken away, and another keychain's takes the number.
+# The daemon is stopped, its mount is detached, and another keychain's mount gets the number.
 stop_process "$dead"; fusermount3 -uz "$MNT"
 "$KEYCHAINFS" mount --keychain "$CASE_DIR/second" "$OTHER"
 second=$(number "$OTHER"); mkdir "$OTHER/generic-passwords/s"

@@ -40,7 +40,7 @@ PY
     unmount_keychain
 done
 expect_code 0 "$KEYCHAINFS" check > /dev/null
-# A stale mount whose guard has died too is cleaned at the next start.
+# A stale mount whose watchdog is dead too is cleaned up at the next start.
 mount_keychain; pid=$(daemon)
 for guard in $(pgrep -f "guard .*$MNT" || true); do [ "$guard" = "$$" ] || kill -9 "$guard"; done
 kill -9 "$pid"; sleep 0.5
@@ -49,6 +49,6 @@ for way in "$MNT" "$CASE_DIR/link"; do
     expect_code 17 "$KEYCHAINFS" show "$way/generic-passwords/s/n0" | grep -q 'has died' || fail "show after the daemon's death"
 done
 mount_keychain; cat "$MNT/generic-passwords/s/n0" > /dev/null; unmount_keychain
-# An ordinary end leaves the mount point closed to writers, and no guard (H3).
+# After a normal unmount the mount point is not writable, and there is no watchdog (H3).
 expect 500 "$(stat -c %a "$MNT")" "mode of the mount point"
 wait_until 10 eval '! pgrep -f "guard .*$MNT" > /dev/null'

@@ -1,5 +1,5 @@
-# H4, F10: kill -9 of the daemon in the middle of renames by xattr, unlinks and renames of the same names: nobody is left
-# waiting in the kernel, the mount goes away, and the keychain is sound.
+# H4, F10: kill -9 of the daemon during renames by xattr, unlinks and renames of the same names: no process keeps
+# waiting in the kernel, the mount is removed, and the keychain is consistent.
 . "${0%/*}/lib.sh"
 create_keychain
 cat > "$CASE_DIR/rival.py" <<'PY'
@@ -19,7 +19,7 @@ while time.time() < deadline:
         elif step == 4: write(path())
         else: os.listdir(os.path.join(directory, random.choice("ab")))
     except OSError as e:
-        if e.errno in (103, 107): break      # the connection is gone
+        if e.errno in (103, 107): break      # the connection no longer exists
 PY
 for round in $(seq "$(rounds 4)"); do
     mount_keychain; mkdir -p "$MNT/generic-passwords/a" "$MNT/generic-passwords/b"

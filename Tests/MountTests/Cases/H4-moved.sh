@@ -1,4 +1,5 @@
-# H4: the guard finds its mount after a directory above it was renamed, and ends a connection that outlives the daemon.
+# H4: the watchdog finds its mount after a directory above it was renamed, and ends a connection that outlives the
+# daemon.
 # users: both
 . "${0%/*}/lib.sh"
 create_keychain
@@ -12,11 +13,11 @@ kill -9 "$pid"
 wait_until 15 eval '! is_mounted'
 wait_until 10 eval '! pgrep -f "guard .*$CASE_DIR/parent/mnt" > /dev/null'
 ls -A "$MNT" > /dev/null || fail "the mount point is dead"
-# A mount that somebody else makes at the old path meanwhile is left alone.
+# A mount that is created at the old path in the meantime is left alone.
 mkdir -p "$CASE_DIR/parent/mnt"; MNT="$CASE_DIR/parent/mnt"
 mount_keychain; unmount_keychain
 MNT=$OLD
-# A bind mount of it is another view: unmounting that says so at once, and the mount stays.
+# A bind mount of it is another view: unmounting it reports that immediately, and the mount stays.
 if [ "$(id -u)" = 0 ]; then
     mount_keychain; mkdir "$CASE_DIR/view"; mount --bind "$MNT" "$CASE_DIR/view"
     SECONDS=0; expect_code 1 "$KEYCHAINFS" unmount "$CASE_DIR/view" | grep -qF "$MNT" || fail "a bind mount: not told"

@@ -10,7 +10,7 @@ mkdir "$DISK/generic-passwords/s"; cp "$KEYCHAIN" "$DISK/generic-passwords/s/a"
 outer=$(MNT=$DISK daemon)
 trap 'code=$?; kill -CONT "$outer" 2> /dev/null; cleanup "$code"' EXIT
 mkfifo "$CASE_DIR/fifo"
-# The daemon ends by itself, or the case would hang.
+# Ends the case if the daemon does not exit.
 ended() { [ ! -e "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status"; }
 for signal in TERM INT HUP; do
     env --default-signal "$KEYCHAINFS" mount --foreground --keychain "$DISK/generic-passwords/s/a" \
@@ -18,7 +18,7 @@ for signal in TERM INT HUP; do
     exec 9> "$CASE_DIR/fifo"
     stop_process "$outer"
     printf 'correct horse\n' >&9; exec 9>&-
-    # It has blocked the signals before it opens the file, and waits for the disk.
+    # The daemon has blocked the signals before it opens the file, and waits for the disk.
     blocked() { [ $((0x$(awk '/^SigBlk/ { print $2 }' "/proc/$pid/status") & 0x4003)) = $((0x4003)) ]; }
     wait_until 20 blocked; sleep 0.3
     ! ended || fail "the daemon has ended: $(cat "$CASE_DIR/said")"

@@ -1,6 +1,7 @@
-# H4, F1, F4, F5, L4: at a random moment of a load the daemon is killed, told to end, stopped and killed, its connection aborted, its
-# guard killed before it, or the keychain locked: every acknowledged value is there, every item is old or new, the next mount works.
-# LIFE_SEED and LIFE_ROUNDS repeat and prolong it; LIFE_SECONDS ends it.
+# H4, F1, F4, F5, L4: at a random time under load the daemon is killed, terminated, or stopped and killed, its
+# connection is aborted, its watchdog is killed before it, or the keychain is locked: every acknowledged value is kept,
+# every item has its old or its new value, the next mount works. LIFE_SEED and LIFE_ROUNDS repeat and prolong it;
+# LIFE_SECONDS ends it.
 # users: root
 . "${0%/*}/lib.sh"
 create_keychain
@@ -29,7 +30,7 @@ while True:
             tell("begin", name, None)
             try: os.unlink(f"{directory}/{name}")
             except FileNotFoundError:
-                # Of the name, or of the whole mount.
+                # Either the name or the complete mount no longer exists.
                 if not os.path.isdir(directory): sys.exit(0)
         else:
             try: os.setxattr(f"{directory}/{name}", "user.kSecAttrLabel", b"label")
@@ -44,7 +45,7 @@ cat > "$CASE_DIR/life.py" <<'PY'
 import json, os, random, signal, subprocess, sys, time
 program, mount, base, seed, rounds, seconds = sys.argv[1:4] + [int(x) for x in sys.argv[4:]]
 data, isRoot = mount + "/generic-passwords", os.geteuid() == 0
-held = {}     # what was acknowledged, by writer and name; and what may have been done
+held = {}     # acknowledged values by writer and name, and possible changes
 def run(*arguments, check=True): return subprocess.run([program, *arguments], check=check, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
 def isMounted(): return any(line.split()[1] == mount for line in open("/proc/self/mounts"))
 def wait(what, seconds=60):
@@ -73,12 +74,12 @@ EVENTS = {"KILL": lambda pid, _: os.kill(pid, signal.SIGKILL), "TERM": lambda pi
           "lazily": lambda pid, _: subprocess.run(["umount", "-l", mount] if isRoot else ["fusermount3", "-uz", mount])}
 if isRoot: EVENTS["abort"] = lambda pid, _: abort(pid)
 def replay(log):
-    """By name: what may be there."""
+    """The possible values by name."""
     state, begun = {}, None
     for line in open(log):
         if not line.endswith("\n"): break
         what, *words = json.loads(line)
-        # Refused with ENOKEY: a lock came, and whether before the commit or after it is not said.
+        # Refused with ENOKEY: a lock came, either before the commit or after it.
         if what == "begin": begun = words; state.setdefault(words[0], {None}); before = state[words[0]]; state[words[0]] = before | {words[1]}
         elif what == "done": state[begun[0]] = {begun[1]}
     return state
@@ -88,7 +89,7 @@ def verify(writer, log, possible):
         try: found = open(path).read()
         except FileNotFoundError: found = None
         assert found in values, f"{path}: {str(found)[:40]!r} is there, one of {[str(v)[:40] for v in values]} was acknowledged"
-    # From here on it is what was found.
+    # From here on the observed state counts.
     with open(log, "w") as file:
         for name in possible:
             path = f"{data}/w{writer}/{name}"

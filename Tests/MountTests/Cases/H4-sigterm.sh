@@ -1,5 +1,5 @@
-# H4, F10: SIGTERM in the middle of locks, renames by xattr, page reads and unlinks ends the daemon soon: nobody is left
-# waiting in the kernel, the mount goes away, and the keychain is sound.
+# H4, F10: SIGTERM during locks, renames by xattr, page reads and unlinks ends the daemon soon: no process keeps waiting
+# in the kernel, the mount is removed, and the keychain is consistent.
 . "${0%/*}/lib.sh"
 create_keychain
 cat > "$CASE_DIR/rival.py" <<'PY'

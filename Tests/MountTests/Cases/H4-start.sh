@@ -1,8 +1,9 @@
-# H4, L4: a mount that cannot be made says why, within a bound, and leaves nothing; one that is interrupted is not made.
+# H4, L4: a failed mount states its reason within a bounded time and leaves nothing behind; an interrupted one does not
+# mount.
 # users: user
 # seconds: 38
 . "${0%/*}/lib.sh"
-# The key derivation takes a moment: time to interrupt it.
+# The key derivation takes long enough to interrupt it.
 "$KEYCHAINFS" create --kdf test-slow --keychain "$CASE_DIR/slow"; create_keychain
 mount_keychain; mkdir "$MNT/generic-passwords/s"; unmount_keychain
 nobody() { ! pgrep -u "$(id -u)" -f "keychainfs (mount|guard) .*$MNT" > /dev/null; }
@@ -14,8 +15,8 @@ for signal in INT TERM HUP KILL; do
     ! is_mounted || fail "mounted after SIG$signal"
 done
 
-# starved LIMITS: a mount under these limits works, or says why not, or ends when it finds no memory; nothing is left of it, and
-# what was acknowledged is kept. `works`: what was read back.
+# starved LIMITS: a mount under these limits works, states why not, or ends without memory; it leaves nothing behind,
+# and acknowledged changes are kept. `works`: the value that was read back.
 acknowledged=
 starved() {
     local code=0 said
@@ -27,7 +28,7 @@ starved() {
     wait_until 30 nobody; ! is_mounted || fail "$1: a mount is left"
 }
 use() {
-    # A program, as bash's own printf does not look at what the close answers.
+    # An external program, because bash's own printf ignores the error of close.
     if env printf '%s' "$1" > "$MNT/generic-passwords/s/a"; then acknowledged=$1; fi
     works=$(cat "$MNT/generic-passwords/s/a") || true
 } 2> /dev/null
@@ -38,18 +39,18 @@ for rest in "ulimit -v 400000" "ulimit -n 128" "ulimit -l 0" "ulimit -s 128" "ul
     "export HOME=/proc/none" "export XDG_STATE_HOME=/dev/null" "cd /; export XDG_STATE_HOME=relative" "ulimit -f 0" "ulimit -f 32"; do
     works=; starved "$rest"
     case $rest in
-    # No device key can be kept there; no file can be written.
+    # Neither a device key nor any other file can be written.
     *XDG_STATE_HOME=/dev/null | "ulimit -f"*) [ "$works" = "$rest" ] || [ -z "$works" ] || fail "$rest: $works" ;;
     *) expect "$rest" "$works" "a value under: $rest" ;;
     esac
 done
-# None of that has hurt it.
+# The keychain is undamaged.
 expect_code 0 "$KEYCHAINFS" check > /dev/null
 (umask 0777; create_keychain --keychain "$CASE_DIR/masked"; "$KEYCHAINFS" mount --keychain "$CASE_DIR/masked" "$MNT"); mkdir "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/b"
 unmount_keychain; "$KEYCHAINFS" mount --keychain "$CASE_DIR/masked" "$MNT"; expect x "$(cat "$MNT/generic-passwords/s/b")" "made under umask 0777"; unmount_keychain
 expect 600 "$(stat -c %a "$CASE_DIR/masked")" "the mode of the keychain"
 
-# Paths as long as the system takes them, with blanks, newlines and what is not ASCII.
+# Paths of the maximum length, with blanks, newlines and non-ASCII characters.
 for name in "$(printf 'd%.0s' {1..250})" $'a b\tc\nd' 'schlüssel #1\x'; do
     place="$CASE_DIR/$name"; mkdir "$place"; MNT=$place
     "$KEYCHAINFS" mount "$MNT" || fail "a mount at '$name'"
@@ -57,14 +58,15 @@ for name in "$(printf 'd%.0s' {1..250})" $'a b\tc\nd' 'schlüssel #1\x'; do
     "$KEYCHAINFS" unmount "$MNT" || fail "an unmount of '$name'"
 done
 MNT="$CASE_DIR/mnt"
-# Many at once, each with a keychain of its own.
+# Many at the same time, each with a separate keychain.
 for i in $(seq 12); do create_keychain --keychain "$CASE_DIR/k$i" 2> /dev/null; mkdir "$CASE_DIR/m$i"; done
 for i in $(seq 12); do "$KEYCHAINFS" mount --keychain "$CASE_DIR/k$i" "$CASE_DIR/m$i" & jobs+=($!); done
 for job in "${jobs[@]}"; do wait "$job" || fail "one of many mounts"; done
 for i in $(seq 12); do mkdir "$CASE_DIR/m$i/generic-passwords/s"; printf $i > "$CASE_DIR/m$i/generic-passwords/s/a"; done
 for i in $(seq 12); do expect $i "$(cat "$CASE_DIR/m$i/generic-passwords/s/a")" "mount $i"; "$KEYCHAINFS" unmount "$CASE_DIR/m$i"; done
 
-# Over a directory that is in use it is made; whoever was there is still below it, and cannot write there.
+# Mounting over a directory in use works; a process whose working directory it was is still below the mount and cannot
+# write there.
 chmod 700 "$MNT"
 (cd "$MNT"; "$KEYCHAINFS" mount "$MNT"; [ "$(id -u)" = 0 ] || expect_errno EACCES touch below; "$KEYCHAINFS" unmount "$MNT")
 expect "" "$(ls -A "$MNT")" "what is left below"

@@ -3,7 +3,7 @@
 # seconds: 3
 . "${0%/*}/lib.sh"
 create_keychain
-# A table that the format does not have: the database is opened, refused and closed.
+# An unknown table: the database is opened, refused and closed.
 cp "$KEYCHAIN" "$CASE_DIR/refused"
 python3 - "$CASE_DIR/refused" << 'END'
 import sqlite3, sys
@@ -27,12 +27,12 @@ alone 1 "$KEYCHAINFS" mount "$MNT"
 ! is_mounted || fail "a mount is left"
 alone 0 "$KEYCHAINFS" check
 
-# Opened, and closed again because another process reads the file.
+# Opened and then closed because another process has a lock on the file.
 exec 9< "$KEYCHAIN"; flock -s 9
 alone 14 "$KEYCHAINFS" check --compact
 exec 9<&-
 
-# A daemon that meets the limit while it is mounted serves readers beside a writer, and ends.
+# A daemon that reaches the limit while it is mounted serves readers and a writer, and ends.
 mount_keychain; mkdir "$MNT/generic-passwords/s"; printf before > "$MNT/generic-passwords/s/a"
 prlimit --nproc=1 --pid "$(daemon)"
 for i in {1..200}; do printf $i > "$MNT/generic-passwords/s/b"; done & writer=$!

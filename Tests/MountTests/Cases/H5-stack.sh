@@ -1,4 +1,4 @@
-# H5, H2: the daemon works, and wipes its stacks, whatever RLIMIT_STACK is: small, unlimited, or as usual.
+# H5, H2: the daemon works and wipes its stacks with a small, an unlimited and the usual RLIMIT_STACK.
 . "${0%/*}/lib.sh"
 create_keychain
 head -c 700000 /dev/urandom > "$CASE_DIR/data"

@@ -1,4 +1,4 @@
-# H6: swap space, ptrace_scope and the kernel's release are read when somebody asks.
+# H6: swap space, ptrace_scope and the kernel's release are read when they are requested.
 # users: root
 . "${0%/*}/lib.sh"
 # The test replaces /proc/swaps and /proc/sys/kernel.
@@ -15,7 +15,7 @@ for swaps in none one none; do
     expect "$wanted" "$(hardening swapActive) $(doctor swap)" "swap space ($swaps)"
     umount /proc/swaps
 done
-# The daemon looks at the mounts of the namespace that it was started in, which is this one.
+# The daemon reads the mounts of the namespace in which it was started, which is this one.
 printf '6.1.0-test\n' > "$CASE_DIR/kernel/osrelease"
 mount --bind "$CASE_DIR/kernel" /proc/sys/kernel
 expect "None warning" "$(hardening ptraceScope) $(doctor kernel)" "without Yama, on an older kernel"

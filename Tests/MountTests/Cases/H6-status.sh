@@ -1,4 +1,4 @@
-# H6: status and doctor show what holds, by measure, and warn where backups would copy decrypted files.
+# H6: status and doctor show which measures are in effect, and warn where backups would copy decrypted files.
 # seconds: 11
 . "${0%/*}/lib.sh"
 expect_code 0 "$KEYCHAINFS" doctor "$MNT" > "$CASE_DIR/doctor"
@@ -17,7 +17,7 @@ for name in ("memoryLocked", "buffersLocked", "undumpable", "coreDumpsDisabled",
     assert held[name] is True, (name, held)
 assert held["swapActive"] == (len(open("/proc/swaps").readlines()) > 1)
 assert locked >= 2048 + 1088, "arena and a receive buffer are not locked"
-# At most four receive buffers, of what fits beside the arena into the usual 8 MiB.
+# At most four receive buffers, as many as fit next to the arena into the usual 8 MiB.
 assert locked <= 8192, locked
 assert status["warnings"] == [], status["warnings"]
 PY
@@ -26,12 +26,13 @@ long=$("$KEYCHAINFS" status "$MNT" | grep -v / | grep -E '.{81}') && fail "a lin
 expect_code 0 "$KEYCHAINFS" doctor "$MNT" > /dev/null
 unmount_keychain
 
-# Where the limit forbids to lock, both say so: for all of it, or for the buffers alone, which come after the arena.
+# If the limit prevents locking memory, both report it: for all memory, or for the buffers alone, which are allocated
+# after the arena.
 hardening() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['hardening']['$1'])"; }
 if [ "$(id -u)" != 0 ]; then
     (ulimit -l 64; "$KEYCHAINFS" mount "$MNT"; "$KEYCHAINFS" doctor --json "$MNT" > "$CASE_DIR/limited") 2> /dev/null
     expect "False False" "$(hardening memoryLocked) $(hardening buffersLocked)" "what is locked"
-    # A buffer for short messages, of a page, still finds room.
+    # A buffer of one page for short messages still fits.
     locked=$(hardening lockedKilobytes)
     [ "$locked" -le 64 ] || fail "$locked KiB are locked where 64 may be"
     expect "$(awk '/^VmLck:/ { print $2 }' "/proc/$(daemon)/status")" "$locked" "what is locked, as the kernel counts it"
@@ -47,14 +48,14 @@ assert found["memory-locked"]["severity"] == "warning"' "$CASE_DIR/limited"
     unmount_keychain
 fi
 
-# An allocator that leaves something in what it gives again is found out: here glibc itself fills new blocks.
+# An allocator that leaves data in reused memory is detected: here glibc itself fills new blocks.
 GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.perturb=90 "$KEYCHAINFS" mount "$MNT"
 expect False "$(hardening allocatorWipes)" "allocatorWipes"
 unmount_keychain
 GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.perturb=90 "$KEYCHAINFS" doctor "$MNT" > "$CASE_DIR/doctor"
 grep -q '^warning .*freed.*NOT in force' "$CASE_DIR/doctor" || fail "doctor claims that freed memory is wiped"
 
-# A mount in the home directory is copied by its backups; of the default mount point only doctor says so.
+# Backups of the home directory copy a mount in it; only doctor warns about the default mount point.
 mkdir "$HOME/Keychain" "$HOME/Secrets" "$HOME/Dropbox" "$HOME/Dropbox/k"
 for name in Keychain Secrets; do
     "$KEYCHAINFS" mount "$HOME/$name"; "$KEYCHAINFS" status "$HOME/$name" > "$CASE_DIR/status"; "$KEYCHAINFS" unmount "$HOME/$name"
@@ -63,7 +64,7 @@ done
 "$KEYCHAINFS" doctor "$HOME/Keychain" | grep -q '^warning .*backup' || fail "doctor does not warn of backups"
 "$KEYCHAINFS" doctor "$HOME/Dropbox/k" | grep -q 'Dropbox' || fail "no warning about a synchronized directory"
 
-# What is broken is told, each with advice, and fails.
+# Each problem is reported with advice, and doctor fails.
 problem() {
     local name=$1 code=0; shift
     "$KEYCHAINFS" doctor --json "$MNT" > "$CASE_DIR/doctor" 2> /dev/null || code=$?
@@ -79,7 +80,7 @@ chmod 0640 "$XDG_STATE_HOME/keychainfs/device.key"; problem device-key; chmod 06
 STATE="$XDG_STATE_HOME/keychainfs"; cp "$STATE/device.key" "$CASE_DIR/key"
 truncate -s 31 "$STATE/device.key"; problem device-key
 rm "$STATE/device.key"; mkfifo "$STATE/device.key"; problem device-key
-# Nobody waits for what a pipe might say.
+# A pipe is not read.
 expect_code 1 timeout 20 "$KEYCHAINFS" mount "$MNT" | grep -q 'device key' || fail "a pipe for a device key"
 rm "$STATE/device.key"; install -m 600 "$CASE_DIR/key" "$STATE/device.key"
 mv "$STATE" "$CASE_DIR/moved"; touch "$STATE"; problem state-directory; rm "$STATE"; mv "$CASE_DIR/moved" "$STATE"
@@ -91,7 +92,7 @@ problem mount-point
 mount_keychain; unmount_keychain
 expect_code 0 "$KEYCHAINFS" doctor "$MNT" > /dev/null
 
-# S2: a commit number that cannot be kept is told by status.
+# S2: status reports a commit number that cannot be saved.
 create_keychain --keychain "$CASE_DIR/other"; mount_keychain --keychain "$CASE_DIR/other"
 mkdir "$MNT/generic-passwords/s"; "$KEYCHAINFS" status "$MNT" | grep 'commit number' && fail "told too early"
 mv "$STATE" "$CASE_DIR/moved"; touch "$STATE"

@@ -1,4 +1,4 @@
-# lock makes protected items answer ENOKEY, unlock brings them back (L1, L2 as far as WhenUnlocked goes).
+# After `lock` protected items fail with ENOKEY, after `unlock` they are available again (L1, L2 for WhenUnlocked).
 # users: both
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain

@@ -1,4 +1,5 @@
-# The recipe for PAM: whatever is in place of the keychain, a login continues within a second, and only the user opens it.
+# The recipe for PAM: regardless of the file at the keychain's path, a login continues within a second, and only the
+# user opens the file.
 # users: root
 # needs: share
 # seconds: 20
@@ -17,14 +18,14 @@ login() { # LIMIT in milliseconds
     took=$(((${EPOCHREALTIME/./} - start) / 1000)); echo "$what: $took ms"
     [ "$took" -le "$limit" ] || fail "$what: the login took $took ms"
 }
-# Fails if a process of another user than the one who logs in opens or examines the store.
+# Fails if a process of another user than the user of the login opens or examines the keychain file.
 traced() {
     login strace -f -qq -o "$CASE_DIR/trace" -e trace=%file,%creds,clone,clone3,fork,vfork
     python3 -I - "$CASE_DIR/trace" "$(id -u "$A")" "$store" <<'PY' || fail "$what: opened with other rights than the user's"
 import re, sys
 user, parents, seen = {}, {}, 0
 lines = list(open(sys.argv[1], errors="replace"))
-# A child's lines may come before the end of the call that made it.
+# A child's lines may come before the end of the system call that created it.
 for line in lines:
     child = re.search(r"(?:clone3?|v?fork)(?:\(| resumed).*= (\d+)$", line.strip())
     if child: parents[child[1]] = line.partition(" ")[0]
@@ -56,7 +57,7 @@ for kind in FIFO link device-link directory large large-keychain other-owner wri
     place $kind; limit=1000; login
     [ $kind = large-keychain ] || ! mounted || fail "$kind was mounted"
     if mounted; then user "$KEYCHAINFS" unmount "$K"; fi
-    # A daemon that is mounted would be traced to its end.
+    # A mounted daemon would be traced until it ends.
     [ $kind = large-keychain ] || { place $kind; limit=30000; traced; }
 done
 # The keychain itself is mounted.

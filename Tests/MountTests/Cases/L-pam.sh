@@ -1,4 +1,4 @@
-# The recipe for PAM: a login with its password mounts the keychain or unlocks it, and never fails or hangs over it.
+# The recipe for PAM: a login with its password mounts or unlocks the keychain, and never fails or hangs because of it.
 # users: root
 # needs: share
 # seconds: 27
@@ -6,7 +6,7 @@
 user=keychainfs-test; service=keychainfs-case-$$
 id "$user" > /dev/null 2>&1 ||
     useradd --system --no-create-home --shell /bin/bash "$user" || id "$user" > /dev/null    # another test may create it now
-# pam_exec passes no variable: the helper's copy here knows this program and this home.
+# pam_exec passes no variable: the helper's copy contains the paths of this program and this home.
 home="$CASE_DIR/login"; mkdir "$home"; K="$home/Keychain"
 sed -e "s|^program=.*|program='$KEYCHAINFS'|" -e "s|^home=.*|home='$home'|" "$CASE_DIR/share/pam/keychainfs-login" \
     > "$CASE_DIR/helper"
@@ -28,6 +28,6 @@ expect unlocked "$(state)" "after the login"
 login 'correct horse'; expect unlocked "$(state)" "a second login"
 as "$KEYCHAINFS" lock "$K"; login 'wrong password'; expect locked "$(state)" "a wrong password"
 login 'correct horse'; expect unlocked "$(state)" "a login unlocks"
-# A daemon that hangs holds no login up for long.
+# A daemon that hangs delays a login only briefly.
 pid=$(as "$KEYCHAINFS" status --json "$K" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['pid'])")
 stop_process "$pid"; login 'correct horse' 55; kill -CONT "$pid"

@@ -1,4 +1,4 @@
-# L1, S2: mounted without unlocking: Always items answer, nothing else does, nothing can be changed; then the first unlock.
+# L1, S2: mounted without unlocking: only Always items are available, and nothing can be changed; then the first unlock.
 . "${0%/*}/lib.sh"
 device() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['device']['$1'])"; }
 create_keychain; mount_keychain
@@ -13,14 +13,14 @@ printf team > "$MNT/access-groups/team/generic-passwords/s/a"
 setfattr -n user.kSecAttrAccessible -v Always "$MNT/access-groups/team/generic-passwords/s/a"
 inode=$(stat -c %i "$D/Always"); unmount_keychain; cp "$KEYCHAIN" "$CASE_DIR/older"
 
-# cold: no passphrase is asked for, whatever the environment says.
+# cold: prompts for no passphrase, regardless of the environment.
 cold() { env -u KEYCHAINFS_PASSPHRASE_FILE "$KEYCHAINFS" mount --locked "$MNT" "$@" < /dev/null; }
-# rename(2) itself: mv(1) looks at the target first.
+# rename(2) itself: mv(1) examines the target first.
 rename() { python3 -c 'import os, sys; os.rename(sys.argv[1], sys.argv[2])' "$@"; }
 cold; expect before-first-unlock "$(status state)" "state"; expect not-checked "$(device rollback)" "rollback"
 expect 7 "$(( $(status items) - 1 ))" "items are counted"
 
-# Always answers to its name: contents, attributes, mode, size.
+# Always items are available by name: secret, attributes, mode, size.
 for class in Always AlwaysThisDeviceOnly; do
     expect "value of $class" "$(cat "$D/$class")" "$class"; expect "$class" "$(attribute kSecAttrAccessible "$D/$class")" "class"
 done
@@ -38,7 +38,7 @@ for name in "$G/other" "$G/none" "$MNT/internet-passwords/only" "$MNT/access-gro
     expect_errno ENOKEY stat "$name"
 done
 
-# Listings: what is available, then ENOKEY; with nothing available the directory does not even open.
+# Listings: the available items, then ENOKEY; with none available opening the directory fails.
 listed() { (ls "$1" 2> "$CASE_DIR/said" || true) | xargs; grep -q 'key not available' "$CASE_DIR/said" || fail "a clean end of $1"; }
 expect "generic-passwords internet-passwords synchronizable access-groups" "$(ls -U "$MNT" | xargs)" "the root is listed cleanly"
 for folder in "$MNT" "$G" "$MNT/internet-passwords" "$MNT/access-groups"; do
@@ -50,7 +50,7 @@ expect s "$(ls "$MNT/access-groups/team/generic-passwords")" "nothing is left ou
 expect_errno ENOKEY python3 -c 'import os, sys; os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)' "$MNT/internet-passwords"
 expect_errno ENOKEY find "$MNT" -type f; expect_errno ENOKEY ls -R "$MNT"
 
-# Every change is ENOKEY, of an Always item too; nothing has been written by all this.
+# Every change fails with ENOKEY, for an Always item too; none of the commands has written anything.
 unchanged() { expect_errno ENOKEY "$@"; }
 unchanged bash -c "printf x > '$D/Always'"; unchanged bash -c "printf x >> '$D/Always'"; unchanged bash -c "printf x > '$D/new'"
 unchanged truncate -s 1 "$D/Always"; unchanged rm -f "$D/Always"; unchanged rename "$D/Always" "$D/b"
@@ -62,7 +62,8 @@ unchanged rename "$D/Always" "$D/AlwaysThisDeviceOnly"; unchanged ln "$D/Always"
 expect 0 "$(commits)" "commits before the first unlock"
 expect_code 23 "$KEYCHAINFS" backup "$CASE_DIR/b" > /dev/null
 
-# A lock changes nothing of it. Then the first unlock brings all, over a descriptor that was open before.
+# A lock changes none of it. The first unlock then makes all items available, also through a descriptor that was opened
+# before.
 "$KEYCHAINFS" lock "$MNT"; expect before-first-unlock "$(status state)" "a lock before the first unlock"
 expect "value of Always" "$(cat "$D/Always")" "Always after that lock"
 exec 3< "$D/Always"
@@ -76,13 +77,13 @@ done
 expect "value of Always" "$(cat <&3)" "a descriptor from before"; exec 3<&-
 expect "other s" "$(ls "$G" | xargs)" "directories after the unlock"; expect_errno ENOENT stat "$D/none"
 find "$MNT" -type f > /dev/null; printf more >> "$D/Always"
-# AfterFirstUnlock stays over locks, for the daemon's life and no longer.
+# AfterFirstUnlock stays available after a lock, until the daemon ends.
 "$KEYCHAINFS" lock "$MNT"; expect "value of AfterFirstUnlock" "$(cat "$D/AfterFirstUnlock")" "AfterFirstUnlock over a lock"
 expect_errno ENOENT stat "$D/none"; printf later >> "$D/AfterFirstUnlock"; expect_errno ENOKEY cat "$D/WhenUnlocked"
 unmount_keychain; cold; expect_errno ENOKEY cat "$D/AfterFirstUnlock"
 expect "value of Alwaysmore" "$(cat "$D/Always")" "what was written"; unmount_keychain
 
-# An older copy: Always items are served unchecked, the first unlock tells.
+# An older copy: Always items are served unchecked, and the first unlock reports it.
 cp "$KEYCHAIN" "$CASE_DIR/newest"; cp "$CASE_DIR/older" "$KEYCHAIN"; cold
 expect "value of Always" "$(cat "$D/Always")" "an older copy"
 expect_code 24 "$KEYCHAINFS" unlock "$MNT" > /dev/null; expect before-first-unlock "$(status state)" "after a rollback"
@@ -91,12 +92,13 @@ expect_errno ENOKEY cat "$D/WhenUnlocked"
 expect "value of WhenUnlocked" "$(cat "$D/WhenUnlocked")" "the older copy"; unmount_keychain
 cp "$CASE_DIR/newest" "$KEYCHAIN"; expect_code 64 "$KEYCHAINFS" mount --locked --accept-rollback "$MNT" > /dev/null
 
-# As an option of mount(8), and read-only; with a passphrase's file it makes no sense.
+# As an option of mount(8), and read-only; with a passphrase file it is refused.
 env -u KEYCHAINFS_PASSPHRASE_FILE "$KEYCHAINFS" mount -o locked,ro "$MNT" < /dev/null
 expect "value of Alwaysmore" "$(cat "$D/Always")" "read-only"; expect_errno EROFS touch "$D/Always"; unmount_keychain
 expect_code 64 "$KEYCHAINFS" mount -o "locked,passphrase_file=$PASSPHRASE" "$MNT" > /dev/null
 
-# Another device: its Always answers after its first unlock, and from then on cold too; what is bound never does.
+# Another device: its Always items are available after its first unlock, and from then on before one too; ThisDeviceOnly
+# items never are.
 mv "$XDG_STATE_HOME/keychainfs/device.key" "$CASE_DIR/key"; cold
 expect_errno ENOKEY cat "$D/Always"; expect_errno ENOKEY ls "$G"; expect_errno ENOKEY cat "$D/AlwaysThisDeviceOnly"
 "$KEYCHAINFS" unlock "$MNT"; expect "value of Alwaysmore" "$(cat "$D/Always")" "on another device"; unmount_keychain
@@ -105,5 +107,5 @@ expect_errno ENOKEY cat "$D/AlwaysThisDeviceOnly"; unmount_keychain
 rm "$XDG_STATE_HOME/keychainfs/device.key"; mv "$CASE_DIR/key" "$XDG_STATE_HOME/keychainfs/device.key"
 cold; expect "value of AlwaysThisDeviceOnly" "$(cat "$D/AlwaysThisDeviceOnly")" "back on the first device"; unmount_keychain
 
-# An empty keychain hides nothing: even cold its listings end cleanly.
+# An empty keychain hides nothing: its listings end without an error even before the first unlock.
 rm "$KEYCHAIN"*; create_keychain; cold; expect "" "$(ls "$G")" "an empty keychain"; find "$MNT" > /dev/null

@@ -1,5 +1,5 @@
-# L1, L2: what each operation answers for an item of each class in each lock state is what the documentation says.
-# LOCK_TABLE_ONLY=1 (scripts/lock-table) prints it and compares nothing.
+# L1, L2: the result of each operation for an item of each class in each lock state is the documented one.
+# LOCK_TABLE_ONLY=1 (scripts/lock-table) prints the results and compares nothing.
 . "${0%/*}/lib.sh"
 here="${0%/*}"; table() { python3 -I "$here/lock-table.py" "$1" "$MNT" "$CASE_DIR/table"; }
 create_keychain 2> /dev/null; mount_keychain; table prepare; unmount_keychain

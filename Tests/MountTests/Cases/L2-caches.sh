@@ -1,5 +1,5 @@
-# L2, F10: after a lock the kernel answers nothing about a locked item by itself: with the daemon stopped every question hangs
-# (and who asks can be killed), where before the lock the same questions were answered from the kernel's caches.
+# L2, F10: after a lock the kernel answers no request about a locked item from its caches: while the daemon is stopped
+# every request blocks (and the caller can be killed), although before the lock the caches answered the same requests.
 # seconds: 13
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -10,11 +10,12 @@ import errno, os, signal, sys, time
 D, MNT, pid = sys.argv[1], sys.argv[2], int(sys.argv[3])
 here = os.open(D, os.O_RDONLY | os.O_DIRECTORY)
 place = os.open(D + "/a", os.O_PATH)
-# No descriptor for writing: each process that inherits one waits at its end for its FLUSH, which nobody can kill.
+# No descriptor for writing: each process that inherits one waits for its FLUSH when it exits, which cannot be
+# interrupted.
 reader = os.open(D + "/b", os.O_RDONLY)
 
 def within(seconds, body):
-    """("ok", ...) or ("errno", name) of a process of its own; None if it hangs: then it is killed, which has to work."""
+    """("ok", ...) or ("errno", name) of a separate process; None if it blocks: then it is killed, which must work."""
     ends = os.pipe(); child = os.fork()
     if child == 0:
         try: body(); said = "ok"
@@ -33,7 +34,7 @@ def within(seconds, body):
     os.close(ends[0])
     return said or None
 
-# What the kernel answers by itself while it may, and what it always asks for.
+# The requests that the kernel answers from its caches while the keychain is unlocked, and those that it always sends.
 cached = {
     "stat": lambda: os.stat(D + "/a"), "stat of an absent name": lambda: os.stat(D + "/none"),
     "access": lambda: os.stat(D + "/b") if os.access(D + "/b", os.R_OK) else os.stat(D + "/b"),
@@ -50,7 +51,7 @@ asked = {
 }
 
 def warm():
-    # Reading and listing let the kernel forget a time: so what is to be cached comes last.
+    # Reading and listing invalidate a time in the kernel's cache, so the cached requests come last.
     for body in (*(asked[name] for name in ("getxattr", "listxattr", "fgetxattr", "open", "read", "list")), *cached.values()):
         try: body()
         except OSError as error: assert error.errno == errno.ENOENT, error
@@ -63,7 +64,7 @@ def is_stopped():
 
 def stopped(body):
     os.kill(pid, signal.SIGSTOP)
-    # A thread that is still on its way may take a question along, and who asked it could not be killed.
+    # A thread that has not stopped yet may receive a request, and its caller could not be killed.
     while not is_stopped(): time.sleep(0.01)
     try: return body()
     finally: os.kill(pid, signal.SIGCONT)
@@ -79,7 +80,7 @@ os.write(control, b"lock\n"); os.close(control)
 after = stopped(lambda: {name: within(0.5, body) for name, body in {**cached, **asked}.items()})
 about_items = {name: said for name, said in after.items() if said is not None}
 assert not about_items, f"answered while the daemon was stopped: {about_items}"
-# The daemon has gone on, and has answered nobody what he should not know.
+# The daemon continues and returns no locked data.
 for name, body in {**cached, **asked}.items():
     said = within(5, body)
     if name in ("stat of the directory", "chdir"): assert said == "ok", (name, said)

@@ -1,4 +1,4 @@
-# L2: `lock` waits for no other command: not for unlocks that derive keys, nor for what queues behind them.
+# L2: `lock` waits for no other command: neither for unlocks that derive keys nor for commands that queue behind them.
 . "${0%/*}/lib.sh"
 "$KEYCHAINFS" create --kdf test-slow
 mount_keychain
@@ -8,7 +8,7 @@ pids=()
 for _ in 1 2 3; do
     "$KEYCHAINFS" unlock --passphrase-file "$CASE_DIR/wrong" "$MNT" 2> /dev/null & pids+=($!)
 done
-# The first is at its key derivation, the others wait for it.
+# The first one derives its key, the others wait for it.
 sleep 0.3
 "$KEYCHAINFS" lock "$MNT"
 left=0
@@ -21,7 +21,7 @@ for pid in "${pids[@]}"; do
     expect 10 "$code" "an unlock with a wrong passphrase"
 done
 expect locked "$(status state)" "state after the unlocks"
-# Whoever writes to the file locks, whatever he writes.
+# Any write to the file `lock` locks, regardless of its data.
 "$KEYCHAINFS" unlock "$MNT"
 printf x > "$MNT/.keychainfs/lock"
 expect locked "$(status state)" "locked by a write"

@@ -1,4 +1,5 @@
-# L2: a lock in the middle of things: of a read, of a listing, with staged data, of another lock; what may go on goes on.
+# L2: a lock during a read, a listing, with staged data, and during another lock; operations on available classes
+# continue.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 G="$MNT/generic-passwords"; D="$G/s"; mkdir "$D" "$G/long" "$G/hidden"; printf x > "$G/hidden/a"
@@ -30,14 +31,14 @@ def getdents(fd):
     if count < 0: raise OSError(ctypes.get_errno(), "getdents64")
     return names_of(buffer.raw[:count])
 
-# A reader in the middle of 1 MiB: it has a part, and gets no more; nor does it get an end of file.
+# A reader in the middle of 1 MiB: it has read a part, and gets neither more nor an end of file.
 value = bytes(range(256)) * 4096
 put(D + "/big", value)
 put(D + "/later", value, b"AfterFirstUnlock")
 put(D + "/open", value, b"WhenUnlockedUnlessOpen")
 reader, later, unless = (os.open(D + name, os.O_RDONLY) for name in ("/big", "/later", "/open"))
 for file in (reader, later, unless): assert os.read(file, 65536) == value[:65536]
-# A writer with staged data that was committed in part: the rest is dropped, whoever asks is told, close too.
+# A writer whose staged data was committed in part: the rest is discarded, and later calls fail, close too.
 put(D + "/w", b"committed")
 writer = os.open(D + "/w", os.O_RDWR)
 os.pwrite(writer, b"COMMITTED", 0); os.fsync(writer); os.pwrite(writer, b"staged", 0)
@@ -45,7 +46,7 @@ inherited = os.dup(writer)
 new = os.open(D + "/new", os.O_WRONLY | os.O_CREAT); os.write(new, b"staged")
 truncated = os.open(D + "/big", os.O_WRONLY | os.O_TRUNC)
 kept = os.open(D + "/later", os.O_RDWR); os.pwrite(kept, b"staged", 0)
-# Directories in the middle of being listed: of what is locked, and of what is there beside it.
+# A lock while directories are being listed, with only locked items and with available items among them.
 for number in range(600): put(f"{long}/item {number:04}", b"x", b"AfterFirstUnlock" if number % 50 == 0 else None)
 listing = os.open(long, os.O_RDONLY | os.O_DIRECTORY)
 first = getdents(listing) + getdents(listing)
@@ -63,7 +64,7 @@ for body in (lambda: os.write(writer, b"x"), lambda: os.pread(writer, 10, 0), la
     refused(body)
 refused(lambda: os.close(inherited)); refused(lambda: os.close(writer)); refused(lambda: os.close(new)); refused(lambda: os.close(truncated))
 os.close(kept)
-# The next entries are those that are available; then ENOKEY, and again ENOKEY: never an end that looks clean.
+# The next entries are the available ones; then ENOKEY, repeatedly: never an end without an error.
 rest = []
 try:
     while True:
@@ -86,21 +87,21 @@ os.lseek(listing, 0, os.SEEK_SET)
 again = getdents(listing)
 assert set(again) - {".", ".."} <= {f"item {number:04}" for number in range(0, 600, 50)}, again
 
-# Two locks at once, and one of what is locked.
+# Two concurrent locks, and a lock while locked.
 locks = [threading.Thread(target=keychainfs, args=("lock",)) for _ in range(4)]
 for lock in locks: lock.start()
 for lock in locks: lock.join()
 refused(lambda: os.stat(D + "/big"))
 keychainfs("unlock")
-# What was dropped is dropped: the committed values are there, and the names that never were are not.
+# Discarded data stays discarded: the committed values exist, and the names that were never committed do not.
 assert open(D + "/w", "rb").read() == b"COMMITTED" and open(D + "/big", "rb").read() == value
 assert open(D + "/later", "rb").read() == b"staged" + value[6:] and not os.path.exists(D + "/new")
-# Descriptors from before the lock stay what they became.
+# Descriptors from before the lock keep failing after an unlock.
 refused(lambda: os.pread(reader, 10, 0))
 assert len(os.listdir(long)) == 600
 PY
 python3 -I "$CASE_DIR/middle.py" "$G" "$MNT" "$KEYCHAINFS"
-# A program that looks at its close hears of it.
+# A program that checks the result of close gets the error.
 staged() { [ "$(stat -c %s "$D/w")" = 13 ]; }
 said=$( (printf more; wait_until 10 staged; "$KEYCHAINFS" lock "$MNT") | (cat >> "$D/w") 2>&1 || true)
 case "$said" in *"Required key not available"*) ;; *) fail "cat did not hear of the lock at its close: '$said'" ;; esac

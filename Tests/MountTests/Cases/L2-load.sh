@@ -1,5 +1,5 @@
-# L2: lock and unlock while others read, write, rename, list and set attributes: what begins after a lock is done gets ENOKEY, what
-# close took is kept, no name is lost or doubled, no value is mixed.
+# L2: lock and unlock while other processes read, write, rename, list and set attributes: operations that begin after a
+# lock get ENOKEY, a value whose close succeeded is kept, no name is lost or duplicated, no value is mixed.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain; mkdir "$MNT/generic-passwords/s"
 cat > "$CASE_DIR/lock-load.py" <<'PY'
@@ -8,13 +8,13 @@ MNT, SECONDS = sys.argv[1], int(sys.argv[2])
 D = MNT + "/generic-passwords/s"
 ALLOWED = {errno.ENOKEY}
 stop = time.time() + SECONDS
-# Odd while locked: from when a lock has been answered until an unlock is asked for.
+# Odd while locked: from the reply to a lock until the request of an unlock.
 window, bad, counts, mutex = 0, [], {}, threading.Lock()
 
 def count(what):
     with mutex: counts[what] = counts.get(what, 0) + 1
 def attempt(what, body):
-    """Notes a success that lies wholly in a locked window, and any error but ENOKEY. Returns (whether it worked, result)."""
+    """Records a success entirely within a locked window, and any error except ENOKEY. Returns (success, result)."""
     before = window
     try: result = body()
     except OSError as error:
@@ -60,7 +60,7 @@ def reader(seed):
         if worked and data != value(name, int(data[len(name) + 1:len(name) + 9])): bad.append(("read", "a mixture", len(data)))
 def renamer(name):
     a, b = f"{D}/{name}-a", f"{D}/{name}-b"
-    # With contents: an empty file is committed behind its last close, and a lock may come before that.
+    # With data: an empty file is committed after its last close, and a lock may come before that.
     def body():
         with open(a, "w") as file: file.write("x")
     while not attempt("create", body)[0]: time.sleep(0.01)
@@ -82,7 +82,7 @@ def locker():
     while time.time() < stop:
         time.sleep(chance.random() * 0.15)
         begin = time.time()
-        # Two at once: both are answered when it is done.
+        # Two concurrent commands: both are answered when the lock is complete.
         others = [threading.Thread(target=control, args=(b"lock\n",)) for _ in range(2)]
         for other in others: other.start()
         for other in others: other.join()
@@ -104,7 +104,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 assert not bad, (len(bad), bad[:8])
 for what in ("locks", "write", "read", "rename", "read ENOKEY", "list", "setxattr"): assert counts.get(what, 0) >= 3, counts
-# A close that gave ENOKEY may have come just behind its commit.
+# A close that returned ENOKEY may have committed immediately before.
 for name, number in acked.items():
     with open(f"{D}/{name}", "rb") as file: data = file.read()
     found = int(data[len(name) + 1:len(name) + 9])

@@ -1,4 +1,4 @@
-# L2, S3: open files of WhenUnlockedUnlessOpen beside a loop of lock and unlock: nothing is lost, no call on them fails.
+# L2, S3: open files of WhenUnlockedUnlessOpen during a loop of lock and unlock: nothing is lost, no call on them fails.
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; setfattr -n user.kSecAttrAccessible -v WhenUnlockedUnlessOpen "$D"
@@ -66,15 +66,15 @@ assert len(os.listdir(d)) == len(ack)
 PY
 python3 "$CASE_DIR/stress.py" "$MNT" "$KEYCHAINFS"
 expect_code 0 "$KEYCHAINFS" check > /dev/null
-# Every row that was sealed while locked is sealed as all others after the next unlock: one may have come to the store
-# just behind the last one.
+# The next unlock seals every row that was sealed while locked like all others: one may have been committed immediately
+# after the last unlock.
 "$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" unlock "$MNT"
 sealed_anew() {
     cp "$KEYCHAIN" "$CASE_DIR/copy"; cp "$KEYCHAIN-wal" "$CASE_DIR/copy-wal"
     [ "$(python3 -I -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM item WHERE ephemeral IS NOT NULL").fetchone()[0])' "$CASE_DIR/copy" 2> /dev/null)" = 0 ]
 }
 wait_until 10 sealed_anew
-# While locked, tools that open a new name and go on with the descriptor work.
+# While locked, tools that open a new name and continue to use the descriptor work.
 "$KEYCHAINFS" lock "$MNT"; echo data > "$CASE_DIR/src"; setfattr -n user.color -v red "$CASE_DIR/src"
 cp -a "$CASE_DIR/src" "$D/cpa"; touch "$D/touched"; dd if="$CASE_DIR/src" of="$D/dd" status=none; tee "$D/tee" < "$CASE_DIR/src" > /dev/null
 "$KEYCHAINFS" unlock "$MNT"

@@ -1,5 +1,5 @@
-# L3: from outside: another class is another key. Row, ciphertext and generation of an item are compared in the file itself, and
-# a second program reads what came of it.
+# L3: observed in the file: a change of class changes the key. Row, ciphertext and generation of an item are compared in
+# the file itself, and a second program reads the result.
 # needs: StoreFormat
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -20,7 +20,7 @@ def row(inode):
             "SELECT protection, generation, version, metadata, secret_seals, always_tag IS NOT NULL, coalesce(item.secret, "
             "(SELECT ciphertext FROM secret WHERE secret.item = item.id)) FROM item WHERE id = ?", (inode,)).fetchone()
     finally: store.close()
-# A short secret lies in its row, a long one beside it.
+# A short secret is stored in its row, a long one in a separate table.
 for name, size in (("short", 100), ("long", 30_000)):
     path, value = f"{D}/{name}", os.urandom(size // 2).hex().encode()
     with open(path, "wb") as file: file.write(value)
@@ -45,7 +45,7 @@ for name, size in (("short", 100), ("long", 30_000)):
 for name in CLASSES:
     with open(f"{D}/{name}", "w") as file: file.write("value")
     os.setxattr(f"{D}/{name}", "user.kSecAttrAccessible", name.encode())
-# The names of file protection mean four of them, and each shows its own.
+# The names of file protection are aliases of four classes, and each class shows its own name.
 for alias, name in {"Complete": "WhenUnlocked", "CompleteUnlessOpen": "WhenUnlockedUnlessOpen", "None": "Always",
                     "CompleteUntilFirstUserAuthentication": "AfterFirstUnlock"}.items():
     for path in (D + "/alias", D):

@@ -1,5 +1,5 @@
-# L4: locks by itself when no secret is read or written for so long, and so long after the unlock. As by command: descriptors
-# and names answer ENOKEY. Durations that are none are refused.
+# L4: locks automatically when no secret was read or written for a duration, and a duration after the unlock. As after
+# the command, descriptors and names fail with ENOKEY. Invalid durations are refused.
 # seconds: 27
 . "${0%/*}/lib.sh"
 create_keychain
@@ -13,7 +13,7 @@ if is_mounted; then fail "mounted"; fi
 automatic() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['automaticLock'].get('$1'))"; }
 is_locked() { [ "$(status state)" = locked ]; }
 
-# Not used: looking is no use, reading is, through an old descriptor too.
+# Not used: examining metadata is not a use, reading is, through an old descriptor too.
 mount_keychain --lock-after 3s -o lock_at_most=1h
 expect "3 3600" "$(automatic after) $(automatic atMost)" "status"
 left=$(automatic remaining); [ "$left" -ge 1 ] && [ "$left" -le 3 ] || fail "remaining: $left"
@@ -34,7 +34,7 @@ expect None "$(automatic remaining)" "remaining while locked"
 exec 3<&-
 "$KEYCHAINFS" unlock "$MNT"; expect s3cret "$(cat "$D/a")" "after the unlock"
 wait_until 30 is_locked
-# What is staged is dropped, and the close says so.
+# Staged data is discarded, and close reports it.
 "$KEYCHAINFS" unlock "$MNT"
 python3 -I - "$D/a" <<'P' || fail "a write across a lock by time"
 import errno, os, sys, time
@@ -49,12 +49,12 @@ except OSError as error:
 P
 unmount_keychain
 
-# In use or not; from fstab's options.
+# In use or idle; by options of fstab.
 mount_keychain -o lock_at_most=3s
 expect "None 3" "$(automatic after) $(automatic atMost)" "status"
 start=$SECONDS
 until is_locked; do cat "$D/a" > /dev/null 2>&1 || true; [ $((SECONDS - start)) -lt 30 ] || fail "use kept it unlocked"; done
 [ $((SECONDS - start)) -ge 2 ] || fail "locked too early: $((SECONDS - start)) s"
 unmount_keychain
-# Without any of it nothing is said.
+# Without these options the status shows no policy.
 mount_keychain; [[ "$("$KEYCHAINFS" status "$MNT")" != *locks:* ]] || fail "a policy that nobody gave"

@@ -1,5 +1,5 @@
-# L4, F1: a daemon that is stopped, or frozen as in a suspend (cgroup freezer), and goes on: who waits can be killed, what waits is
-# done, nothing is lost.
+# L4, F1: a daemon that is stopped, or frozen as in a suspend (cgroup freezer), and continues: callers that wait can be
+# killed, waiting requests are executed, nothing is lost.
 # users: root
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -34,7 +34,7 @@ trap 'code=$?; kill -CONT "$pid" 2> /dev/null || true; leave_group; cleanup $cod
 ways=(stop); if [ -n "$group" ]; then echo "$pid" > "$group/cgroup.procs"; ways+=(freezer); fi
 for way in "${ways[@]}"; do
     freeze "$way" on; sleep 0.3
-    # Killed while they wait: each kind of call.
+    # Killed during each kind of call.
     killed=()
     cat "$D/a1" > /dev/null 2>&1 & killed+=($!)
     bash -c "printf never > '$D/never'" 2> /dev/null & killed+=($!)
@@ -53,7 +53,7 @@ for way in "${ways[@]}"; do
     wait "$reader" || fail "$way: the reader"; wait "$writer" || fail "$way: the writer"
     expect 4 "$(cat "$CASE_DIR/read")" "$way: what was read"
     expect "$way" "$(cat "$D/a5")" "$way: what was written"
-    # Old or new, whole.
+    # The old or the new value, complete.
     name=$([ -e "$D/a3" ] && echo a3 || echo b3); expect 3 "$(cat "$D/$name")" "$way: a rename that was killed"
     mv "$D/$name" "$D/a3" 2> /dev/null || true
     expect unlocked "$(status state)" "$way: afterwards"

@@ -1,4 +1,5 @@
-# L4: locks before the system sleeps and when the screen is locked, as logind says; without a bus it says so and goes on.
+# L4: locks before the system sleeps and when the screen is locked, as logind announces; without a bus the daemon
+# reports that and continues.
 . "${0%/*}/lib.sh"
 BUS="$CASE_DIR/bus"; mkdir "$BUS"
 login() { local command=$1; shift; /usr/bin/python3 -I "$CASE_DIR/login.py" "$command" "$BUS" "$@"; }
@@ -13,13 +14,13 @@ for word in "" nap suspend, screen,nap "suspend screen"; do
 done
 expect_code 64 "$KEYCHAINFS" mount "$MNT" -o lock_on > /dev/null
 
-# No bus: the mount comes up at once, and says in its status what does not hold.
+# No bus: the mount is ready immediately, and its status shows which policy is not in effect.
 "$KEYCHAINFS" mount "$MNT" --lock-on suspend,screen
 wait_until 30 hears False
 [[ "$("$KEYCHAINFS" status "$MNT")" == *"on suspend, when the screen is locked"*"warning: "*logind* ]] || fail "status without a bus"
 mkdir "$MNT/generic-passwords/s"; printf s3cret > "$MNT/generic-passwords/s/a"
 
-# A bus comes, and logind.
+# A bus starts, and logind.
 login bus; login logind; login session c1 "$(id -u)"; login session c2 "$(($(id -u) + 4711))"
 wait_until 60 hears True
 [[ "$("$KEYCHAINFS" status "$MNT")" != *logind* ]] || fail "a warning that is over"
@@ -38,14 +39,14 @@ login lock c1; wait_until 30 is locked
 login hint c1 true; wait_until 30 is locked
 "$KEYCHAINFS" unlock "$MNT"
 
-# The bus dies: nothing else does. It returns: so does the lock.
+# The bus ends: the daemon keeps working. The bus returns: locks work again.
 login stop; wait_until 30 hears False
 expect unlocked "$(status state)" "a bus that died"
 login bus; login logind; wait_until 60 hears True
 login sleep true; wait_until 30 is locked
 start=$SECONDS; unmount_keychain; [ $((SECONDS - start)) -lt 20 ] || fail "unmount waited for the bus"
 
-# Only what is asked for; as a mount option.
+# Only the requested event; as a mount option.
 mount_keychain -o lock_on=screen; wait_until 30 hears True
 inhibitors 0 || fail "sleep is held up for nothing"
 login session c1 "$(id -u)"; login sleep true; sleep 1; expect unlocked "$(status state)" "sleep, which nobody asked for"

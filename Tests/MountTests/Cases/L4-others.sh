@@ -38,19 +38,19 @@ for way in group others owner list; do
     mount_keychain --locked; expect_code 18 "$KEYCHAINFS" unlock --key-file "$KEY" "$MNT" | grep -q "is refused: other users may write" || fail unlock
     unmount_keychain
     restore_owner "$KEY"; works "the key file ($way)"
-    # A backup is read.
+    # Backups can be read.
     changes "$CASE_DIR/backup"; "$KEYCHAINFS" backup --verify "$CASE_DIR/backup" > /dev/null
     "$KEYCHAINFS" restore --keychain "$CASE_DIR/restored" "$CASE_DIR/backup" 2> /dev/null || fail "a backup ($way)"
     expect "600 root" "$(stat -c '%a %U' "$CASE_DIR/restored")" "the restored keychain"; rm "$CASE_DIR/restored"; restore_owner "$CASE_DIR/backup"
 done
 
-# A keychain that is in use is not replaced, though others may write to it and its mount has another name.
+# A keychain in use is not replaced, although others may write to it and its mount has another name.
 mount_keychain -o fsname=other; mkdir "$MNT/generic-passwords/s"; printf kept > "$MNT/generic-passwords/s/kept"
 chmod 0666 "$KEYCHAIN"; before=$(stat -c %i "$KEYCHAIN")
 expect_code 14 "$KEYCHAINFS" restore --replace "$CASE_DIR/backup" > /dev/null; expect "$before" "$(stat -c %i "$KEYCHAIN")" "the keychain in use"
 chmod 0600 "$KEYCHAIN"; expect kept "$(cat "$MNT/generic-passwords/s/kept")" "the item"; unmount_keychain; works "the keychain in use"
 
-# What others may read is used, with a warning; with mode 0600 there is none.
+# A file that others may read is used, with a warning; with mode 0600 without one.
 for file in "$KEYCHAIN" "$DEVICE" "$KEY"; do
     for mode in 0640 0604 0600; do
         chmod $mode "$file"; "$KEYCHAINFS" mount --key-file "$KEY" "$MNT" 2> "$CASE_DIR/said"

@@ -1,12 +1,12 @@
-# L4: every wait has a bound. Whatever asks a daemon that is stopped, or hangs over a request that it has taken, ends with exit
-# code 30 and says what to do; it leaves no process that cannot be killed, and goes on when the daemon does.
+# L4: every wait is bounded. A command that needs a daemon which is stopped, or which hangs during a request, ends with
+# exit code 30 and states what to do. It leaves no process that cannot be killed, and works again when the daemon does.
 # seconds: 54
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; printf s3cret > "$D/a"
 pid=$(daemon)
 trap 'code=$?; kill -CONT "$pid" 2> /dev/null || true; cleanup $code' EXIT
-# bounded COMMAND...: ends with 30 within 40 s, in a pipe too, which a process left behind would hold open.
+# bounded COMMAND...: ends with 30 within 40 s, in a pipe too, which a remaining process would hold open.
 bounded() {
     local code=0 said start=$SECONDS
     said=$(timeout -s KILL 40 "$@" 2>&1 < /dev/null) || code=$?
@@ -18,7 +18,7 @@ no_helpers() {
     local helper
     for helper in $(pgrep -u "$(id -u)" -x keychainfs-ask); do ! grep -q "$MNT" "/proc/$helper/cmdline" || return 1; done
 }
-# Ways to the mount, be they only on the way of a name.
+# Paths that refer to the mount, even if it is only a component of the path.
 ln -s "$D/a" "$CASE_DIR/item"; ln -s "${MNT##*/}" "$CASE_DIR/link"; ln -s ../link/generic-passwords/s "$CASE_DIR/deep"
 mkdir "$CASE_DIR/dir"; mv "$CASE_DIR/deep" "$CASE_DIR/dir/"
 for way in "$CASE_DIR/item" "$CASE_DIR/link/generic-passwords/s/a" "$CASE_DIR/dir/deep/../s/a"; do
@@ -46,20 +46,21 @@ kill -CONT "$pid"
 expect unlocked "$(status state)" "a daemon that goes on: nothing that was given up has been done"
 expect s3cret "$(cat "$D/a")" "and its items"
 
-# It has taken the request and hangs: the kernel lets nobody go who waits for that answer. A key derivation is long enough.
+# It has received the request and hangs: the kernel lets no process exit that waits for that reply. A key derivation is
+# long enough.
 "$KEYCHAINFS" unmount "$MNT"; rm "$KEYCHAIN"; "$KEYCHAINFS" create --kdf test-slow; mount_keychain; pid=$(daemon); "$KEYCHAINFS" lock "$MNT"
 mkfifo "$CASE_DIR/fifo"; bounded "$KEYCHAINFS" unlock --passphrase-file "$CASE_DIR/fifo" "$MNT" & job=$!
 cat "$PASSPHRASE" > "$CASE_DIR/fifo"; sleep 0.1; stop_process "$pid"
 wait "$job" || fail "an unlock that was taken"
 kill -CONT "$pid"; wait_until 60 no_helpers
 
-# It stops for a moment only: who waits gets the answer.
+# It is stopped only briefly: the waiting command gets its reply.
 "$KEYCHAINFS" unlock "$MNT"
 stop_process "$pid"; (sleep 2; kill -CONT "$pid") & "$KEYCHAINFS" lock "$MNT"; wait $!
 expect locked "$(status state)" "a lock of a daemon that was slow"
 "$KEYCHAINFS" unlock "$MNT"
 
-# ^C and SIGTERM end a command that waits, at once.
+# ^C and SIGTERM immediately end a command that waits.
 stop_process "$pid"
 "$KEYCHAINFS" status "$MNT" > /dev/null 2>&1 & client=$!; sleep 1; kill -TERM "$client"
 start=$SECONDS; wait "$client" || true; [ $((SECONDS - start)) -le 3 ] || fail "SIGTERM waited"
@@ -67,7 +68,7 @@ kill -CONT "$pid"
 wait_until 10 no_helpers
 unmount_keychain
 
-# Nothing of ours: exit code 17, at once.
+# Not a mounted keychain: exit code 17, without a delay.
 for place in "$MNT" "$CASE_DIR" "$PASSPHRASE" "$CASE_DIR/none" /proc; do
     for command in lock unlock status unmount; do
         expect_code 17 "$KEYCHAINFS" $command "$place" > "$CASE_DIR/said"

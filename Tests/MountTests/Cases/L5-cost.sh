@@ -14,7 +14,7 @@ WARNING='warning: the passphrase of .* costs [0-9]* passes over [0-9]* MiB, abou
 warned() { grep -q "$WARNING" "$CASE_DIR/said" || fail "$1 did not warn: $(cat "$CASE_DIR/said")"; }
 refused() { grep -q "2 GiB, 10 passes" "$CASE_DIR/said" || fail "$1: $(cat "$CASE_DIR/said")"; }
 
-# No warning of a usual cost.
+# No warning for a usual cost.
 for command in check "slot add --new-passphrase-file $CASE_DIR/new" "mount $MNT"; do
     expect_code 0 "$KEYCHAINFS" $command > "$CASE_DIR/said"; ! grep -q warning: "$CASE_DIR/said" || fail "$command: $(cat "$CASE_DIR/said")"
 done
@@ -22,7 +22,8 @@ done
 unmount_keychain
 cp "$KEYCHAIN" "$CASE_DIR/original"
 
-# Somebody who can write to the file has raised it: the passphrase opens nothing then, but the user is informed why it takes so long.
+# Another user with write access to the file has raised it: the passphrase opens no slot then, but the user is informed
+# of the reason for the duration.
 restore; cost 1 $(((1 << 30) + (4 << 20)))
 for command in check "slot add --new-passphrase-file $CASE_DIR/new" "backup $CASE_DIR/backup" "mount $MNT" "check --repair"; do
     expect_code 10 "$KEYCHAINFS" $command > "$CASE_DIR/said"; warned "$command"

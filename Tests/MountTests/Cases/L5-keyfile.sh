@@ -1,4 +1,5 @@
-# L5: a key file unlocks; it is made if there is none, never overwritten, and neither waited for nor read without end.
+# L5: a key file unlocks; it is created if it does not exist, never overwritten, and special files and endless ones are
+# refused.
 # needs: StoreFormat
 . "${0%/*}/lib.sh"
 cd "$CASE_DIR"
@@ -21,7 +22,7 @@ for f in key large small; do mount_keychain --key-file $f; expect x "$(cat "$MNT
 mount_keychain -o "key_file=$CASE_DIR/key"; expect unlocked "$(status state)" "the mount option"; unmount_keychain
 chmod 640 key; expect_code 18 "$KEYCHAINFS" mount "$MNT" -o "key_file=$CASE_DIR/key" > /dev/null
 "$KEYCHAINFS" check --key-file key > /dev/null 2> said; grep -q 'can be read by others' said || fail "no warning"; chmod 600 key
-# One byte more, less, or another: another key.
+# One byte more, less, or different: another key.
 cp key bad; printf x >> bad; expect_code 10 "$KEYCHAINFS" check --key-file bad > /dev/null
 head -c 63 key > bad; expect_code 10 "$KEYCHAINFS" check --key-file bad > /dev/null
 refused() { expect_code 18 timeout 20 "$KEYCHAINFS" check --key-file "$1" | grep -q "$2" || fail "$1: not told '$2'"; }
@@ -42,7 +43,7 @@ done
 expect 4 "$(slot list | wc -l)" "slots"; before=$(sha256sum text)
 slot add --new-key-file text --weak-key-file; "$KEYCHAINFS" check --key-file text > /dev/null; expect "$before" "$(sha256sum text)" "the text"
 slot remove 5; slot add --new-key-file control; "$KEYCHAINFS" check --key-file control > /dev/null; slot remove 5
-# Of a change that fails nothing is left.
+# A failed change leaves no key file behind.
 (umask 077; echo wrong > wrong); expect_code 10 slot add --passphrase-file wrong --kind keyfile --key-file new > /dev/null; [ ! -e new ] || fail "a key file of no slot"
 expect_code 1 slot add --new-key-file none/key > /dev/null; expect 4 "$(slot list | wc -l)" "slots"
 expect_code 64 "$KEYCHAINFS" mount "$MNT" --create --keychain fresh --key-file key > /dev/null; [ ! -e fresh ] || fail "a keychain without a passphrase"

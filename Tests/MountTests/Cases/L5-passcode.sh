@@ -17,7 +17,7 @@ expect two "$(cat "$MNT/generic-passwords/only/two")" "an item of a directory's 
 "$KEYCHAINFS" restore --keychain restored copy; mkdir other; "$KEYCHAINFS" mount --keychain restored other
 expect keep "$(ls other/generic-passwords/s)" "restored"; expect_errno ENOENT cat other/generic-passwords/s/one; "$KEYCHAINFS" unmount other
 
-# The last passphrase slot: asked for, at a terminal; nobody there: refused.
+# The last passphrase slot: a terminal asks for confirmation; without one the removal is refused.
 slot add --kind keyfile --key-file key "$MNT"
 expect_code 25 slot remove 1 "$MNT" | grep -q "$P" || fail "not told what would go"
 expect_code 25 slot change 1 --kind recovery "$MNT" > refused; expect one "$(cat "$D/one")" "after refusals"
@@ -39,7 +39,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 PY
 code=0; timeout 60 python3 -I ask.py no "$KEYCHAINFS" slot remove 1 "$MNT" || code=$?; expect 25 $code "answered no"
 expect one "$(cat "$D/one")" "answered no"
-# Open descriptors, a listing and a staged creation of the class when it goes.
+# Open descriptors, a listing and a pending name of the class when its last slot is removed.
 exec 5< "$D/one" 6> "$MNT/generic-passwords/only/staged" 7<> "$MNT/generic-passwords/only/two"; printf new >&6
 cat "$D/one" > /dev/null; ls "$D" "$MNT/generic-passwords/only" > /dev/null
 timeout 60 python3 -I ask.py yes "$KEYCHAINFS" slot remove 1 "$MNT" || fail "answered yes"
@@ -58,12 +58,12 @@ expect_errno ENOKEY bash -c "printf x > '$MNT/generic-passwords/only/three'"; ex
 "$KEYCHAINFS" check --key-file key > /dev/null || fail "check of the file"
 mount_keychain --key-file key; expect_errno ENOKEY setfattr -n user.kSecAttrAccessible -v $P "$D/keep"
 
-# A new passphrase slot brings the class back, not the items.
+# A new passphrase slot makes the class available again, without the deleted items.
 slot add --key-file key --new-passphrase-file second "$MNT"
 setfattr -n user.kSecAttrAccessible -v $P "$D/keep"; printf three > "$MNT/generic-passwords/only/three"
 expect_errno ENOENT cat "$D/one"; unmount_keychain; mount_keychain --passphrase-file second
 expect "keep three" "$(cat "$D/keep") $(cat "$MNT/generic-passwords/only/three")" "items of the class that came back"
 unmount_keychain
-# The same in a file, said beforehand.
+# The same in a file, with a warning first.
 slot remove 3 --key-file key --yes 2> said; grep -q 'deleted 2 items' said || fail "removal in a file: $(cat said)"
 "$KEYCHAINFS" check --key-file key > /dev/null

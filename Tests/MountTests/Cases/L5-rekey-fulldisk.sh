@@ -1,4 +1,4 @@
-# L5, F9: on a full disk a rekey stops, says so, leaves the room that others need to them, and goes on.
+# L5, F9: on a full disk a rekey stops, reports it, leaves the space that others need, and continues later.
 # users: root
 . "${0%/*}/lib.sh"
 mkdir "$CASE_DIR/small"; mount -t tmpfs -o size=12m tmpfs "$CASE_DIR/small"
@@ -11,7 +11,7 @@ create_keychain --keychain "$K"; mount_keychain --keychain "$K"
 D="$MNT/generic-passwords/s"; mkdir "$D"
 for n in $(seq 60); do head -c 50000 /dev/zero | tr '\0' "$((n % 10))" > "$D/n$n"; done
 right() { for n in $(seq 2 60); do head -c 50000 /dev/zero | tr '\0' "$((n % 10))" | cmp - "$D/n$n" || fail "n$n $1"; done; }
-# The new keys still find room; the items do not.
+# The new keys still fit; the items do not.
 "$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" unlock "$MNT"; sleep 1.5
 free=$(($(stat -f -c '%a * %S' "$CASE_DIR/small")))
 head -c $((free - 900000)) /dev/zero > "$CASE_DIR/small/filler"

@@ -1,11 +1,12 @@
-# L5, L2, F3: a keychain is in use while it gets new keys: nobody notices; a lock stops the rekey, an unlock goes on with it.
+# L5, L2, F3: a keychain is in use during a rekey: no process notices it; a lock stops the rekey, an unlock continues
+# it.
 # seconds: 44
 . "${0%/*}/lib.sh"
 rekey_field() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['rekey'].get('$1'))"; }
 is_rekey() { [ "$(rekey_field state)" = "$1" ]; }
 is_waiting_for() { [ "$(rekey_field state) $(rekey_field reason)" = "waiting $1" ]; }
 note() { find "$XDG_STATE_HOME/keychainfs" -name 'rekey.*'; }
-# A command that does not wait for the end; Python writes in one piece.
+# A command that does not wait for the end; Python writes the data in one call.
 start_rekey() { python3 -I -c 'import sys; open(sys.argv[1] + "/.keychainfs/control", "wb", 0).write(b"rekey\n" + bytes([1, 13, 0, 0, 0]) + open(sys.argv[2], "rb").read().rstrip(b"\n"))' "$MNT" "$PASSPHRASE"; }
 
 create_keychain
@@ -13,7 +14,7 @@ expect_code 17 "$KEYCHAINFS" rekey "$MNT" > /dev/null
 mount_keychain
 expect none "$(rekey_field state)" "the state of no rekey"
 D="$MNT/generic-passwords/s"; mkdir "$D"
-# Each of these fills a transaction: that takes long enough to come in between.
+# Each of these values fills a transaction, which takes long enough for other requests to come in between.
 python3 - "$D" <<'PY'
 import sys
 for n in range(150):
@@ -35,7 +36,7 @@ expect_errno ENOKEY start_rekey
 expect none "$(rekey_field state)" "the state after refusals"
 expect '' "$(note)" "the note of a rekey that was refused"
 
-# In use: readers, writers, new names, renames and removals while it runs; what is open stays what it was.
+# In use: readers, writers, new names, renames and removals while it runs; open files stay unchanged.
 exec 5< "$D/open" 6< "$D/always" 7>> "$D/staged"
 printf ' more' >&7
 before=$(stat -c '%i %s %Y %Z %a' "$D/open")
@@ -91,7 +92,7 @@ expect kept "$(attribute kSecAttrComment "$D/open")" "the comment"
 expect 'for ever' "$(cat <&5)" "a descriptor that was open before"
 exec 7>&-
 expect 'staged more' "$(cat "$D/staged")" "what was staged before"
-# L2: and after a lock it answers as all others of its class.
+# L2: after a lock it fails like all others of its class.
 exec 5<&-; exec 5< "$D/open"
 "$KEYCHAINFS" rekey "$MNT" > /dev/null 2>&1
 "$KEYCHAINFS" lock "$MNT"
@@ -100,7 +101,7 @@ expect always "$(cat <&6)" "an Always descriptor that was open before"
 exec 5<&- 6<&-
 "$KEYCHAINFS" unlock "$MNT"
 
-# A lock stops it; whoever follows it is told; the unlock goes on with it.
+# A lock stops it, and a process that follows the rekey is informed; the unlock continues it.
 start_rekey; "$KEYCHAINFS" lock "$MNT"
 is_waiting_for unlock || fail "after the lock it is $(rekey_field state)"
 "$KEYCHAINFS" status "$MNT" | grep -q '^rekey: *waiting (unlock)' || fail "status does not tell of it"
@@ -109,7 +110,7 @@ done_before=$(rekey_field done); sleep 0.5
 expect "$done_before" "$(rekey_field done)" "items while locked"
 "$KEYCHAINFS" unlock "$MNT"
 wait_until 60 is_rekey finished
-# So does an unmount, a mount for reading only, and a mount.
+# So do an unmount and a read-only mount, and a mount continues it.
 start_rekey; unmount_keychain
 [ -n "$(note)" ] || fail "the rekey was over before the unmount"
 mount_keychain -o ro
@@ -131,7 +132,7 @@ expect_code 0 "$KEYCHAINFS" check > /dev/null
 unmount_keychain
 expect_code 0 "$KEYCHAINFS" check > /dev/null
 
-# Nobody's damage is laundered: an item that does not open stays, is told, and its class keeps its old keys.
+# Damage is not hidden: an item that does not open remains and is reported, and its class keeps its old keys.
 python3 -I - "$KEYCHAIN" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])

@@ -1,4 +1,4 @@
-# L5, S8: a rekey that is killed 20 times at random moments ends with every item as it was, and no old key usable.
+# L5, S8: after a rekey that is killed 20 times at random times every item is unchanged, and no old key is usable.
 # needs: StoreFormat
 # seconds: 32
 . "${0%/*}/lib.sh"
@@ -8,7 +8,7 @@ rekey_state() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json,
 is_rekey() { [ "$(rekey_state state)" = "$1" ]; }
 notes() { find "$XDG_STATE_HOME/keychainfs" -name 'rekey.*' | wc -l; }
 
-# What everyone sees of 560 items of seven classes: contents, sizes, times, inode numbers, references.
+# The observable state of 560 items of seven classes: secrets, sizes, times, inode numbers, references.
 cat > "$CASE_DIR/items.py" <<'PY'
 import hashlib, json, os, sys
 root = sys.argv[2] + "/generic-passwords"
@@ -40,7 +40,7 @@ PY
 items() { python3 -I "$CASE_DIR/items.py" show "$MNT" > "$CASE_DIR/$1.json"; }
 same_items() { items now; cmp "$CASE_DIR/before.json" "$CASE_DIR/now.json" || { diff "$CASE_DIR/before.json" "$CASE_DIR/now.json" | head >&2; fail "items differ $1"; }; }
 
-# proof OLD NEW: nothing of NEW lies under keys of the past, and none of OLD's opens anything in it.
+# proof OLD NEW: no row of NEW is sealed with old keys, and no key of OLD opens any row of NEW.
 proof() {
     /usr/bin/python3 -I - "$FORMAT/read-store" "$PASSPHRASE" "$DEVICE" "$@" <<'PY'
 import importlib.machinery, importlib.util, sys, tempfile
@@ -74,7 +74,7 @@ for row in new.tables["item"]:
             try: f.open_sealed(key, row["metadata_seal"], row["metadata"], data, "R33", "")
             except reader.Refused: continue
             raise AssertionError("an old key opens a new row")
-# The user key of the past opens neither the master keys nor class keys.
+# The old user key opens neither the master keys nor class keys.
 new.user_key = old.user_key
 for row in new.small["class_key"]:
     if row["wrapping"] == 2: continue
@@ -111,13 +111,13 @@ echo "$interrupted of $rounds kills came in the middle of a rekey"
 [ "$interrupted" -ge 10 ] || fail "only $interrupted kills came in the middle of a rekey"
 mount_keychain
 same_items "after 20 kills"
-# What is still under way goes on by itself; and one that nothing interrupts.
+# An interrupted rekey continues automatically; then a rekey without an interruption.
 wait_until 60 eval '! is_rekey running'
 expect 0 "$(notes)" "notes of a rekey"
 expect_code 0 "$KEYCHAINFS" rekey --json "$MNT" | grep -q '"done" *: *560' || fail "the rekey does not tell of 560 items"
 is_rekey finished || fail "it is $(rekey_state state)"
 expect 0 "$(rekey_state left)" "items that are left"
-# S8: nothing of the old keys is left in the log, and the file has them no more.
+# S8: neither the log nor the file contains old keys.
 expect 0 "$(stat -c %s "$KEYCHAIN-wal")" "bytes in the log"
 cp "$KEYCHAIN" "$CASE_DIR/whole"
 python3 -I - "$CASE_DIR/older" "$CASE_DIR/whole" <<'PY'

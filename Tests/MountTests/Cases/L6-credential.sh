@@ -14,11 +14,11 @@ ls "$XDG_STATE_HOME/keychainfs/" | grep -q '^commit-number' || fail "the commit 
 expect "$sum" "$(sha256sum < "$CREDENTIAL")" "the credential"
 [[ "$("$KEYCHAINFS" doctor "$MNT")" == *"systemd credential"* ]] || fail "doctor"
 mount_keychain; expect bound "$(cat "$D/a")" "with the credential"; unmount_keychain
-# Without it this is another device; with another one too.
+# Without it this is another device; with another key too.
 CREDENTIALS_DIRECTORY= mount_keychain 2> /dev/null; expect_errno ENOKEY cat "$D/a"; unmount_keychain; rm "$KEY"
 chmod 600 "$CREDENTIAL"; cp "$CREDENTIAL" "$CASE_DIR/kept"
 head -c 32 /dev/urandom > "$CREDENTIAL"; mount_keychain; expect_errno ENOKEY cat "$D/a"; unmount_keychain
-# One that is none is refused, and left as it is.
+# An invalid key is refused and not modified.
 for size in 0 31 33 4096; do
     head -c "$size" /dev/zero > "$CREDENTIAL"
     expect_code 1 "$KEYCHAINFS" mount "$MNT" | grep -q 'exactly 32 bytes' || fail "a credential of $size bytes"

@@ -1,4 +1,4 @@
-# L6: no thread of the daemon gains privileges by starting a program, and a signal still unmounts: the guard does it.
+# L6: no thread of the daemon gains privileges by starting a program, and a signal still unmounts: the watchdog does it.
 # users: user root
 # seconds: 8
 . "${0%/*}/lib.sh"
@@ -15,16 +15,17 @@ mkdir "$MNT/generic-passwords/s"
 for i in $(seq 60); do printf x > "$MNT/generic-passwords/s/$i" & done; wait
 expect 1 "$(privileges "$pid")" "threads that have started since"
 kill -TERM "$pid"; wait_until 5 ended; ! is_mounted || fail "SIGTERM"
-# With an open file: detached at once.
+# With an open file: detached immediately.
 mount_it; exec 5< "$MNT/generic-passwords/s/1"; kill -TERM "$pid"; wait_until 15 ended; ! is_mounted || fail "SIGTERM with an open file"; exec 5<&-
 # Unmounted by the command.
 mount_it; unmount_keychain; ended || wait_until 5 ended; ! is_mounted || fail "unmount"
-# Killed: the guard cleans up.
+# Killed: the watchdog cleans up.
 mount_it; kill -KILL "$pid"; wait_until 5 ended; wait_until 5 eval '! is_mounted'
-# The guard is killed: the mount remains usable and is unmounted by 'unmount'.
+# The watchdog is killed: the mount remains usable and is unmounted by 'unmount'.
 mount_it; kill -KILL "$guard"; cat "$MNT/generic-passwords/s/1" > /dev/null; unmount_keychain; ! is_mounted || fail "unmount without a guard"
-# The guard is stopped: it continues to unmount.
+# The watchdog is stopped: it continues to unmount.
 mount_it; kill -STOP "$guard"; kill -TERM "$pid"; wait_until 5 ended; wait_until 5 eval '! is_mounted'
-# The guard is killed, and then the daemon ends by a signal: an ordinary user's mount is dead, and the next mount replaces it.
+# The watchdog is killed, and then the daemon ends by a signal: an ordinary user's mount is dead, and the next mount
+# replaces it.
 mount_it; kill -KILL "$guard"; kill -TERM "$pid"; wait_until 5 ended
 mount_keychain; expect x "$(cat "$MNT/generic-passwords/s/60")" "the items"; unmount_keychain; ! is_mounted || fail "the last unmount"

@@ -1,15 +1,16 @@
-# Section 8: fstab(5), mount(8), umount(8) and findmnt(8), through /sbin/mount.fuse and as a helper of our own.
+# Section 8: fstab(5), mount(8), umount(8) and findmnt(8), through /sbin/mount.fuse and through the program's own mount
+# helper.
 # users: root
 . "${0%/*}/lib.sh"
-# mount(8) resets PATH and HOME, so the program has to be in a directory where /bin/sh looks.
+# mount(8) resets PATH and HOME, so the program must be in a directory that /bin/sh searches.
 private_mounts
 mkdir "$CASE_DIR/sbin"; ln "$KEYCHAINFS" "$CASE_DIR/sbin/keychainfs"; mount --bind "$CASE_DIR/sbin" /usr/local/sbin
 create_keychain
 unset KEYCHAINFS_PASSPHRASE_FILE
 FSTAB="$CASE_DIR/fstab"; table() { printf '%s %s fuse.keychainfs %s 0 0\n' "$KEYCHAIN" "$MNT" "$1" > "$FSTAB"; }
-# daemon_of [AS...]: asks the mount, as whom it lets in.
+# daemon_of [AS...]: the process ID from the status, read as a user who has access.
 daemon_of() { "$@" python3 -I -c "import json; print(json.load(open('$MNT/.keychainfs/status'))['pid'])"; }
-# ended PID: the daemon ends of itself, and leaves the keychain closed.
+# ended PID: the daemon exits on its own and leaves the keychain closed.
 ended() { wait_until 10 sh -c '! kill -0 "$0" 2>/dev/null || grep -q "^State:.Z" "/proc/$0/status"' "$1"; [ ! -e "$KEYCHAIN-wal" ] || fail "the keychain was not closed"; }
 
 mount -t fuse.keychainfs "$KEYCHAIN" "$MNT" -o "passphrase_file=$PASSPHRASE,noexec,noatime"
@@ -19,7 +20,7 @@ mkdir "$MNT/generic-passwords/s"; printf '#!/bin/sh\n' > "$MNT/generic-passwords
 expect_errno EACCES "$MNT/generic-passwords/s/i"
 pid=$(daemon_of); umount "$MNT"; ended "$pid"
 
-# A line of fstab with all that belongs to others, as mount -a and as mount MOUNTPOINT take it.
+# A line of fstab with all options that other programs use, for mount -a and for mount MOUNTPOINT.
 table "defaults,noauto,nofail,user,_netdev,x-systemd.automount,x-systemd.requires-mounts-for=/var,comment=keys,relatime,dev,suid,exec,passphrase_file=$PASSPHRASE"
 mount -T "$FSTAB" -a; ! is_mounted || fail "noauto"
 mount -T "$FSTAB" "$MNT"; is_mounted || fail "not mounted from fstab"
@@ -32,7 +33,7 @@ mount -T "$FSTAB" -a || fail "mount -a where it is mounted already"
 expect_errno EROFS touch "$MNT/generic-passwords/s/i"
 umount "$MNT"
 
-# Another source in the table: every command finds the mount all the same, and a dead one is cleaned up.
+# Another source in the table: every command still finds the mount, and a dead one is cleaned up.
 table "fsname=my\\\\054keys,passphrase_file=$PASSPHRASE"
 "$KEYCHAINFS" mount "$MNT" --keychain "$KEYCHAIN" -o "fsname=my\\,keys,passphrase_file=$PASSPHRASE"
 expect "my,keys fuse.keychainfs" "$(findmnt -no SOURCE,FSTYPE "$MNT")" "fsname"
@@ -42,14 +43,14 @@ wait_until 10 sh -c '! findmnt "$0" > /dev/null' "$MNT"
 "$KEYCHAINFS" mount "$MNT" --keychain "$KEYCHAIN" -o "fsname=vault,passphrase_file=$PASSPHRASE"
 "$KEYCHAINFS" unmount "$MNT"; expect_code 17 "$KEYCHAINFS" unmount "$MNT" > /dev/null
 
-# The helper's own name, as mount(8) calls it if /sbin/mount.fuse.keychainfs is there.
+# The mount helper's own name, as mount(8) calls it if /sbin/mount.fuse.keychainfs exists.
 ln -s keychainfs "$CASE_DIR/mount.fuse.keychainfs"; HELPER="$CASE_DIR/mount.fuse.keychainfs"
 "$HELPER" "$KEYCHAIN" "$MNT" -f -o "rw,passphrase_file=$PASSPHRASE"; ! is_mounted || fail "-f has mounted"
 "$HELPER" "$KEYCHAIN" "$MNT" -s -v -n -t fuse.keychainfs -o "rw,nonsense,passphrase_file=$PASSPHRASE"; is_mounted || fail "the helper"
 umount "$MNT"
 expect_code 64 "$HELPER" "$KEYCHAIN" "$MNT" -o rw,nonsense > "$CASE_DIR/said"; grep -q "'nonsense'" "$CASE_DIR/said" || fail "unknown option"
 
-# Nobody is there to type: refusals are clear, and nothing is mounted.
+# Without a terminal: refusals are clear, and nothing is mounted.
 refused() { local code=$1 text=$2; shift 2; expect_code "$code" "$@" > "$CASE_DIR/said"; grep -q -- "$text" "$CASE_DIR/said" || fail "'$*' said: $(cat "$CASE_DIR/said")"; ! is_mounted || fail "mounted"; }
 by_mount() { refused "$1" "$2" mount -t fuse.keychainfs "$KEYCHAIN" "$MNT" -o "$3"; }
 by_mount 18 passphrase_file= rw
@@ -64,7 +65,7 @@ for option in allow_other,allow_root fsname= subtype=a/b subtype=; do refused 64
 refused 64 "/sbin/mount.fuse" "$KEYCHAINFS" mount "$MNT" -o setuid=nobody
 refused 11 'no keychain' mount -t fuse.keychainfs "$CASE_DIR/absent" "$MNT" -o "passphrase_file=$PASSPHRASE"
 
-# setuid=USER of mount.fuse: the user mounts, with a home of its own for the device key, not root's.
+# setuid=USER of mount.fuse: the user mounts, with a separate home for the device key, not root's.
 user="kcfs-m-$$"; useradd --system --create-home --home-dir "$CASE_DIR/$user" --user-group --shell /bin/sh "$user"
 trap 'code=$?; userdel --force "$user" > /dev/null 2>&1 || true; (exit $code) || cleanup; cleanup' EXIT
 mkdir "$CASE_DIR/theirs"; mv "$KEYCHAIN" "$CASE_DIR/theirs/k"; chown -R "$user:" "$CASE_DIR/theirs" "$MNT" "$PASSPHRASE"
@@ -75,7 +76,7 @@ runuser -u "$user" -- mkdir "$MNT/generic-passwords/theirs"
 expect "$user" "$(runuser -u "$user" -- stat -c %U "$MNT/generic-passwords/theirs")" "the user's mount"
 [ -s "$CASE_DIR/$user/.local/state/keychainfs/device.key" ] || fail "the device key of the user"
 pid=$(daemon_of runuser -u "$user" --); umount "$MNT"; ended "$pid"
-# A home that is another's (sudo): the user's own is used.
+# HOME is another user's (sudo): the user's own home is used.
 rm -r "$CASE_DIR/$user/.local"
 runuser -u "$user" -- env HOME="$HOME" "$HELPER" "$CASE_DIR/theirs/k" "$MNT" -o "rw,passphrase_file=$PASSPHRASE"
 [ -s "$CASE_DIR/$user/.local/state/keychainfs/device.key" ] || fail "the device key with another's HOME"

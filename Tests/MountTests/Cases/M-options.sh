@@ -1,4 +1,5 @@
-# Section 8: mount options as an ordinary user gives them, kept by the process in the background; what is refused, and how.
+# Section 8: mount options of an ordinary user, which the background process applies; the refused options and their
+# messages.
 . "${0%/*}/lib.sh"
 create_keychain
 mount_keychain -o ro -o "rw,noexec,nosuid,nodev,default_permissions,x-gvfs-hide,noatime" -o "fsname=a\\,b\\\\c d,subtype=keychainfs"

@@ -1,6 +1,6 @@
-# T4, T5, F2, F6, F8: a mount answers what a file system of the kernel answers, but for docs/posix-differences.md.
+# T4, T5, F2, F6, F8: a mount gives the same results as a kernel file system, except those in docs/posix-differences.md.
+# `Tests/Proofs/posix` runs all questions; these are the areas that the suites of ConformanceTests cover least.
 # needs: PosixProbe
-# `Tests/Proofs/posix` asks everything; these are the parts that the suites of ConformanceTests have least of.
 # seconds: 32
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,4 @@
-# Everything is still there after another mount, and the store file tells nothing (S1, S2, H1).
+# All data survives another mount, and the keychain file reveals nothing (S1, S2, H1).
 # seconds: 13
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -28,7 +28,7 @@ if s['hardening']['memoryLocked']:
 expect_code 0 "$KEYCHAINFS" check | grep -q sound || fail "check through the daemon"
 if [ "$(id -u)" != 0 ]; then ! cat "/proc/$pid/environ" > /dev/null 2>&1 || fail "H1: the daemon can be looked into"; fi
 unmount_keychain; expect_code 17 "$KEYCHAINFS" status "$MNT" > /dev/null
-# A zombie has ended: its parent has not looked yet.
+# A zombie has ended: its parent has not waited for it yet.
 [ ! -e "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status" || fail "unmount did not wait for the daemon"
 mount_keychain
 expect CANARYSECRET "$(cat "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT")" "the secret"
@@ -37,7 +37,7 @@ expect 'canaryserver.example,port=8443' "$(ls "$MNT/internet-passwords")" "the d
 touch "$MNT/generic-passwords/CANARYSERVICE/.x.swp"
 unmount_keychain
 expect_code 0 "$KEYCHAINFS" check | grep -q '\.x\.swp' || fail "check lists left-over editor files"
-# A read-only mount takes nothing.
+# A read-only mount refuses changes.
 mount_keychain -o ro
 expect CANARYSECRET "$(cat "$MNT/generic-passwords/CANARYSERVICE/CANARYACCOUNT")" "read-only mount"
 expect_errno EROFS touch "$MNT/generic-passwords/CANARYSERVICE/new"
@@ -48,7 +48,7 @@ expect_errno EROFS mkdir "$MNT/generic-passwords/new"
 "$KEYCHAINFS" unlock "$MNT"; expect_code 0 "$KEYCHAINFS" check > /dev/null
 unmount_keychain
 cp "$KEYCHAIN" "$CASE_DIR/sound"
-# S4: a damaged item is told, the others go on.
+# S4: a damaged item is reported, the others stay usable.
 python3 - "$KEYCHAIN" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
@@ -62,7 +62,7 @@ expect CANARYPASSWORD "$(cat "$MNT/internet-passwords/canaryserver.example,port=
 expect_errno EBADMSG ls "$MNT/generic-passwords/CANARYSERVICE"
 expect .x.swp "$(ls -A "$MNT/generic-passwords/CANARYSERVICE" 2>/dev/null)" "the rest of the listing"
 unmount_keychain
-# Whatever stands in the readable columns: told by check, no trap, the others go on.
+# Any data in the readable columns: check reports it, nothing traps, the other items stay usable.
 damage() {
     cp "$CASE_DIR/sound" "$KEYCHAIN"
     python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()' "$KEYCHAIN" "$1"
@@ -79,20 +79,21 @@ for sql in "protection = 99" "secret_seals = x'0102'" "metadata = x''" "director
     unmount_keychain
 done
 damage "UPDATE directory SET parent = id WHERE parent <> 0"; expect_code 21 "$KEYCHAINFS" check > /dev/null
-# A number that was never given out hurts nothing else: new items get theirs, and a repair writes it anew.
+# A row number that was never assigned damages nothing else: new items get theirs, and a repair assigns a new one.
 damage "UPDATE store SET highest_row = 9223372036854775807"; expect_code 21 "$KEYCHAINFS" check > /dev/null
 cp -a "$XDG_STATE_HOME/keychainfs" "$CASE_DIR/state"
 mount_keychain; printf new > "$MNT/generic-passwords/CANARYSERVICE/new"; unmount_keychain
 mount_keychain; expect new "$(cat "$MNT/generic-passwords/CANARYSERVICE/new")" "a new item beside a damaged number"; unmount_keychain
-# The copy that follows is older than what this device has seen since.
+# The following copy is older than the state that this device has seen since.
 rm -r "$XDG_STATE_HOME/keychainfs"; mv "$CASE_DIR/state" "$XDG_STATE_HOME/keychainfs"
 cp "$CASE_DIR/sound" "$KEYCHAIN"
-# A file that is moved away under the daemon takes no more, and its log is not given to another keychain.
+# A file that is moved while the daemon has it open accepts no more changes, and its log is not given to another
+# keychain.
 mount_keychain; printf x > "$MNT/generic-passwords/CANARYSERVICE/y"; mv "$KEYCHAIN" "$KEYCHAIN.moved"
 expect_errno ENODEV python3 -c '
 import os, sys
 fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT); os.write(fd, b"lost"); os.close(fd)' "$MNT/generic-passwords/CANARYSERVICE/z"
-# A shell, which loses the error of its close, is told at the open; and status tells.
+# A shell, which ignores the error of its close, gets the error at the open; status reports it too.
 for name in y z; do
     if (printf lost > "$MNT/generic-passwords/CANARYSERVICE/$name") 2> /dev/null; then fail "a shell's write to $name is lost unseen"; fi
 done
@@ -102,7 +103,7 @@ expect_code 20 "$KEYCHAINFS" create --kdf test > /dev/null
 mv "$KEYCHAIN.moved" "$KEYCHAIN"; printf kept > "$MNT/generic-passwords/CANARYSERVICE/z"
 unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
-# A damaged item can be removed, and then all is well again.
+# A damaged item can be removed, and then the keychain is intact again.
 mount_keychain; D="$MNT/generic-passwords/removable"; mkdir "$D"; printf x > "$D/damaged"; printf y > "$D/other"
 id=$(stat -c %i "$D/damaged"); unmount_keychain
 python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE item SET metadata = zeroblob(length(metadata)) WHERE id = ?", (sys.argv[2],)); db.commit()' "$KEYCHAIN" "$id"

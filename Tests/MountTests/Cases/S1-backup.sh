@@ -1,4 +1,4 @@
-# S1, S8: backup, backup --verify and restore, of a mounted keychain and of one that is not.
+# S1, S8: backup, backup --verify and restore, of a mounted keychain and of an unmounted one.
 # users: both
 # seconds: 18
 . "${0%/*}/lib.sh"
@@ -26,7 +26,7 @@ done
 expect "" "$(ls -A "$B" | grep '^\.' || true)" "what a backup leaves beside it"
 expect "" "$(ls -A "${KEYCHAIN%/*}" | grep keychainfs-backup || true)" "what a backup leaves beside the keychain"
 
-# WhenPasscodeSetThisDeviceOnly: neither its rows nor its keys are in a backup, nor is what was deleted.
+# WhenPasscodeSetThisDeviceOnly: a backup contains neither its rows nor its keys, nor deleted data.
 python3 - "$KEYCHAIN" "$B/1" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect("file:%s?mode=ro&immutable=1" % sys.argv[2], uri=True)
@@ -40,7 +40,7 @@ PY
 expect_code 10 "$KEYCHAINFS" backup --verify --passphrase-file "$CASE_DIR/wrong" "$B/1" > /dev/null
 expect True "$("$KEYCHAINFS" backup --verify --json "$B/1" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['items'] == 2)")" "verify --json"
 
-# Nothing is overwritten, and nothing goes where it cannot.
+# Nothing is overwritten, and an impossible destination is refused.
 before=$(sha256sum "$B/1")
 expect_code 20 "$KEYCHAINFS" backup "$B/1" > /dev/null; expect "$before" "$(sha256sum "$B/1")" "what was there"
 expect_code 20 "$KEYCHAINFS" backup "$B" > /dev/null
@@ -62,7 +62,8 @@ expect_code 11 "$KEYCHAINFS" backup --verify "$B/none" > /dev/null
 expect_code 12 "$KEYCHAINFS" backup --verify "$PASSPHRASE" > /dev/null
 expect_code 12 "$KEYCHAINFS" backup --verify "$B" > /dev/null
 
-# Several at once, while the mount is in use: each is whole or says that another one is under way; one name, one winner.
+# Several at the same time, while the mount is in use: each is complete or reports that another one is in progress; one
+# name, one winner.
 ( while [ ! -e "$CASE_DIR/enough" ]; do printf %s "$RANDOM" > "$D/busy"; done ) & writer=$!
 for i in 1 2 3 4; do { "$KEYCHAINFS" backup "$B/many$i" && echo 0 || echo $?; } > "$CASE_DIR/code$i" 2>&1 & done
 for i in 1 2 3 4; do { "$KEYCHAINFS" backup "$B/same" && echo 0 || echo $?; } > "$CASE_DIR/same$i" 2>&1 & done
@@ -79,7 +80,7 @@ for i in 1 2 3 4; do case "$(tail -n 1 "$CASE_DIR/same$i")" in 0|14|20) ;; *) fa
 [ "$(cat "$CASE_DIR"/same? | grep -cx 0)" -le 1 ] || fail "two backups of one name"
 rm "$D/busy"; expect "" "$(ls -A "$B" | grep '^\.' || true)" "what backups leave beside them"
 
-# A copy that nobody takes away stays no longer than the daemon, nor one that was being made when it was killed.
+# A copy that no command fetches is deleted with the daemon, and so is an unfinished copy of a killed daemon.
 left() { ls -A "${KEYCHAIN%/*}" | grep -c keychainfs-backup || true; }
 ask() { exec 5<> "$MNT/.keychainfs/control"; echo backup >&5; cat <&5 > "$CASE_DIR/answer"; exec 5>&-; }
 ask; expect 1 "$(left)" "a copy that waits"
@@ -89,10 +90,10 @@ unmount_keychain; expect 0 "$(left)" "after the end"; mount_keychain
 ask; kill -9 "$(daemon)"; wait_until 10 bash -c "! grep -q ' $MNT fuse.keychainfs ' /proc/self/mounts"
 expect 1 "$(left)" "after a kill"; mount_keychain; expect 0 "$(left)" "after the next start"
 
-# A mounted keychain is never replaced, one that is there only with --replace, and then kept aside.
+# A mounted keychain is never replaced; an existing one only with --replace, and then the old file is renamed.
 expect_code 14 "$KEYCHAINFS" restore --replace "$B/1" > /dev/null
 printf newer > "$D/one"
-# The keychain as a crash would leave it, and a backup next to which lies the keychain's log.
+# The keychain as a crash would leave it, and a backup with the keychain's log next to it.
 for name in withlog otherlog; do cp "$KEYCHAIN" "$B/$name"; cp "$KEYCHAIN-wal" "$B/$name-wal"; done
 cp "$B/1" "$B/otherlog"; unmount_keychain
 expect_code 20 "$KEYCHAINFS" restore "$B/1" > /dev/null
@@ -104,7 +105,7 @@ ln "$KEYCHAIN" "$CASE_DIR/hard"; expect_code 64 "$KEYCHAINFS" restore --replace 
 head -c 20000 "$B/1" > "$B/cut"; expect_code 12 "$KEYCHAINFS" restore --replace "$B/cut" > /dev/null
 for name in withlog otherlog; do expect_code 12 "$KEYCHAINFS" restore --replace "$B/$name" > /dev/null; rm "$B/$name-wal"; done
 expect "" "$(ls -A "${KEYCHAIN%/*}" | grep -e replaced -e '^\.' || true)" "what a refused restoration leaves"
-# What a killed one left goes with the next one; another one that is under way stays.
+# Files that a killed restore left are removed by the next one; the files of a restore in progress stay.
 touch "${KEYCHAIN%/*}/.keychainfs-new-dead" "${KEYCHAIN%/*}/.keychainfs-new-alive"
 exec {alive}< "${KEYCHAIN%/*}/.keychainfs-new-alive"; flock -s "$alive"
 "$KEYCHAINFS" restore --replace "$B/1" 2> "$CASE_DIR/said"; ! grep damaged "$CASE_DIR/said" || fail "a whole backup"
@@ -115,13 +116,13 @@ expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of what was restored"
 mount_keychain
 expect CANARYONE "$(cat "$D/one")" "what was restored"; expect two "$(cat "$D/two")" "bound to this device"
 expect "one two" "$(ls "$D" | xargs)" "all that was restored"
-# The class goes on, with new keys.
+# The class remains usable, with new keys.
 printf again > "$D/stays"; setfattr -n user.kSecAttrAccessible -v WhenPasscodeSetThisDeviceOnly "$D/stays"
 expect again "$(cat "$D/stays")" "a new item of the class"
 unmount_keychain; "$KEYCHAINFS" check | grep -q 'is sound' || fail "check of what was restored"
 expect newer "$("$KEYCHAINFS" mount --keychain "$kept" "$MNT" && cat "$D/one")" "what was kept"
 unmount_keychain
-# S2: it is the same store, newer than what was restored: that is now the older one again.
+# S2: it is the same keychain, newer than the restored state, which is older now.
 expect_code 24 "$KEYCHAINFS" mount "$MNT" > /dev/null; mount_keychain --accept-rollback; unmount_keychain
 
 # Of a keychain that is not mounted: with the passphrase.
@@ -131,7 +132,7 @@ expect_code 10 "$KEYCHAINFS" backup --passphrase-file "$CASE_DIR/wrong" "$B/3" >
 "$KEYCHAINFS" backup --keychain "$KEYCHAIN" "$B/3" > /dev/null
 expect 3 "$(ls -A "$B")" "what lies there"; expect 600 "$(stat -c %a "$B/3")" "its mode"
 "$KEYCHAINFS" backup --verify "$B/3" > /dev/null
-# A damaged backup is told.
+# A damaged backup is reported.
 python3 - "$B/3" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE item SET metadata = zeroblob(length(metadata))"); db.commit()
@@ -140,7 +141,7 @@ PY
 expect_code 21 "$KEYCHAINFS" backup --verify "$B/3" > /dev/null
 "$KEYCHAINFS" restore --keychain "$CASE_DIR/damaged" "$B/3" 2> "$CASE_DIR/said"
 grep -q 'damaged' "$CASE_DIR/said" || fail "restore is silent about damage: $(cat "$CASE_DIR/said")"
-# A damaged keychain is copied, and that is told: mounted or not.
+# A damaged keychain is copied, and the damage is reported, mounted or not.
 mkdir "$CASE_DIR/hurt"; "$KEYCHAINFS" backup "$CASE_DIR/hurt/k" > /dev/null
 python3 - "$CASE_DIR/hurt/k" <<'PY'
 import sqlite3, sys
@@ -151,12 +152,12 @@ mount_keychain --keychain "$CASE_DIR/hurt/k" --accept-rollback
 expect_code 21 "$KEYCHAINFS" backup --keychain "$CASE_DIR/hurt/k" "$CASE_DIR/hurt/2" > /dev/null
 unmount_keychain; [ -s "$CASE_DIR/hurt/1" ] && [ -s "$CASE_DIR/hurt/2" ] || fail "no copy of a damaged keychain"
 rm -r "$CASE_DIR/hurt"
-# To an empty place, on a device that never had it, whose directories are made.
+# To a new path, on a device that never had it, whose directories are created.
 "$KEYCHAINFS" backup "$B/4" > /dev/null
 XDG_STATE_HOME="$CASE_DIR/elsewhere" "$KEYCHAINFS" restore --keychain "$CASE_DIR/deep/er/k" "$B/4" 2> /dev/null
 mount_keychain --keychain "$CASE_DIR/deep/er/k" --accept-rollback; expect CANARYONE "$(cat "$D/one")" "another place"
 
-# On a read-only medium a daemon has no place for its copy: it says what helps.
+# On a read-only file system a daemon cannot create its copy: the message states the remedy.
 if [ "$(id -u)" = 0 ]; then
     unmount_keychain
     MEDIUM="$CASE_DIR/medium"; mkdir "$MEDIUM"; mount -t tmpfs keychainfs-case "$MEDIUM"

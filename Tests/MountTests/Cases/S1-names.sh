@@ -1,10 +1,11 @@
-# S1: whatever a mount is called, `check` and `backup` go through its daemon, and a second mount is told where the first one is.
+# S1: regardless of the name of a mount, `check` and `backup` use its daemon, and a second mount reports where the first
+# one is.
 . "${0%/*}/lib.sh"
 create_keychain
 for options in fsname=vault "fsname=$CASE_DIR/nothing"; do
     mount_keychain -o "$options"
     mkdir -p "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/a"
-    # Without a passphrase: nobody but the daemon could look.
+    # Without a passphrase: only the daemon can check the keychain.
     expect_code 0 env KEYCHAINFS_PASSPHRASE_FILE=/dev/null "$KEYCHAINFS" check | grep -q sound || fail "check ($options)"
     env KEYCHAINFS_PASSPHRASE_FILE=/dev/null "$KEYCHAINFS" backup "$CASE_DIR/b" > /dev/null || fail "backup ($options)"
     [ -s "$CASE_DIR/b" ] || fail "no backup ($options)"; rm "$CASE_DIR/b"
@@ -16,7 +17,7 @@ for options in fsname=vault "fsname=$CASE_DIR/nothing"; do
     unmount_keychain
     expect_code 0 "$KEYCHAINFS" check | grep -q sound || fail "check after the unmount ($options)"
 done
-# Of two keychains each is asked of its own daemon.
+# With two mounted keychains each command uses the right daemon.
 "$KEYCHAINFS" create --kdf test --keychain "$CASE_DIR/other.keychain"
 mount_keychain -o fsname=vault; mkdir -p "$MNT.second"; "$KEYCHAINFS" mount --keychain "$CASE_DIR/other.keychain" -o fsname=vault "$MNT.second"
 items() { "$KEYCHAINFS" check --json "$@" | python3 -I -c 'import json, sys; print(json.load(sys.stdin)["items"])'; }

@@ -1,4 +1,5 @@
-# S1, F1: a keychain is in use at one place, whatever it is called; what would be written where nobody finds it is refused.
+# S1, F1: a keychain is in use once, regardless of its path; changes that would be written to an unreachable file are
+# refused.
 # users: root
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -10,7 +11,7 @@ changes_fail() {
     "$KEYCHAINFS" status "$MNT" | grep -q '^warning: .*removed' || fail "$1: status does not say so"
 }
 
-# By a symbolic link, another name, another mount of the file or its directory: refused, and told by whom.
+# By a symbolic link, another name, another mount of the file or its directory: refused, naming the user of the file.
 ln -s "$KEYCHAIN" "$CASE_DIR/link"; places=("$CASE_DIR/link"); views=()
 if [ "$(id -u)" = 0 ]; then
     touch "$CASE_DIR/bound"; mkdir "$CASE_DIR/directory"; views=("$CASE_DIR/bound" "$CASE_DIR/directory")
@@ -27,7 +28,7 @@ for place in "${places[@]}"; do
 done
 for view in "${views[@]}"; do umount "$view"; done
 
-# Another name (a hard link) is refused, mounted or not: the log lies beside one name only.
+# Another name (a hard link) is refused, mounted or not: the log belongs to one name only.
 ln "$KEYCHAIN" "$CASE_DIR/other"; cp "$KEYCHAIN" "$CASE_DIR/copy"
 refused() { expect_code "$1" "$KEYCHAINFS" mount --keychain "$2" "$MNT.second" > "$CASE_DIR/said"; }
 refused 14 "$CASE_DIR/other"
@@ -37,16 +38,16 @@ for place in "$CASE_DIR/other" "$KEYCHAIN"; do
     refused 1 "$place"; grep -q 'hard link' "$CASE_DIR/said" || fail "$(cat "$CASE_DIR/said")"
 done
 rm "$CASE_DIR/other"
-# A name that a creation has left, which was cut off, goes by itself.
+# A temporary name that an interrupted creation has left is removed automatically.
 ln "$KEYCHAIN" "${KEYCHAIN%/*}/.keychainfs-new-1234"; cp "$CASE_DIR/copy" "${KEYCHAIN%/*}/.keychainfs-new-5678"
-# Somebody is at work on the other one.
+# Another process is using the other file.
 exec 8< "${KEYCHAIN%/*}/.keychainfs-new-5678"; flock -s 8
 mount_keychain; expect acknowledged "$(cat "$D/last")" "what was acknowledged before the crash"
 [ ! -e "${KEYCHAIN%/*}/.keychainfs-new-1234" ] || fail "the name stayed"
 [ -e "${KEYCHAIN%/*}/.keychainfs-new-5678" ] || fail "another file went"
 exec 8<&-; rm "${KEYCHAIN%/*}/.keychainfs-new-5678"
 
-# The log is removed, or another one lies in its place: what goes into it would be gone with a crash.
+# The log is removed or replaced: a crash would lose the data in it.
 rm "$KEYCHAIN-wal"; changes_fail "without its log"
 unmount_keychain; mount_keychain; printf old > "$D/a"
 cp "$KEYCHAIN-wal" "$CASE_DIR/wal"; mv "$CASE_DIR/wal" "$KEYCHAIN-wal"; changes_fail "with another log"
@@ -55,13 +56,13 @@ unmount_keychain; rm -f "$KEYCHAIN-wal"; mount_keychain; expect old "$(cat "$D/a
 # The file is moved: refused until it is back.
 mv "$KEYCHAIN" "$KEYCHAIN.moved"; changes_fail "moved"
 mv "$KEYCHAIN.moved" "$KEYCHAIN"; printf back > "$D/a"; expect back "$(cat "$D/a")" "when it is back"; printf old > "$D/a"
-# Replaced: what was there goes on to be read, and can be saved.
+# Replaced: the original file is still read, and can be backed up.
 cp "$KEYCHAIN" "$KEYCHAIN.new"; mv "$KEYCHAIN" "$KEYCHAIN.old"; mv "$KEYCHAIN.new" "$KEYCHAIN"; changes_fail "replaced"
 rm "$KEYCHAIN"; changes_fail "removed"
 expect_code 0 "$KEYCHAINFS" unmount "$MNT" > /dev/null; mv "$KEYCHAIN.old" "$KEYCHAIN"
 expect_code 0 "$KEYCHAINFS" check > /dev/null
 
-# Its file system is taken away under the daemon, lazily: it reads on, refuses changes, and ends when it is told.
+# Its file system is lazily unmounted under the daemon, which continues to read, refuses changes, and ends on request.
 [ "$(id -u)" = 0 ] || exit 0
 mkdir "$CASE_DIR/disk"; mount -t tmpfs -o size=8m tmpfs "$CASE_DIR/disk"
 create_keychain --keychain "$CASE_DIR/disk/k"; mount_keychain --keychain "$CASE_DIR/disk/k"

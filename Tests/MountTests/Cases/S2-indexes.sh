@@ -1,5 +1,6 @@
-# S2, L1: an index of the file that misses an item hides nothing. check and backup report it; until the indexes are rebuilt, no
-# listing ends cleanly and no name is made or removed on the strength of them; the next unlock rebuilds them.
+# S2, L1: an index of the file that lacks an item hides nothing. check and backup report it. Until the indexes are
+# rebuilt, no listing ends without an error, and no name is created or removed because of them. The next unlock rebuilds
+# them.
 # users: both
 # seconds: 30
 . "${0%/*}/lib.sh"
@@ -48,7 +49,7 @@ expect_code 21 "$KEYCHAINFS" backup "$CASE_DIR/copy"
 expect_code 21 "$KEYCHAINFS" backup --verify "$CASE_DIR/copy" > "$CASE_DIR/said"
 cmp "$KEYCHAIN" "$CASE_DIR/hidden" || fail "a look changed the keychain"
 
-# Without a repair no absence is trusted: a mount that is read-only. The log reports numbers and no name.
+# Without a repair no absence is trusted: a read-only mount. The log reports numbers and no name.
 "$KEYCHAINFS" mount --foreground -o ro "$MNT" 2> "$CASE_DIR/log" & DAEMON=$!
 wait_until 20 is_mounted
 wait_until 30 eval '[ "$(integrity)" = damaged ]'
@@ -64,7 +65,7 @@ expect_code 21 "$KEYCHAINFS" backup "$CASE_DIR/copy-2"
 unmount_keychain; wait "$DAEMON" || fail "the daemon failed"
 cmp "$KEYCHAIN" "$CASE_DIR/hidden" || fail "a read-only mount changed the keychain"
 
-# A new value for the hidden name, at once after the mount: it waits, and finds the item.
+# A new value for the hidden name, immediately after the mount: it waits, and finds the item.
 mount_keychain
 printf 'new' > "$P/mail/alice"
 wait_until 30 eval '[ "$(integrity)" = verified ]'
@@ -75,7 +76,7 @@ grep -q '^3 items' "$CASE_DIR/said" || fail "a second item of the name: $(cat "$
 expect_code 0 "$KEYCHAINFS" backup "$CASE_DIR/copy-3" > /dev/null
 unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
-# rmdir of what looks empty, at once after the mount: nothing is orphaned.
+# rmdir of a directory that looks empty, immediately after the mount: no item loses its directory.
 cp "$CASE_DIR/whole" "$KEYCHAIN"; rm -f "$XDG_STATE_HOME"/keychainfs/commit-number.*
 hide "$ROW" item_directory
 mount_keychain; rm "$P/mail/bob" "$P/mail/carol"

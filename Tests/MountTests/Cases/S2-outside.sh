@@ -33,6 +33,6 @@ wait_until 10 grep -q "another program has changed" "$CASE_DIR/log"
 wait_until 30 grep -qE "rows are (missing|older)" "$CASE_DIR/log"
 expect damaged "$(integrity)" "after the verification"
 expect_code 21 "$KEYCHAINFS" check > /dev/null
-# What is written then is not lost.
+# Data that is written afterwards is not lost.
 expect y "$(cat "$S/carol")" "an item that was written after the change"; printf z > "$S/dave"; expect z "$(cat "$S/dave")" "a new item"
 unmount_keychain; wait "$daemon"

@@ -1,4 +1,4 @@
-# S2: an older copy of the whole file is told at the first unlock, and taken only if that is accepted.
+# S2: an older copy of the complete file is reported at the first unlock, and used only if that is accepted.
 # seconds: 12
 . "${0%/*}/lib.sh"
 device() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['device']['$1'])"; }
@@ -14,7 +14,7 @@ cp "$KEYCHAIN" "$CASE_DIR/older"
 mount_keychain; expect passed "$(device rollback)" "the same store"; printf new > "$D/a"; unmount_keychain
 cp "$KEYCHAIN" "$CASE_DIR/newest"; cp "$NUMBER" "$CASE_DIR/number"
 
-# The older copy: refused by every first unlock, unless accepted; nothing is changed by who is refused.
+# The older copy: every first unlock refuses it, unless accepted; a refusal changes nothing.
 cp "$CASE_DIR/older" "$KEYCHAIN"
 for try in 1 2; do
     expect_code 24 "$KEYCHAINFS" mount "$MNT" > "$CASE_DIR/said"
@@ -36,16 +36,16 @@ unmount_keychain
 mount_keychain 2> "$CASE_DIR/said"; expect passed "$(device rollback)" "the next mount is quiet"; unmount_keychain
 expect "" "$(cat "$CASE_DIR/said")" "what the next mount says"
 
-# A larger number in the store is normal: the newest one comes back.
+# A larger number in the keychain file is normal: the newest copy is put back.
 cp "$CASE_DIR/newest" "$KEYCHAIN"; mount_keychain; expect new "$(cat "$D/a")" "the newest"; unmount_keychain
 
-# On lock and on unmount: a daemon that is killed has kept what was committed before the lock.
+# The number is saved on lock and on unmount: after a kill it is that of the last lock.
 mount_keychain; printf locked > "$D/a"; "$KEYCHAINFS" lock "$MNT"; pid=$(daemon); kill -9 "$pid"
 wait_until 10 bash -c "! grep -q ' $MNT fuse.keychainfs ' /proc/self/mounts"
 cp "$CASE_DIR/newest" "$KEYCHAIN"; rm -f "$KEYCHAIN-wal"
 expect_code 24 "$KEYCHAINFS" mount "$MNT" > /dev/null
 
-# The number file: forged, cut, of an older time, missing.
+# The number file: forged, truncated, older, missing.
 cp "$NUMBER" "$CASE_DIR/number"
 python3 - "$NUMBER" <<'PY'
 import sys
@@ -58,7 +58,7 @@ mount_keychain --accept-rollback; unmount_keychain; mount_keychain; expect passe
 rm "$NUMBER"; mount_keychain; expect first "$(device rollback)" "without a number"; unmount_keychain
 [ -s "$NUMBER" ] || fail "no number was kept"
 
-# restore sets it: an older backup is what this device has seen last.
+# restore sets it: this device has now seen the older backup last.
 mount_keychain; "$KEYCHAINFS" backup "$CASE_DIR/backup" > /dev/null; printf later > "$D/a"; printf x > "$D/b"; unmount_keychain
 "$KEYCHAINFS" restore --replace "$CASE_DIR/backup" 2> /dev/null
 mount_keychain; expect passed "$(device rollback)" "after restore"; expect new "$(cat "$D/a")" "what was restored"

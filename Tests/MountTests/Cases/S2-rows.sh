@@ -1,4 +1,5 @@
-# S2, S4: rows of the closed file that are removed, older, added or swapped are told by check and after the first unlock.
+# S2, S4: rows of the closed file that are removed, older, added or swapped are reported by check and after the first
+# unlock.
 # seconds: 20
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -17,7 +18,7 @@ NUMBER=$(ls "$XDG_STATE_HOME"/keychainfs/commit-number.*)
 cp "$KEYCHAIN" "$CASE_DIR/sound.db"; cp "$NUMBER" "$CASE_DIR/number"
 expect_code 0 "$KEYCHAINFS" check > /dev/null
 
-# edit PYTHON: the sound file with that done to it; db is the database, old the older copy, put(table, row) writes a row.
+# edit PYTHON: changes the intact file; db is the database, old the older copy, put(table, row) writes a row.
 edit() {
     cp "$CASE_DIR/sound.db" "$KEYCHAIN"; cp "$CASE_DIR/number" "$NUMBER"; rm -f "$KEYCHAIN-wal"
     A=$A B=$B C=$C LONG=$LONG T=$T S=$SROW EMPTY=$EMPTY python3 -I - "$KEYCHAIN" "$CASE_DIR/older.db" "$1" <<'PY'
@@ -37,8 +38,8 @@ db.commit(); db.close()
 PY
 }
 
-# told WHAT CHECK LOG: check and the pass after the unlock say so; the mount stays.
-told() {
+# reported WHAT CHECK LOG: check and the integrity scan after the unlock report it; the mount stays.
+reported() {
     local pid
     expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
     grep -q "$2" "$CASE_DIR/said" || fail "$1: check does not say '$2': $(cat "$CASE_DIR/said")"
@@ -49,7 +50,7 @@ told() {
     expect damaged "$(status integrity)" "$1: status"
     "$KEYCHAINFS" status "$MNT" | grep -q 'integrity: *damaged' || fail "$1: status for people"
     expect_code 21 "$KEYCHAINFS" check > /dev/null
-    # Whatever else is in it stays usable, for writing too.
+    # All other data stays usable, for writing too.
     expect other "$(cat "$MNT/generic-passwords/t/other")" "$1: another directory"
     expect 'value of d' "$(cat "$S/d")" "$1: another item"
     printf more > "$S/d"; expect more "$(cat "$S/d")" "$1: another item, written"
@@ -59,69 +60,70 @@ done_with() { unmount_keychain; wait "$DAEMON" || fail "$1: the daemon failed"; 
 
 missing='Rows are missing that were committed: 1'
 edit 'db.execute("DELETE FROM item WHERE id = ?", (A,))'
-told "a removed item" "$missing" 'rows are missing that were committed'
+reported "a removed item" "$missing" 'rows are missing that were committed'
 expect_errno ENOENT cat "$S/a"; expect 'value of b' "$(cat "$S/b")" "beside a removed item"
 done_with "a removed item"
-# What is committed afterwards does not heal it.
+# A later commit does not repair it.
 expect_code 21 "$KEYCHAINFS" check | grep -q "$missing" || fail "healed by a later commit"
 
 edit 'db.execute("DELETE FROM directory WHERE id = ?", (EMPTY,))'
-told "a removed directory" "$missing" 'rows are missing that were committed'
+reported "a removed directory" "$missing" 'rows are missing that were committed'
 expect_errno ENOENT ls "$MNT/generic-passwords/empty"; done_with "a removed directory"
 
 edit 'put("item", row("item", "id", A, old))'
-told "an older item" 'Rows are older than what was committed' 'rows are older than what was committed'
+reported "an older item" 'Rows are older than what was committed' 'rows are older than what was committed'
 done_with "an older item"
 
 edit 'put("directory", row("directory", "id", EMPTY, old))'
-told "an older directory" 'Rows are older than what was committed' 'rows are older than what was committed'
+reported "an older directory" 'Rows are older than what was committed' 'rows are older than what was committed'
 done_with "an older directory"
 
 edit 'put("item", row("item", "id", LONG, old)); put("secret", row("secret", "item", LONG, old))'
-told "an older item with its long secret" 'Rows are older than what was committed' 'rows are older than'
+reported "an older item with its long secret" 'Rows are older than what was committed' 'rows are older than'
 done_with "an older item with its long secret"
 
-# Rows of keys are rows too: one that no item needs removed, a device that was never entered.
+# Rows of keys are checked too: a key that no item needs is removed, a device that was never registered is added.
 edit 'db.execute("DELETE FROM class_key WHERE purpose = 12")'
-told "a removed class key" "$missing" 'rows are missing that were committed'; done_with "a removed class key"
+reported "a removed class key" "$missing" 'rows are missing that were committed'; done_with "a removed class key"
 edit 'put("device", (9, os.urandom(16)))'
-told "an added device" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
+reported "an added device" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
 done_with "an added device"
 
-# The long secret of another time alone: no head changes, but it is never opened under the wrong one (S4).
+# An older long secret alone: no other row changes, but it is never opened for the wrong item (S4).
 edit 'put("secret", row("secret", "item", LONG, old))'
 expect_code 21 "$KEYCHAINFS" check | grep -q "Damaged items (rows): $LONG" || fail "an older long secret"
 mount_keychain; expect_errno EBADMSG cat "$S/long"; expect 'value of d' "$(cat "$S/d")" "beside it"; unmount_keychain
 
-# A row more, a copy of another one: never committed, and no item.
+# An additional row, a copy of another one: never committed, and not an item.
 edit 'put("item", changed(row("item", "id", A), "item", id=7777, tag=os.urandom(16)))'
-told "an added item" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
+reported "an added item" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
 expect 'new value of a' "$(cat "$S/a")" "the row that was copied"
 expect_errno EBADMSG ls "$S"; done_with "an added item"
 edit 'put("directory", changed(row("directory", "id", EMPTY), "directory", id=7777, tag=os.urandom(16)))'
-told "an added directory" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
+reported "an added directory" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
 done_with "an added directory"
 
-# Two rows swapped: by id, by everything but id and tag, by directory; each answers EBADMSG, none the other's value.
+# Two rows swapped: by id, by everything but id and tag, by directory; each fails with EBADMSG, none returns the other's
+# value.
 ids='a, b = row("item", "id", A), row("item", "id", B); db.execute("DELETE FROM item WHERE id IN (?, ?)", (A, B));'
 edit "$ids"' put("item", changed(a, "item", id=B)); put("item", changed(b, "item", id=A))'
-told "swapped ids" "Damaged items (rows): " 'rows are older than what was committed, or changed'
+reported "swapped ids" "Damaged items (rows): " 'rows are older than what was committed, or changed'
 for name in a b; do expect_errno EBADMSG cat "$S/$name"; done; expect 'value of c' "$(cat "$S/c")" "beside swapped rows"
 done_with "swapped ids"
 edit "$ids"' put("item", changed(b, "item", id=A, tag=a[5])); put("item", changed(a, "item", id=B, tag=b[5]))'
-told "swapped contents" "Damaged items (rows): " 'rows are older than what was committed, or changed'
+reported "swapped contents" "Damaged items (rows): " 'rows are older than what was committed, or changed'
 for name in a b; do expect_errno EBADMSG cat "$S/$name"; done; expect 'value of c' "$(cat "$S/c")" "beside swapped contents"
-# Damaged items can be removed by name? Their lstat fails, so rm cannot; the others go on. The directory says so.
+# rm cannot remove damaged items, because their lstat fails; the others stay usable. The directory reports it.
 expect_errno EBADMSG ls "$S"; done_with "swapped contents"
 edit 'put("item", changed(row("item", "id", C), "item", directory=T))'
-told "a moved row" "Damaged items (rows): $C" 'rows are older than what was committed, or changed'
+reported "a moved row" "Damaged items (rows): $C" 'rows are older than what was committed, or changed'
 expect_errno EBADMSG cat "$S/c"; expect_errno EBADMSG ls "$MNT/generic-passwords/t"; done_with "a moved row"
-# Only the short secret of another item in the row, the seals as they were.
+# Only the short secret of another item in the row, with the original nonces and tags.
 edit 'db.execute("UPDATE item SET secret = (SELECT secret FROM item WHERE id = ?) WHERE id = ?", (B, C))'
 expect_code 21 "$KEYCHAINFS" check | grep -q "Damaged items (rows): $C" || fail "a swapped short secret"
 mount_keychain; expect_errno EBADMSG cat "$S/c"; expect 'value of b' "$(cat "$S/b")" "beside it"; unmount_keychain
 
-# The header row itself, of an older time: the number that this device keeps tells.
+# An older header row: the number that this device stores reveals it.
 edit 'db.execute("UPDATE store SET header_seal = ?, header = ?", old.execute("SELECT header_seal, header FROM store").fetchone())'
 expect_code 24 "$KEYCHAINFS" check > /dev/null
 cp "$CASE_DIR/sound.db" "$KEYCHAIN"; cp "$CASE_DIR/number" "$NUMBER"

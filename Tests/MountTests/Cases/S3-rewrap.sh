@@ -4,7 +4,7 @@ create_keychain; mount_keychain
 D="$MNT/generic-passwords/s"; mkdir "$D"; setfattr -n user.kSecAttrAccessible -v WhenUnlockedUnlessOpen "$D"
 printf before > "$D/before"
 
-# How many rows of the file are sealed for the class's public key; a copy, because the daemon has the file to itself.
+# The number of rows that are sealed for the class's public key; from a copy, because the daemon has the file locked.
 ephemeral() {
     cp "$KEYCHAIN" "$CASE_DIR/copy"; rm -f "$CASE_DIR/copy-wal"; cp "$KEYCHAIN-wal" "$CASE_DIR/copy-wal"
     python3 -I -c '
@@ -15,7 +15,7 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM item WHERE ephe
 has_ephemeral() { [ "$(ephemeral)" = "$1" ]; }
 contents() { local n=$1; if [ "$n" = 7 ]; then head -c 200000 /dev/zero | tr '\0' 7; else printf 'secret %s' "$n"; fi; }
 
-# add_locked FIRST LAST: makes items while the keychain is locked.
+# add_locked FIRST LAST: creates items while the keychain is locked.
 add_locked() {
     "$KEYCHAINFS" lock "$MNT"
     for n in $(seq "$1" "$2"); do contents "$n" > "$D/new$n"; done
@@ -28,7 +28,7 @@ check_contents() {
 
 add_locked 1 40
 has_ephemeral 40 || fail "while locked: $(ephemeral) rows, not 40"
-# Read and changed in the moment in which they are sealed anew: always right, nothing is stale.
+# Reads and changes while the items are resealed are always correct and never stale.
 "$KEYCHAINFS" unlock "$MNT"
 python3 - "$D" <<'PY'
 import os, sys, threading
@@ -52,7 +52,8 @@ check_contents 40 "the unlock"
 wait_until 10 bash -c "[ \"\$('$KEYCHAINFS' status --json '$MNT' | grep -c '\"integrity\" *: *\"verified\"')\" = 1 ]"
 expect_code 0 "$KEYCHAINFS" check > /dev/null
 
-# Descriptors that were opened before a row is sealed anew go on, over a lock as well: of an item and of a staged value.
+# Descriptors of an item and of a staged value that were opened before a row is resealed keep working, after a lock as
+# well.
 add_locked 41 60
 "$KEYCHAINFS" unlock "$MNT"
 exec 5< "$D/new60" 6>> "$D/new59"
@@ -60,7 +61,7 @@ wait_until 10 has_ephemeral 0
 "$KEYCHAINFS" lock "$MNT"
 expect 'secret 60' "$(cat <&5)" "an open descriptor after the lock"
 expect_errno ENOKEY cat "$D/new60"
-# L1, L2: what is open can be looked at, written and committed while locked; its name does not answer.
+# L1, L2: open files can be examined, written and committed while locked; their names fail.
 printf ' and more' >&6
 expect 18 "$(stat -L -c %s /dev/fd/6)" "the size of what is written while locked"
 expect 9 "$(stat -L -c %s /dev/fd/5)" "the size of what is open"
@@ -75,7 +76,7 @@ expect 'secret 59 and more' "$(cat "$D/new59")" "and sealed anew"
 printf 'secret 59' > "$D/new59"
 check_contents 60 "the second unlock"
 
-# Attributes: none is lost, no date moves.
+# Attributes: none is lost, no date changes.
 add_locked 61 61; "$KEYCHAINFS" unlock "$MNT"
 before=$(stat -c '%Y %Z %s %a %i' "$D/new61"); reference=$(attribute kSecAttrPersistentReference "$D/new61")
 wait_until 10 has_ephemeral 0

@@ -19,7 +19,7 @@ crash() {
     kill -KILL "$pid"; wait_until 30 eval '! is_mounted'; wait_until 10 no_daemons
     cmp -s "$file-wal" "$CASE_DIR/crash.log" && [ -s "$file-wal" ] || fail "no log is left"
 }
-# keep NAME: keeps the files of the crash under that name.
+# keep NAME: saves the files of the crash under that name.
 keep() { mv "$CASE_DIR/crash.file" "$CASE_DIR/$1.file"; mv "$CASE_DIR/crash.log" "$CASE_DIR/$1.log"; }
 # place FILE [LOG]: makes the keychain a copy of FILE, with LOG next to it, on a device that has seen no later state.
 place() {

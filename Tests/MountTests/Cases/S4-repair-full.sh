@@ -1,4 +1,4 @@
-# S4: a repair without room ends, at whatever point, with the damaged file as it was and nothing beside it.
+# S4: a repair without free space fails, at any step, with the damaged file unchanged and no other file left.
 # users: root
 . "${0%/*}/lib.sh"
 SMALL="$CASE_DIR/small"; K="$SMALL/k"
@@ -9,7 +9,7 @@ create_keychain --keychain "$K"; mount_keychain --keychain "$K"
 D="$MNT/generic-passwords/s"; mkdir "$D"; printf precious > "$D/a"; head -c 150000 /dev/urandom > "$CASE_DIR/long"; cp "$CASE_DIR/long" "$D/long"
 unmount_keychain
 
-# An index is gone, so that all rows are read from the pages.
+# An index is missing, so that all rows are read from the pages.
 python3 -I - "$K" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1]); root = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'item_tag'").fetchone()[0]; db.close()

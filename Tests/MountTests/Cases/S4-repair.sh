@@ -1,4 +1,5 @@
-# S4: check --repair saves every row that verifies, keeps the damaged file whole beside it, and guesses nothing.
+# S4: check --repair saves every row that verifies, keeps the complete damaged file under another name, and invents
+# nothing.
 # seconds: 20
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -13,7 +14,7 @@ NUMBER=$(ls "$XDG_STATE_HOME"/keychainfs/commit-number.*)
 cp "$KEYCHAIN" "$CASE_DIR/sound.db"; cp "$NUMBER" "$CASE_DIR/number"
 cd "$XDG_DATA_HOME/keychainfs"
 
-# edit SQL…: the sound file with that done to it.
+# edit SQL…: changes the intact file.
 edit() {
     rm -f "$KEYCHAIN"*; cp "$CASE_DIR/sound.db" "$KEYCHAIN"; cp "$CASE_DIR/number" "$NUMBER"
     python3 -I - "$KEYCHAIN" "$@" <<'PY'
@@ -24,7 +25,7 @@ db.close()
 PY
     rm -f "$KEYCHAIN-wal" "$KEYCHAIN-shm"; cp "$KEYCHAIN" "$CASE_DIR/damaged.db"
 }
-# repaired [OPTION…]: it is, the damaged bytes lie beside it, and all the rest is as it was.
+# repaired [OPTION…]: repairs it; the damaged file is kept next to it, and all other items are unchanged.
 repaired() {
     "$KEYCHAINFS" check --repair --yes --json "$@" > "$CASE_DIR/answer" 2> "$CASE_DIR/said" || fail "no repair: $(cat "$CASE_DIR/said")"
     expect True "$(answer repaired)" "repaired"
@@ -33,22 +34,22 @@ repaired() {
     expect 600 "$(stat -c %a "$aside")" "mode of the damaged file"; expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of the repaired one"
     expect 2 "$(ls -A | wc -l)" "files beside it: $(ls -A)"
     expect_code 0 "$KEYCHAINFS" check > /dev/null
-    expect_code 0 "$KEYCHAINFS" check --repair > "$CASE_DIR/said"    # nothing to do, so nobody is asked
+    expect_code 0 "$KEYCHAINFS" check --repair > "$CASE_DIR/said"    # nothing to confirm
     grep -q 'Nothing was changed' "$CASE_DIR/said" || fail "a repair of a sound keychain: $(cat "$CASE_DIR/said")"
     expect 2 "$(ls -A | wc -l)" "a sound keychain is not copied"
 }
 answer() { python3 -I -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2]))' "$CASE_DIR/answer" "$1"; }
-whole() {  # whole DIR NAME…: those items of a directory are there, and no others
+whole() {  # whole DIR NAME…: exactly these items of a directory exist
     local dir=$1; shift
     expect "$*" "$(ls "$dir" | tr '\n' ' ' | sed 's/ $//')" "listing of $dir"
 }
 
-# A sound one is left alone.
+# An intact keychain is not modified.
 edit 'SELECT 1'
 expect_code 0 "$KEYCHAINFS" check --repair > /dev/null; cmp "$KEYCHAIN" "$CASE_DIR/sound.db"
 expect_code 64 "$KEYCHAINFS" check --yes > /dev/null
 
-# An item: EBADMSG before, gone after, the others as they were. Without --yes and a terminal nothing is done.
+# An item: EBADMSG before, missing after, the others unchanged. Without --yes and a terminal nothing is done.
 edit "UPDATE item SET metadata = zeroblob(64) WHERE id = $A"
 expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
 grep -q "in generic-passwords/s/, its name is lost: item (row $A)" "$CASE_DIR/said" || fail "what check says is hurt: $(cat "$CASE_DIR/said")"
@@ -62,10 +63,10 @@ repaired; expect "[$A]" "$(answer removedItems)" "removed items"
 mount_keychain; whole "$G/s" b c long; cmp "$CASE_DIR/long" "$G/s/long"; expect 'other a' "$(cat "$G/t/a")" "another directory"
 printf new > "$G/s/a"; expect new "$(cat "$G/s/a")" "the name is free again"; unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
-# S2: a copy from before the repair is older than what this device has seen, though it was the newest.
+# S2: a copy from before the repair is older than the state that this device has seen, although it was the newest.
 cp "$CASE_DIR/sound.db" "$KEYCHAIN"; rm -f "$KEYCHAIN"-*; expect_code 24 "$KEYCHAINFS" check > /dev/null
 
-# A long secret that is gone, a directory whose name is lost, a container and a group that their contents prove.
+# A missing long secret, a directory whose name is lost, a container and a group that their items prove.
 edit "DELETE FROM secret WHERE item = $LONG"
 expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
 grep -q "item generic-passwords/s/long (row $LONG)" "$CASE_DIR/said" || fail "what check says is hurt: $(cat "$CASE_DIR/said")"
@@ -80,11 +81,11 @@ edit "DELETE FROM directory WHERE parent = 0"; repaired
 mount_keychain; whole "$G/s" a b c long; expect team "$(cat "$MNT/access-groups/team/generic-passwords/u/x")" "a group that was lost"
 unmount_keychain
 
-# Rows that are gone stay gone, and are told. Keys that cannot be read go.
+# Removed rows stay missing, and are reported. Unreadable keys are removed.
 edit "DELETE FROM item WHERE id = $A"; repaired; expect 1 "$(answer missingRows)" "missing rows"
 edit "INSERT INTO device VALUES (9, x'01')"; repaired; expect 1 "$(answer removedKeys)" "rows of keys"
 
-# The header: whether the copy is the newest cannot be told then, so somebody has to say so. An older copy likewise.
+# The header: it is unknown whether the copy is the newest, so the user must accept it. An older copy likewise.
 edit "UPDATE store SET header = zeroblob(48)"
 expect_code 21 "$KEYCHAINFS" check --repair --yes > /dev/null; cmp "$KEYCHAIN" "$CASE_DIR/damaged.db"
 repaired --accept-rollback; expect True "$(answer headerDamaged)" header
@@ -93,7 +94,7 @@ mount_keychain; printf more > "$G/t/more"; unmount_keychain; cp "$CASE_DIR/damag
 expect_code 24 "$KEYCHAINFS" check --repair --yes > /dev/null
 repaired --accept-rollback
 
-# Pages: zeros over one that items lie in, and over the first one.
+# Pages: zeros in a page that contains items, and in the first one.
 edit 'SELECT 1'
 python3 -I - "$KEYCHAIN" <<'PY'
 import sqlite3, sys
@@ -121,7 +122,8 @@ killed() {
     fi
     mount_keychain; whole "$G/s" b c long; unmount_keychain
 }
-# At random moments; before the damaged file is put aside, before the repaired one takes its name, and before the commit number is kept.
+# At random times; before the damaged file is renamed, before the repaired one gets its name, and before the commit
+# number is saved.
 for delay in 0.05 0.1 0.15 0.2 0.25 0.3 0.4 0.5; do killed timeout -s KILL "$delay" "$KEYCHAINFS" check --repair --yes; done
 for call in renameat2:1 rename:1 rename:2; do
     killed strace -f -qq -o /dev/null -e "trace=${call%:*}" -e "inject=${call%:*}:signal=KILL:when=${call#*:}" \

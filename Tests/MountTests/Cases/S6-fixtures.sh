@@ -5,7 +5,7 @@
 FORMAT="$CASE_DIR/StoreFormat"
 KEYCHAIN="$CASE_DIR/fixture.keychain"
 
-# device N FIXTURE: this is device N of those that made the fixture.
+# device N FIXTURE: this is device N of those that created the fixture.
 device() {
     export XDG_STATE_HOME="$CASE_DIR/state-$1"
     mkdir -p "$XDG_STATE_HOME/keychainfs"; chmod 700 "$XDG_STATE_HOME/keychainfs"

@@ -1,4 +1,4 @@
-# S6: a second program, written from the format's page alone, reads what this one writes, and this one what that writes.
+# S6: a second program, written from the format's documentation alone, reads the files of this program, and vice versa.
 # needs: StoreFormat
 # seconds: 15
 . "${0%/*}/lib.sh"
@@ -34,7 +34,7 @@ for fixture in "$FORMAT"/fixtures/*/; do
     ! grep -q 'generic-passwords/mail' "$CASE_DIR/cold.json" || fail "$fixture: too much before the first unlock"
 done
 
-# What the other program has added, as while locked.
+# Rows that the other program has added, as while locked.
 mkdir -p "$XDG_STATE_HOME/keychainfs"; chmod 700 "$XDG_STATE_HOME/keychainfs"
 install -m 600 "$FORMAT/fixtures/format-1/device-1.key" "$XDG_STATE_HOME/keychainfs/device.key"
 install -m 600 "$FORMAT/fixtures/format-1/passphrase" "$PASSPHRASE"
@@ -44,7 +44,7 @@ chmod 600 "$CASE_DIR/added"
 "$KEYCHAINFS" check --keychain "$CASE_DIR/added" > "$CASE_DIR/said" || fail "$(cat "$CASE_DIR/said")"
 mount_keychain --keychain "$CASE_DIR/added"
 expect 'added while locked' "$(cat "$MNT/generic-passwords/unless open/added while locked")" "an item that the other program has added"
-# And what this one writes now.
+# Data that this program writes now.
 for class in WhenUnlocked AfterFirstUnlock Always WhenUnlockedThisDeviceOnly WhenPasscodeSetThisDeviceOnly; do
     printf %s "$class" > "$MNT/generic-passwords/mail/new $class"
     setfattr -n user.kSecAttrAccessible -v "$class" "$MNT/generic-passwords/mail/new $class"

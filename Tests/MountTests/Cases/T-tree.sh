@@ -1,4 +1,4 @@
-# T1-T6: names, directories and what cannot be.
+# T1-T6: names, directories and impossible operations.
 # users: both
 # seconds: 28
 . "${0%/*}/lib.sh"
@@ -21,7 +21,7 @@ refused(errno.ENAMETOOLONG, make, "s/" + "a" * 221 + "%~" + "0" * 32)
 for name in ("Grüße 🔑", "a%2Fb", "%", "%2E%2E", "50%25", "a" * 255): make("s/" + name)
 assert sorted(os.listdir("s")) == sorted(["Grüße 🔑", "a%2Fb", "%", "%2E%2E", "50%25", "a" * 255])
 assert os.getxattr("s/%2E%2E", "user.kSecAttrAccount") == b".."
-# A cut name: made through an attribute, found and listed by its name, its value listed.
+# A cut name: created through an attribute, found and listed under the cut name, its complete value in the attributes.
 os.setxattr("s/" + "a" * 255, "user.kSecAttrAccount", b"b" * 300)
 cut = [n for n in os.listdir("s") if "%~" in n][0]
 assert len(cut.encode()) == 255 and os.getxattr("s/" + cut, "user.kSecAttrAccount") == b"b" * 300
@@ -40,7 +40,7 @@ get = lambda k: os.getxattr(d + "/me", "user.kSecAttr" + k).decode()
 assert [get(k) for k in ("Server", "Protocol", "Port", "Path", "AuthenticationType", "Account")] == \
     ["example.com", "HTTPS", "8443", "/a,b", "HTTPBasic", "me"]
 for name in ("h,port=0", "h,protocol=HTTPS", "h,port=1,protocol=ssh", "h,foo=1"): refused(errno.EINVAL, os.mkdir, inet + name)
-# T6: entries made and removed meanwhile neither repeat nor hide others.
+# T6: entries that are created and removed during a listing neither repeat nor hide others.
 os.mkdir("many")
 names = ["n%04d" % i for i in range(1500)]
 for n in names: make("many/" + n)

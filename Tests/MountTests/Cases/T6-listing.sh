@@ -1,4 +1,4 @@
-# T6: seekdir, rewinddir and tiny getdents buffers, with entries made and removed meanwhile.
+# T6: seekdir, rewinddir and tiny getdents buffers, with entries created and removed in the meantime.
 # seconds: 27
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -19,7 +19,7 @@ def churn():
 threads = [threading.Thread(target=churn)]
 for t in threads: t.start()
 kept = lambda seen: [n for n in seen if n.startswith("name-")]
-# getdents64 with room for one or two entries at a time; one too small for any is EINVAL.
+# getdents64 with space for one or two entries at a time; a buffer that is too small for any entry gives EINVAL.
 def getdents(size):
     fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY); buffer = ctypes.create_string_buffer(size); seen = []
     while True:
@@ -56,7 +56,7 @@ os.unlink(names[10])
 for n in names[500:9:-49] + names[11:500:97]:
     if n == names[10]: continue
     libc.seekdir(d, places[n]); assert read(d) == n, n
-# The place of what is gone is that of what followed it.
+# The position of a removed entry is that of its successor.
 libc.seekdir(d, places[names[10]]); assert read(d) == names[11]
 libc.rewinddir(d)
 again = []
@@ -70,7 +70,7 @@ for t in threads: t.join()
 libc.closedir(d)
 PY
 expect 599 "$(ls | grep -c '^name-')" "all others are there"
-# No read transaction is held between the calls of a listing: the log can be emptied while one is under way.
+# No read transaction stays open between the calls of a listing: the log can be truncated during a listing.
 python3 - "$KEYCHAINFS" "$MNT" "$KEYCHAIN-wal" <<'PY'
 import os, subprocess, sys, time
 program, mount, log = sys.argv[1:]

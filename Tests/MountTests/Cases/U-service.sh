@@ -1,8 +1,8 @@
-# A service: tells systemd when it is ready and when it ends (sd_notify(3)); the unit is one that systemd takes.
+# A service: notifies systemd when it is ready and when it ends (sd_notify(3)); systemd accepts the unit.
 # needs: share
 # seconds: 22
 . "${0%/*}/lib.sh"
-# Its key derivation takes so long that a service which said too early that it is ready would be found out.
+# The key derivation takes long enough to detect a notification that comes before the service is ready.
 "$KEYCHAINFS" create
 cat > "$CASE_DIR/notify.py" <<'P'
 """Runs a command as systemd does: prints what it says on its notification socket; at READY=1 does the rest of argv[2]."""
@@ -19,21 +19,21 @@ print(listener.recv(4096).decode(), flush=True)
 print("ended" if isRight else "not as it should be", service.wait(60), flush=True)
 P
 for place in "$CASE_DIR/notify" "@keychainfs-test-$$"; do
-    # Ready is when it can be used, and not before.
+    # Ready means usable.
     said=$(python3 -I "$CASE_DIR/notify.py" "$place" "'$KEYCHAINFS' status '$MNT' | grep -q '^state: *unlocked'" \
         "$KEYCHAINFS" mount --foreground "$MNT" 2> "$CASE_DIR/log") || fail "$(cat "$CASE_DIR/log")"
     expect "READY=1 STOPPING=1 ended 0" "$(echo $said)" "what the service manager is told through $place"
     if is_mounted; then fail "still mounted"; fi
     rm -f "$CASE_DIR/notify"
 done
-# Nobody who listens, or no socket at all, is no reason to fail.
+# A missing listener or socket is not an error.
 for place in "$CASE_DIR/none" nonsense "" "$(printf '/%.0s' {1..200})"; do
     NOTIFY_SOCKET="$place" "$KEYCHAINFS" mount --foreground "$MNT" 2> /dev/null & pid=$!
     wait_until 30 is_mounted; wait_until 30 "$KEYCHAINFS" status "$MNT" > /dev/null; kill "$pid"; wait "$pid" || fail "'$place'"
 done
 
-# The units, with this program instead of the installed one, and without its manual page.
-# unit KIND FILE: writes the unit of share/systemd.
+# The units, with this program instead of the installed one, and without its manual page. unit KIND FILE: writes the
+# unit of share/systemd.
 unit() { sed "s|^ExecStart=keychainfs|ExecStart=$KEYCHAINFS|; /^Documentation=/d" "$CASE_DIR/share/systemd/$1/keychainfs@.service" > "$2"; }
 mkdir "$CASE_DIR/units"; unit system "$CASE_DIR/units/keychainfs@app.service"
 said=$(systemd-analyze --system verify "$CASE_DIR/units/keychainfs@app.service" 2>&1) || fail "systemd-analyze: $said"

@@ -1,4 +1,4 @@
-# H3: other users, root's sudo included, are kept out of an ordinary user's mount.
+# H3: an ordinary user's mount is inaccessible to other users, including root's sudo.
 # users: user
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain

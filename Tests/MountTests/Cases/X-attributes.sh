@@ -20,7 +20,7 @@ gx = lambda k: os.getxattr("a", n(k))
 assert (gx("Label"), gx("Creator"), gx("Accessible"), gx("Service"), gx("Account"), gx("AccessGroup")) == \
     (b"Home", b"1633775724", b"AfterFirstUnlock", b"s", b"a", b"default")
 os.removexattr("a", n("Accessible")); assert gx("Accessible") == b"WhenUnlocked"
-sx("Account", b"a")                                  # what the name stands for: nothing happens
+sx("Account", b"a")                                  # already the name: no change
 sx("Account", b"b"); assert os.listdir(".") == ["b"] and open("b").read() == "s3cret"
 open("a", "w").write("taken"); refused(errno.EEXIST, os.setxattr, "b", n("Account"), b"a"); os.unlink("a")
 os.setxattr("b", n("Service"), b"t"); assert os.listdir(".") == [] and open("../t/b").read() == "s3cret"
@@ -30,7 +30,7 @@ refused(errno.EPERM, sx, "ModificationDate", b"x"); refused(errno.EOPNOTSUPP, sx
 refused(errno.EINVAL, sx, "Accessible", b"Never"); refused(errno.EINVAL, sx, "TokenID", b"x")
 refused(errno.ENODATA, gx, "Alias"); refused(errno.ENODATA, os.removexattr, "a", n("ModificationDate"))
 refused(errno.EEXIST, sx, "Label", b"x", os.XATTR_CREATE); refused(errno.ENODATA, sx, "Alias", b"x", os.XATTR_REPLACE)
-# Of trusted.* an ordinary user sees nothing on any file system.
+# An ordinary user sees no trusted.* attribute on any file system.
 for k in ["security.x", "system.posix_acl_access"] + (["trusted.x"] if os.getuid() == 0 else []): refused(errno.EOPNOTSUPP, os.getxattr, "a", k)
 refused(errno.E2BIG, os.setxattr, "a", "user.big1", b"x" * 65536)
 os.removexattr("a", "user.other")
@@ -47,7 +47,7 @@ same "$CASE_DIR/tar/a" "tar --xattrs out"
 mkdir ../u; tar --xattrs -C ../u -xf "$CASE_DIR/t.tar"; same ../u/a "tar --xattrs in"
 rsync -aX "$D/" ../v; same ../v/b "rsync -aX of a directory"
 before=$(commits); rsync -aX "$D/" ../v; expect "$before" "$(commits)" "a second rsync has nothing to do"
-# Silently, from any directory of a class to any other one of it, whatever their defaults are.
+# Without a message, from any directory of a class to any other one of it, regardless of their defaults.
 silent() { "$@" > "$CASE_DIR/said" 2>&1 || fail "'$*' failed: $(cat "$CASE_DIR/said")"; expect '' "$(cat "$CASE_DIR/said")" "what '$*' says"; }
 mkdir "$MNT/access-groups/team"
 places=("$MNT/generic-passwords/w" "$MNT/synchronizable/generic-passwords/s" "$MNT/access-groups/team/generic-passwords/s")
@@ -62,7 +62,8 @@ for class in WhenUnlocked AfterFirstUnlock AlwaysThisDeviceOnly; do
                 expect "$(getfattr --only-values -n user.kSecAttr$name a | od -c)" \
                     "$(getfattr --only-values -n user.kSecAttr$name "$place/a" | od -c)" "$copy: $name in $place"
             done
-            # A WhenUnlocked that is the default of its directory is not listed, so it takes that of the other one.
+            # A WhenUnlocked that is the default of its directory is not listed, so the item gets the default of the
+            # other one.
             wanted=$class; [ $class != WhenUnlocked ] || [ "$place" != "${places[2]}" ] || wanted=AfterFirstUnlock
             expect $wanted "$(getfattr --only-values -n user.kSecAttrAccessible "$place/a")" "$copy: class in $place"
             before=$(commits); silent rsync -aX "$D/a" "$place/"; [ $class = WhenUnlocked ] || expect "$before" "$(commits)" "rsync -aX again"

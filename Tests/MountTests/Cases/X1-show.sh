@@ -18,7 +18,7 @@ done
 grep -qE '^kSecAttrPersistentReference: 0x[0-9a-f]{32}$' "$CASE_DIR/shown" || fail "no reference: $(cat "$CASE_DIR/shown")"
 ! grep -q s3cret "$CASE_DIR/shown" || fail "show told the secret"
 expect "$(sort "$CASE_DIR/shown" | cut -d: -f1 | uniq | wc -l)" "$(wc -l < "$CASE_DIR/shown")" "lines of different names"
-# A service: what its name stands for, and the class for new items.
+# A service: the attributes that its name represents, and the class for new items.
 setfattr -n user.kSecAttrAccessible -v AfterFirstUnlock "$D"
 show "$D"
 expect 'kSecClass: InternetPassword
@@ -34,7 +34,7 @@ kSecAttrService: s
 kSecAttrAccessGroup: team
 kSecAttrSynchronizable: 1
 kSecAttrAccessible: WhenUnlocked' "$(cat "$CASE_DIR/shown")" "a service of a group"
-# What is neither.
+# Paths that are neither.
 for path in "$MNT" "$MNT/generic-passwords" "$MNT/access-groups/team" "$MNT/.keychainfs/status" "$CASE_DIR" "$CASE_DIR/passphrase"; do
     expect_code 1 "$KEYCHAINFS" show "$path" | grep -q 'no item' || fail "$path"
 done

@@ -1,4 +1,5 @@
-# Two users A and B with a common further group G, gone afterwards. Sourced after lib.sh, never run; for root.
+# Two users A and B with a common supplementary group G, deleted at the end. Sourced after lib.sh, not executed; for
+# root.
 A="kcfs-a-$$" B="kcfs-b-$$" G="kcfs-g-$$"
 
 make_accounts() {

@@ -1,5 +1,5 @@
-# What every case needs: a home of its own, a keychain, a mount that is gone afterwards. Sourced, never run.
-# CASE_DIR is an empty directory outside /tmp (editors treat /tmp differently); KEYCHAINFS is the program.
+# Common functions of all cases: a separate home, a keychain, and a mount that is removed at the end. Sourced, not
+# executed. CASE_DIR is an empty directory outside /tmp (editors treat /tmp differently); KEYCHAINFS is the program.
 set -euo pipefail
 : "${KEYCHAINFS:?}" "${CASE_DIR:?}"
 
@@ -19,7 +19,7 @@ fail() { echo "FAIL: $*" >&2; exit 1; }
 # expect WANTED GOT WHAT
 expect() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
 
-# expect_code CODE COMMAND...: the command ends with that exit code, and says something if it is not 0.
+# expect_code CODE COMMAND...: the command ends with that exit code, and prints a message if it is not 0.
 expect_code() {
     local wanted=$1 code=0 said; shift
     said=$("$@" 2>&1 </dev/null) || code=$?
@@ -62,7 +62,8 @@ compile_library() {
 slow_disk() { compile_library slow_disk; SLOW_DISK="$CASE_DIR/slow"; }
 mount_slow() { env LD_PRELOAD="$CASE_DIR/slow_disk.so" SLOW_DISK="$SLOW_DISK" "$KEYCHAINFS" mount "$MNT" "$@"; }
 
-# status KEY: a number or text at the top of what `status --json` prints. Without another process: cases call it a thousand times.
+# status KEY: a number or text at the top of the output of `status --json`. Without another process: cases call it a
+# thousand times.
 status() {
     local line value=
     while IFS= read -r line; do
@@ -96,12 +97,12 @@ wait_until() {
 # rounds N: the number of rounds of a case that tries random moments: N in the lane of all tests, else a third of it.
 rounds() { if [ "${KEYCHAINFS_LANE:-all}" = all ]; then echo "$1"; else echo $((($1 + 2) / 3)); fi; }
 
-# stop_process PID: stops it. A thread that is still running may receive a request, and a process that waits for the reply to that
-# request cannot be killed: so returns when every thread has stopped.
+# stop_process PID: stops it, and returns when every thread has stopped. A thread that is still running may receive a
+# request, and a process that waits for the reply to that request cannot be killed.
 stop_process() { kill -STOP "$1"; wait_until 10 is_stopped "$1"; }
 is_stopped() { ! sed 's/.*) //' /proc/"$1"/task/*/stat 2> /dev/null | grep -qv '^T'; }
 
-# private_mounts: continues this script in a mount namespace of its own. Its copies of other cases' mounts are detached
+# private_mounts: continues this script in a separate mount namespace. Its copies of other cases' mounts are detached
 # immediately: they would keep the daemons of those mounts running.
 private_mounts() {
     [ -n "${KEYCHAINFS_PRIVATE_MOUNTS:-}" ] || KEYCHAINFS_PRIVATE_MOUNTS=1 exec unshare --mount --propagation private bash "$0"
@@ -112,7 +113,7 @@ private_mounts() {
     done < <(awk '$3 ~ /^fuse\.keychainfs/ { print $2 }' /proc/self/mounts)
 }
 
-# daemons: the processes of this case that run the program, whoever has started them.
+# daemons: the processes of this case that run the program, regardless of who started them.
 daemons() {
     local directory arguments
     for directory in $(grep -l '^keychainfs' /proc/[0-9]*/comm 2> /dev/null); do
@@ -141,8 +142,8 @@ report_daemons() {
     done
 }
 
-# cleanup [CODE]: a trap of a case's own gives the exit code that it began with, or a failure is lost. A daemon that has lost its
-# mount has to end.
+# cleanup [CODE]: a case's own trap passes the exit code that it got, or a failure is lost. A daemon that has lost its
+# mount must end.
 cleanup() {
     local code=${1:-$?} deadline=$((SECONDS + 30)) point process
     set +e
@@ -165,10 +166,10 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# Items with everything that a save must not lose.
+# Items with all data that a save must preserve.
 attribute() { getfattr --only-values -n "user.$1" "$2" 2>/dev/null | od -An -c | tr -d ' \n'; }
 
-# make_item: `a` holds 'old', with a label, a class of its own and another attribute.
+# make_item: `a` contains 'old', with a label, another class than the default and another attribute.
 make_item() {
     printf 'old\n' > a
     setfattr -n user.kSecAttrLabel -v 'Home Wi-Fi' a
@@ -189,7 +190,7 @@ same_identity() {
     done
 }
 
-# same_item WHAT: and it has its attributes.
+# same_item WHAT: the same, with its attributes.
 same_item() {
     same_identity "$1"
     expect HomeWi-Fi "$(attribute kSecAttrLabel a)" "$1: label"

@@ -1,7 +1,7 @@
-"""Many processes at work on one mount: nothing that was acknowledged is lost, nobody waits for ever, nothing grows.
+"""Many processes use one mount: no acknowledged change is lost, no process waits forever, no resource use grows.
 
-load.py run MOUNT SECONDS PROCESSES KEYCHAINFS JOURNAL    works, and keeps what was acknowledged in JOURNAL
-load.py verify MOUNT JOURNAL                              compares it with a later mount
+  load.py run MOUNT SECONDS PROCESSES KEYCHAINFS JOURNAL    works, and writes the acknowledged changes to JOURNAL
+  load.py verify MOUNT JOURNAL                              compares it with a later mount
 """
 import collections
 import ctypes
@@ -22,7 +22,7 @@ import rpc
 DIRECTORY = "generic-passwords/load"
 SHARED = "generic-passwords/shared"
 LABEL = "user.kSecAttrLabel"
-# The longest time that an operation may take before somebody is told to be stuck.
+# The longest time that an operation may take before it is reported as stuck.
 PATIENCE = 120
 SLOT = struct.Struct("d24s")
 
@@ -32,7 +32,7 @@ class Failure(Exception):
 
 
 def value(owner, number, size):
-    """Tells of itself whose it is, and whether it is whole."""
+    """Contains its owner and its size, so that a mixture is detected."""
     body = (b"%d %d " % (owner, number)) * (size // 8)
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
@@ -43,13 +43,13 @@ def is_whole(data):
 
 
 class Worker:
-    """A process with names of its own, of which it knows what they hold, and with names that all share."""
+    """A process with its own names, whose values it knows, and with names that all processes share."""
 
     def __init__(self, mount, number, slots, deadline):
         self.number, self.slots, self.deadline = number, slots, deadline
         self.directory, self.shared = f"{mount}/{DIRECTORY}", f"{mount}/{SHARED}"
         self.random = random.Random(number)
-        # What was acknowledged, by name: the value and its label.
+        # Acknowledged changes by name: the value and its label.
         self.journal = {}
         # The name and the value of a write whose close has failed with ENOKEY.
         self.unsure = None
@@ -75,21 +75,21 @@ class Worker:
                 self.counts[step.__name__] += 1
             except OSError as error:
                 self.steps[-1].append(errno.errorcode.get(error.errno, str(error)))
-                # Locked; or, after a second without room for it, no memory for a value (contract, H1).
+                # Locked; or, after a second without space for it, no memory for a value (contract, H1).
                 if error.errno not in (errno.ENOKEY, errno.ENOMEM):
                     raise Failure(f"{step.__name__}: {error}") from error
                 self.counts[errno.errorcode[error.errno]] += 1
                 time.sleep(0.02)
         self.begin("")
 
-    # Names of its own.
+    # Its own names.
 
     def path(self, name):
         self.steps[-1].append(name)
         return f"{self.directory}/{name}"
 
     def name(self):
-        """One that is there, or a new one. None is taken again: it would be the item that it was (contract, F5)."""
+        """An existing name, or a new one. None is used again: it would be the former item (contract, F5)."""
         if len(self.journal) >= 6 or self.journal and self.random.randrange(2):
             return self.known()
         self.last_name += 1
@@ -173,7 +173,7 @@ class Worker:
         if source and source != target:
             os.rename(self.path(source), self.path(target))
             data, label = self.journal.pop(source)
-            # The item follows the name, unless the source lists attributes of its own (contract, F5).
+            # The item follows the name, unless the source lists its own attributes (contract, F5).
             self.journal[target] = (data, label or self.journal.get(target, (b"", ""))[1])
 
     def exchange(self):
@@ -193,7 +193,7 @@ class Worker:
             self.journal[name] = (self.journal[name][0], text)
 
     def list(self):
-        # Names that others swap meanwhile may come twice or not at all; its own are as they were.
+        # Names that others swap concurrently may appear twice or not at all; its own must be exact.
         own = sorted(name for name in os.listdir(self.directory) if name.startswith(f"{self.number}-"))
         if own != sorted(self.journal):
             raise Failure(f"a listing has {own}, acknowledged were {sorted(self.journal)}")
@@ -238,7 +238,7 @@ class Worker:
             self.change(name, None, lambda: self.answered(
                 self.client.delete(svce="load", acct=name), f"delete {name}"))
 
-    # Names that all share: each value is somebody's, and whole.
+    # Shared names: each value is complete, and a process has written it.
 
     def write_shared(self):
         draft = f"{self.shared}/draft-{self.number}"
@@ -262,7 +262,7 @@ def exchange_names(first, second):
 
 
 class Daemon:
-    """The process that serves a mount, looked at from outside."""
+    """The process that serves a mount, measured from outside."""
 
     def __init__(self, process):
         self.process = process
@@ -279,7 +279,7 @@ class Daemon:
         self.samples.append((time.time(), memory, threads, descriptors))
 
     def check_flat(self):
-        """The last third against the one before it; the first one is for warming up."""
+        """The last third is compared with the second; the first one is warm-up."""
         count = len(self.samples) // 3
         before, after = self.samples[count:2 * count], self.samples[2 * count:]
         for index, what, slack in ((1, "KiB of memory", 16_384), (2, "threads", 4), (3, "descriptors", 8)):
@@ -333,7 +333,7 @@ def lock_and_unlock(keychainfs, mount, is_locked):
 
 
 def watch(workers, slots, daemon, deadline, keychainfs, mount):
-    """Locks now and then, looks at the daemon, and waits for the workers, but not for ever."""
+    """Locks now and then, measures the daemon, and waits for the workers for a bounded time."""
     is_locked, next_lock = False, time.time() + 2
     running = dict(workers)
     while running:
@@ -375,7 +375,7 @@ def main_run(mount, seconds, count, keychainfs, journal):
 
 
 def join(count, journal):
-    """One journal of all; a worker that failed has left none."""
+    """One journal for all; a worker that failed has written none."""
     items, counts = {}, collections.Counter()
     for number in range(count):
         try:

@@ -1,6 +1,6 @@
-# What each operation answers for an item of each protection class, in each lock state, tried on a real mount.
-# Usage: lock-table.py prepare|cold|over-lock|print MOUNTPOINT FILE, in this order; results are kept in FILE. `over-lock`
-# makes FILE.unlocked when it has tried all while unlocked, and goes on once there is FILE.locked.
+# The result of each operation for an item of each protection class in each lock state, on a real mount. Usage:
+# lock-table.py prepare|cold|over-lock|print MOUNTPOINT FILE, in this order; results are stored in FILE. `over-lock`
+# creates FILE.unlocked when it has tried all operations while unlocked, and continues when FILE.locked exists.
 import errno, json, os, sys, time
 
 CLASSES = [
@@ -68,7 +68,7 @@ def rename(path):
 
 
 def results(here, state, reader, writer):
-    """Of one class. Those that take the name away come last."""
+    """For one class. Operations that remove the name come last."""
     item, number = here + "/item", STATES.index(state)
     return {
         "open": answer(lambda: os.close(os.open(item, os.O_RDONLY))),
@@ -118,7 +118,7 @@ def try_over_lock(mount, table, path):
 
 
 def text(table):
-    """As Markdown; classes that answer alike share a table."""
+    """As Markdown; classes with the same results share a table."""
     of_class = {name: [[table[state][name][operation] for state in STATES] for operation in OPERATIONS] for name in CLASSES}
     lines = []
     for name in CLASSES:

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""A system bus of one's own with a mocked logind (python-dbusmock), for tests.
+"""A separate system bus with a mocked logind (python-dbusmock), for tests.
 
-Usage: login.py COMMAND DIR [ARGUMENT…]; DIR holds the socket and the process ids.
+Usage: login.py COMMAND DIR [ARGUMENT…]; DIR contains the socket and the process IDs.
   bus DIR              starts the bus; its address is unix:path=DIR/socket
   logind DIR           starts logind on it
   stop DIR             ends both
-  session DIR ID UID   there is a session of that user
-  sleep DIR true|false the system is about to sleep, or awake again
-  lock DIR ID          the session gets the signal Lock
-  hint DIR ID true     the session's LockedHint is set
-  refuse DIR           logind grants no inhibitor any more
-  forge DIR ID         another program sends every signal of logind and of the bus to each connection
-  inhibitors DIR       prints how many delay inhibitors of sleep there are
+  session DIR ID UID   creates a session of that user
+  sleep DIR true|false announces that the system is about to sleep, or awake again
+  lock DIR ID          sends the session the signal Lock
+  hint DIR ID true     sets the session's LockedHint
+  refuse DIR           makes logind refuse inhibitors from now on
+  forge DIR ID         sends every signal of logind and of the bus from another program to each connection
+  inhibitors DIR       prints the number of delay inhibitors of sleep
 """
 import os
 import signal

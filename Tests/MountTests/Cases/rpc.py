@@ -34,7 +34,7 @@ class Client:
         return data
 
     def answer(self):
-        """The status, and what was asked for: nothing, one entry, or a list; a secret in the place of its UID."""
+        """The status and the result: none, one entry, or a list; a secret replaces its UID."""
         entries, frames = [], 0
         while True:
             magic, count, secret_count = struct.unpack(">4sIQ", self.read(16))

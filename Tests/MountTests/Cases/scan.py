@@ -1,7 +1,7 @@
-# Looks into all memory of a process: which of the canaries on standard input (`NAME<tab>TEXT` lines) lie there, as UTF-8,
-# UTF-16 or raw hex. Usage: scan.py PID; prints a line for each that is found. Fails if it cannot look.
-# `prefix:NAME<tab>TEXT` prints what follows TEXT instead, up to the next byte that is no letter, digit or hyphen, UTF-8 only.
-# `scan.py --unlocked PID` passes over memory that is locked (mlock(2)): what it finds can be swapped out.
+# Scans all memory of a process for the canaries on standard input (`NAME<tab>TEXT` lines), as UTF-8, UTF-16 or raw hex.
+# Usage: scan.py PID; prints a line for each canary that is found. Fails if it cannot scan. `prefix:NAME<tab>TEXT`
+# prints the bytes after TEXT instead, up to the next byte that is not a letter, digit or hyphen, UTF-8 only. `scan.py
+# --unlocked PID` skips memory that is locked (mlock(2)): data that it finds can be swapped out.
 import re, sys
 
 only_unlocked = "--unlocked" in sys.argv[1:]
