@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
-// Reads top-down in layer order: every target imports only what stands below it in `dependencies`.
-// scripts/check-architecture keeps that, and which targets may hold unsafe code or import C.
+// Targets are in layer order, from the top down: every target imports only targets that are declared below it.
+// scripts/check-architecture checks that, and which targets may contain unsafe code or import C.
 import PackageDescription
 
-/// What every target is compiled with: language mode 6, no unmarked unsafe construct, no warning.
+/// The settings of every target: language mode 6, no unmarked unsafe construct, no warning.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
@@ -12,9 +12,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-/// Adapters to C hand out `Span`s whose lifetime depends on their owner.
+/// Settings of adapters to C, which return `Span`s whose lifetime depends on their owner.
 let adapter: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
-/// Tests call C directly where they play the part of a client.
+/// Settings of tests, which call C directly as clients.
 let testing: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -72,7 +72,7 @@ let package = Package(
                 "KeychainRPC", "SecretCrypto", "LinuxSupport",
             ],
             swiftSettings: strict),
-        // What a device keeps of its keychains, and where: its key, commit numbers, rekeys under way.
+        // The state of a device for its keychains, and its paths: device key, commit numbers, rekeys in progress.
         .target(
             name: "DeviceState", dependencies: ["LinuxSupport", "Keychain", "SecretCrypto", logging, system],
             swiftSettings: strict),
@@ -80,11 +80,11 @@ let package = Package(
         .target(
             name: "KeychainClient", dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto"],
             swiftSettings: strict),
-        // A client's way to a mounted keychain: finds it, and waits for it with a bound.
+        // A client's connection to a mounted keychain: finds it, and waits for it with a timeout.
         .target(
             name: "KeychainConnection", dependencies: ["KeychainRPC", "LinuxSupport", "SecretCrypto", system],
             swiftSettings: strict),
-        // The binding of libfuse's low-level API; knows no keychain word.
+        // The binding of libfuse's low-level API; independent of the keychain.
         .target(
             name: "Fuse", dependencies: ["FileSystemCore", "LinuxSupport", "CFuse3", system], swiftSettings: adapter),
         // Items as files and directories.
@@ -92,7 +92,7 @@ let package = Package(
             name: "KeychainTree",
             dependencies: ["FileSystemCore", "Keychain", "SecretCrypto", logging, system],
             swiftSettings: strict),
-        // The four functions of Keychain Services for whoever sends messages: requests to the engine, results to frames.
+        // The server side of Keychain Services: requests to the query engine, results to frames.
         .target(
             name: "KeychainServer", dependencies: ["Keychain", "KeychainRPC", "SecretCrypto"],
             swiftSettings: strict),
@@ -101,31 +101,32 @@ let package = Package(
             name: "KeychainStorage",
             dependencies: ["SQLiteRows", "LinuxSupport", "Keychain", "SecretCrypto", grdb, system],
             swiftSettings: strict),
-        // Rows and arguments of SQLite's statements; knows no keychain word.
+        // Rows and arguments of SQLite's statements; independent of the keychain.
         .target(
             name: "SQLiteRows",
             dependencies: ["CSQLiteRows", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: adapter),
         .target(name: "CSQLiteRows"),
-        // What the system tells a daemon and hears from it: clocks, services, names of files; knows no keychain word.
+        // Linux interfaces: clocks, threads, systemd, logind, file names; independent of the keychain.
         .target(name: "LinuxSupport", dependencies: ["CLinuxSupport", system], swiftSettings: adapter),
         .target(name: "CLinuxSupport"),
-        // The vocabulary of file systems and the port `FileSystem`.
+        // The terms of file systems and the protocol `FileSystem`.
         .target(name: "FileSystemCore", dependencies: [system], swiftSettings: strict),
-        // The messages of Keychain Services between a client and whoever answers; knows no keychain word but their keys.
+        // The messages of Keychain Services between a client and a server; contains no terms of the keychain except
+        // their keys.
         .target(name: "KeychainRPC", dependencies: ["SecretCrypto"], swiftSettings: adapter),
-        // The domain: items, attributes, protection classes, keys, records; the port `RecordStore`.
+        // The domain: items, attributes, protection classes, keys, records; the protocol `RecordStore`.
         .target(name: "Keychain", dependencies: ["SecretCrypto"], swiftSettings: strict),
         // libsodium behind noncopyable secrets in locked memory.
         .target(name: "SecretCrypto", dependencies: ["CSodium"], swiftSettings: adapter),
-        // What queries cost on a mount, and keychains of many items: scripts/benchmark-queries, scripts/benchmark.
+        // Measures queries on a mount, and keychains of many items: scripts/benchmark-queries, scripts/benchmark.
         .executableTarget(
             name: "QueryBenchmark", dependencies: ["Security", "KeychainStorage", "Keychain", "SecretCrypto"],
             path: "Benchmarks/QueryBenchmark", swiftSettings: testing),
         .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
 
-        // How programs use it; the tests run them.
+        // Examples of programs; the tests run them.
         .executableTarget(
             name: "TokenStorage", dependencies: ["Security"], path: "Examples/TokenStorage",
             swiftSettings: [.swiftLanguageMode(.v6)]),
@@ -139,18 +140,18 @@ let package = Package(
             name: "NativeClient", dependencies: ["KeychainClient"], path: "Examples/NativeClient",
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
-        // Test support: the lanes of docs/testing.md, and random numbers that can be repeated.
+        // Test support: the lanes of docs/testing.md, and reproducible random numbers.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         // Test support: a client of the FUSE protocol, a path-walking client, a client over a real mount.
         .target(
             name: "FileSystemTesting", dependencies: ["FileSystemCore", "Fuse", "LinuxSupport", "CFuse3", system],
             path: "Tests/FileSystemTesting", swiftSettings: testing),
-        // Test support: a record store in memory that can be told to fail.
+        // Test support: a record store in memory that fails on request.
         .target(
             name: "KeychainTesting", dependencies: ["Keychain", "SecretCrypto", "TestSupport"],
             path: "Tests/KeychainTesting",
             swiftSettings: testing),
-        // Test support: who calls the four functions of Keychain Services, and which way the calls go.
+        // Test support: clients of the four functions of Keychain Services, and the transports of their calls.
         .target(
             name: "SecItemTesting",
             dependencies: ["Keychain", "KeychainRPC", "KeychainServer", "KeychainTesting", "SecretCrypto"],
@@ -161,9 +162,9 @@ let package = Package(
                 "Fuse", "FileSystemCore", "FileSystemTesting", "LinuxSupport", "TestSupport", "CFuse3", system,
             ],
             swiftSettings: testing),
-        // Test support: what is left in memory that was given back, and how often some is taken.
+        // Test support: counts allocations, and finds data in freed memory.
         .target(name: "CMemoryProbe", path: "Tests/CMemoryProbe"),
-        // Test support: how many instructions something takes.
+        // Test support: counts instructions.
         .target(name: "CInstructionCounter", path: "Tests/CInstructionCounter"),
         .testTarget(
             name: "SecretCryptoTests",
@@ -176,7 +177,7 @@ let package = Package(
             name: "KeychainTests",
             dependencies: ["Keychain", "KeychainTesting", "SecItemTesting", "SecretCrypto", "TestSupport"],
             swiftSettings: testing),
-        // The cases of Keychain Services' reference, on every way to the engine.
+        // The cases of the Keychain Services reference, on every transport to the query engine.
         .testTarget(
             name: "SecItemTests",
             dependencies: [
@@ -200,7 +201,7 @@ let package = Package(
                 system,
             ],
             swiftSettings: testing),
-        // Test support: a disk below SQLite that remembers every write, and fails when told to.
+        // Test support: a VFS below SQLite that records every write and fails on request.
         .target(
             name: "CFaultVFS", path: "Tests/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
@@ -223,7 +224,7 @@ let package = Package(
                 "KeychainStorage", "SecretCrypto", "TestSupport", system,
             ],
             swiftSettings: testing),
-        // Test support: what the contract promises as plain values, and random programs to compare with it.
+        // Test support: the contract as plain values, and random programs to compare with it.
         .target(
             name: "ModelTesting",
             dependencies: ["FileSystemTesting", "FileSystemCore", "KeychainRPC", "SecretCrypto", system],
@@ -248,7 +249,7 @@ let package = Package(
                 "KeychainTesting", "SecretCrypto", "LinuxSupport", system,
             ],
             swiftSettings: testing),
-        // Test support: a keychain in memory that the SecItem functions of a test use.
+        // Test support: a keychain in memory for the SecItem functions of a test.
         .target(
             name: "SecurityTesting",
             dependencies: [
@@ -264,7 +265,7 @@ let package = Package(
                 "Security", "SecurityTesting", "Keychain", "KeychainConnection", "KeychainRPC", "SecretCrypto",
             ],
             swiftSettings: testing),
-        // What code that was written for Apple's systems looks like, compiled as it is there.
+        // Code as it was written for Apple's systems, compiled unchanged.
         .testTarget(
             name: "SourceCompatibilityTests", dependencies: ["Security", "SecurityTesting"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -285,8 +286,8 @@ let package = Package(
             dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto", system], swiftSettings: testing),
         .testTarget(
             name: "LinuxSupportTests", dependencies: ["LinuxSupport", system], swiftSettings: testing),
-        // Test support: every decoder of bytes from outside, with what has to hold for any bytes; and its program, which
-        // scripts/fuzz links with libFuzzer.
+        // Test support: every decoder of untrusted bytes with the properties that must hold for all inputs; and its
+        // program, which scripts/fuzz links with libFuzzer.
         .target(
             name: "Fuzzing",
             dependencies: [

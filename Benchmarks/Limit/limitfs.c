@@ -1,9 +1,9 @@
 /* limitfs: a file system in memory on libfuse's low-level API, with one directory of small files. It encrypts nothing
- * and stores nothing: what an operation costs here it costs any file system on libfuse and this kernel. That is the
+ * and stores nothing: an operation cannot cost less on any file system on libfuse and this kernel. That is the
  * limit.
  *
  * limitfs MOUNTPOINT [--items N] [--size BYTES] [--loop LOOP]
- * Stays in the foreground; unmounting or SIGTERM ends it. See loops.h for what LOOP may be. */
+ * Stays in the foreground; unmounting or SIGTERM ends it. See loops.h for the values of LOOP. */
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>

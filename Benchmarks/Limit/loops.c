@@ -27,7 +27,7 @@ static int64_t now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Lets a moment pass, or sleeps until there is something. */
+/* Yields the processor until the deadline; after it, sleeps until there is a request. */
 static void wait_for(struct fuse_session *session, int64_t deadline) {
     if (now() < deadline) {
         sched_yield();

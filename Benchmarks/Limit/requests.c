@@ -51,7 +51,7 @@ static struct fuse_entry_param entry(int index) {
     };
 }
 
-/* Contents bypass the page cache, as secrets have to; a close sends no FLUSH. */
+/* Contents bypass the page cache, as secrets must; a close sends no FLUSH. */
 static void open_directly(struct fuse_file_info *file) {
     file->direct_io = 1;
     file->noflush = 1;
@@ -68,7 +68,7 @@ static void on_lookup(fuse_req_t request, fuse_ino_t parent, const char *name) {
     (void)parent;
     pthread_rwlock_rdlock(&lock);
     int index = table_find(&table, name);
-    /* Inode 0: a name that is missing, to be remembered as such. */
+    /* Inode 0: a missing name, which the kernel caches. */
     struct fuse_entry_param answer = {.entry_timeout = timeout};
     if (index >= 0) answer = entry(index);
     pthread_rwlock_unlock(&lock);
@@ -243,7 +243,7 @@ static void reply_value(fuse_req_t request, const char *value, size_t length, si
 static void on_getxattr(fuse_req_t request, fuse_ino_t inode, const char *name, size_t size) {
     (void)inode;
     if (!strcmp(name, label_name)) reply_value(request, label, sizeof label - 1, size);
-    /* A file system that says so of other kinds of names is not asked again for each file by ls -l. */
+    /* After this error for other namespaces ls -l sends no further request for each file. */
     else fuse_reply_err(request, strncmp(name, "user.", 5) ? EOPNOTSUPP : ENODATA);
 }
 

@@ -1,4 +1,4 @@
-/* What the limit file system answers: everything at once, from memory. */
+/* The operations of the limit file system, executed immediately and in memory. */
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
@@ -8,7 +8,7 @@
 
 extern const struct fuse_lowlevel_ops limit_operations;
 
-/* Files s000000, s000001, … of `size` bytes; before the first request. 0 or -1. */
+/* Creates files s000000, s000001, … of `size` bytes. Called before the first request. Returns 0 or -1. */
 int limit_prepare(size_t count, size_t size);
 
 #endif

@@ -15,7 +15,7 @@ struct node {
     char *data;
     size_t size;
     bool live;
-    /* Index of the next node of the same bucket, or of the next free node; -1: none. */
+    /* Index of the next node of the same bucket, or of the next free node; -1 at the end. */
     int next;
 };
 
@@ -27,17 +27,17 @@ struct table {
     int free;
 };
 
-/* A table with room for `expected` files; false without memory. */
+/* Creates a table for `expected` files; false without memory. */
 bool table_init(struct table *table, size_t expected);
-/* Names are s000000, s000001, …, contents `size` letters. */
+/* Adds `count` files s000000, s000001, … of `size` letters. */
 bool table_fill(struct table *table, size_t count, size_t size);
 
-/* Indices of nodes; -1: there is none, or no memory. */
+/* Return the index of the node; -1 if it does not exist, or without memory. */
 int table_find(const struct table *table, const char *name);
 int table_add(struct table *table, const char *name);
 
 void table_remove(struct table *table, int index);
-/* What had the name before is removed. */
+/* Removes the file that had the name before. */
 void table_rename(struct table *table, int index, const char *name);
 bool table_resize(struct table *table, int index, size_t size);
 

@@ -1,9 +1,10 @@
-/* meter: times what programs do to a directory of secrets; a line of JSON for each operation, times in nanoseconds.
+/* meter: measures operations of programs on a directory of secrets; prints a line of JSON for each operation, times in
+ * nanoseconds.
  *
  * meter --directory D --operation NAME,… [--items N] [--size BYTES] [--count CALLS] [--threads T] [--seed S]
  *       [--attribute NAME] [--daemon PID] [--sync] [--cold names|all]   meter --list
- * --items: files s000000, … that are there; --sync: changes end with fsync; --cold: the kernel forgets names, or pages
- * too, before (root). */
+ * --items: the number of existing files s000000, …; --sync: changes end with fsync; --cold: the kernel drops cached
+ * names, or also pages, before (root). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <getopt.h>

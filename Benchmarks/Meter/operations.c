@@ -53,7 +53,7 @@ static int list_attributes(const struct job *job, long index, long item) {
     return listxattr(path_of(path, job, 's', item), names, sizeof names) > 0 ? 0 : -1;
 }
 
-/* Makes a change that was made by name durable. Not every file system can be asked. */
+/* Makes a change of a name durable. Not every file system supports this. */
 static int sync_directory(const struct job *job) {
     if (!job->sync || fsync(job->directory_file) == 0) return 0;
     return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -1;
@@ -154,7 +154,7 @@ static int remove_file(const struct job *job, char letter, long number) {
 static int populate(const struct job *job, long index, long item) {
     (void)item;
     if (write_file(job, 's', index, O_CREAT | O_TRUNC)) return -1;
-    /* Not every file system has extended attributes; getxattr says so. */
+    /* Not every file system has extended attributes; getxattr reports that. */
     (void)set_attribute(job, index, index);
     return 0;
 }
@@ -201,7 +201,7 @@ static int remove_victim(const struct job *job, long index, long item) {
     return remove_file(job, 'u', index);
 }
 
-/* The disk itself: what no durable change can be faster than. */
+/* The disk itself: the lower limit of a durable change. */
 
 static int open_blocks(struct job *job) {
     char path[PATH_SIZE];

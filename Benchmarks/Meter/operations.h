@@ -1,5 +1,5 @@
-/* What programs do to a directory of secrets. Files are named by a letter and six digits: those that are there begin
- * with `s`, those that an operation makes for itself, and removes, with another letter. */
+/* Operations of programs on a directory of secrets. Files are named by a letter and six digits: existing files begin with
+ * `s`, files that an operation creates and removes with another letter. */
 #ifndef OPERATIONS_H
 #define OPERATIONS_H
 
@@ -8,28 +8,28 @@
 
 struct job {
     const char *directory;
-    /* Files s000000, … that are there, and bytes of each. */
+    /* The number of existing files s000000, …, and their size in bytes. */
     long items;
     size_t size;
     /* Whether each change ends with fsync, of the directory too: file systems differ in what a close promises. */
     bool sync;
-    /* Of the directory. */
+    /* A descriptor of the directory. */
     int directory_file;
-    /* What is written, and the extended attribute that is asked for and set. */
+    /* The written bytes, and the name of the extended attribute. */
     const char *contents, *attribute;
-    /* Of operations on one file of their own. */
+    /* A descriptor for operations on a separate file. */
     int file;
 };
 
-/* 0, or -1 and errno. `index` numbers the calls of one run, `item` is one of the files that are there. */
+/* Returns 0, or -1 and errno. `index` is the number of the call in its run, `item` that of an existing file. */
 typedef int step(const struct job *job, long index, long item);
 
 struct operation {
     const char *name;
-    /* Before and after all calls; may be NULL. */
+    /* Called before and after all calls; may be NULL. */
     int (*begin)(struct job *job);
     void (*end)(struct job *job);
-    /* The calls: what is timed, and what each needs before and leaves after. The latter two may be NULL. */
+    /* `perform` is timed; `prepare` and `clean` run before and after each call, and may be NULL. */
     step *prepare, *perform, *clean;
     /* Whether it changes nothing, so that it can be repeated to warm the caches. */
     bool reads;

@@ -11,7 +11,7 @@
 
 #include "samples.h"
 
-/* One pass over all calls: threads take numbers until there are none. */
+/* A pass over all calls: threads take numbers until all are taken. */
 struct pass {
     const struct run *run;
     const long *items;
@@ -46,7 +46,7 @@ static int go(struct pass *pass) {
     return error;
 }
 
-/* Calls that are not timed but have to succeed. */
+/* Executes calls that are not timed but must succeed. */
 static int go_aside(const struct run *run, const long *items, step *step) {
     if (!step) return 0;
     struct pass pass = {.run = run, .items = items, .step = step};
@@ -61,7 +61,7 @@ static uint64_t draw(uint64_t *state) {
     return *state;
 }
 
-/* One of the files that are there for each call; if cold none twice. */
+/* Selects an existing file for each call, each file only once if cold. */
 static long *pick_items(const struct run *run) {
     uint64_t state = run->seed * 2654435761u + 0x9E3779B97F4A7C15u;
     size_t items = (size_t)run->job.items;
@@ -81,7 +81,7 @@ static long *pick_items(const struct run *run) {
     return picked;
 }
 
-/* The processor time of another process, of threads that have ended too. */
+/* The processor time of another process, including exited threads. */
 static double processor_seconds(pid_t process) {
     clockid_t clock;
     struct timespec time;
@@ -89,7 +89,7 @@ static double processor_seconds(pid_t process) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The kernel tells the daemon of each name that it has forgotten: not what is to be measured. */
+/* Waits until the daemon is idle: the kernel sends it a FORGET for each dropped name, which must not be measured. */
 static void await_idleness(pid_t daemon) {
     const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
     double used = processor_seconds(daemon), before;
@@ -112,16 +112,16 @@ static int drop_caches(enum cold cold, pid_t daemon) {
     return error;
 }
 
-/* Brings the caches into the state that is asked for. */
+/* Brings the caches into the requested state. */
 static int set_caches(const struct run *run, const long *items) {
     if (run->cold) return drop_caches(run->cold, run->daemon);
     if (!run->operation->reads) return 0;
-    /* Whether the calls succeed is what the timed ones tell. */
+    /* Errors are reported for the timed calls. */
     struct pass pass = {.run = run, .items = items, .step = run->operation->perform};
     return go(&pass);
 }
 
-/* Moves the times of what succeeded to the front. */
+/* Moves the times of successful calls to the front. */
 static size_t keep_successes(uint64_t *times, size_t count) {
     size_t kept = 0;
     for (size_t index = 0; index < count; index++)
@@ -149,7 +149,7 @@ static int perform_with(const struct run *run, const long *items, struct outcome
     if (!error) error = set_caches(run, items);
     if (!error) error = measure(run, items, outcome);
     int left = go_aside(run, items, run->operation->clean);
-    /* What could not be made cannot be removed: the outcome says that already. */
+    /* A file that could not be created cannot be removed: the outcome contains that error already. */
     return error || outcome->failed ? error : left;
 }
 

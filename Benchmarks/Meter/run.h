@@ -1,4 +1,4 @@
-/* Many calls of one operation, by several threads. */
+/* Runs many calls of an operation on several threads. */
 #ifndef RUN_H
 #define RUN_H
 
@@ -8,8 +8,8 @@
 
 #include "operations.h"
 
-/* What the kernel forgets before the calls (root), so that each is the first of its file: names and attributes, or
- * pages of files too, those of the daemon's own among them. */
+/* The caches that the kernel drops before the calls (root), so that each call is the first one for its file: names and
+ * attributes, or also pages of files, including those of the daemon. */
 enum cold { WARM, COLD_NAMES, COLD_ALL };
 
 struct run {
@@ -17,24 +17,24 @@ struct run {
     struct job job;
     size_t count;
     int threads;
-    /* If not WARM, no file comes twice. */
+    /* Unless it is WARM, each file is used once. */
     enum cold cold;
     uint64_t seed;
-    /* Whose processor time is told; 0: nobody's. */
+    /* The process whose processor time is reported; 0 for none. */
     pid_t daemon;
 };
 
 struct outcome {
-    /* Nanoseconds of each call that succeeded. */
+    /* The duration of each successful call in nanoseconds. */
     uint64_t *times;
     size_t succeeded, failed;
-    /* Of the first call that failed. */
+    /* errno of the first failed call. */
     int error;
-    /* Of all calls together, and the daemon's processor time meanwhile. */
+    /* The duration of all calls, and the daemon's processor time during them. */
     double seconds, daemon_seconds;
 };
 
-/* 0, or an error number if it could not be run at all. `times` is the caller's to free. */
+/* Returns 0, or an error number if the run was not possible. The caller frees `times`. */
 int perform_run(struct run *run, struct outcome *outcome);
 
 #endif

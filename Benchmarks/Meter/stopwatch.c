@@ -1,4 +1,4 @@
-/* stopwatch: times a whole command, from its start to its end, as somebody at a shell feels it; a line of JSON.
+/* stopwatch: times a complete command, as a user at a shell runs it; prints a line of JSON.
  *
  * stopwatch COUNT COMMAND ARGUMENT…
  * The command runs twice more before, to warm the caches. It reads from and writes to /dev/null. */
@@ -17,7 +17,7 @@ enum { WARM_UPS = 2 };
 
 extern char **environ;
 
-/* The time of one run; 0: it could not be started, or did not succeed. */
+/* The duration of one run; 0 if it could not be started or failed. */
 static uint64_t time_command(char **command, const posix_spawn_file_actions_t *actions) {
     pid_t process;
     int status = -1;

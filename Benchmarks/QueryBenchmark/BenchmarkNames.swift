@@ -1,7 +1,7 @@
-/// What the items of the benchmark are called.
+/// The names of the benchmark's items.
 struct BenchmarkNames {
     let count: Int
-    /// The service that all items lie in; nil: at most a thousand services.
+    /// The service of all items; if nil, they are spread over at most a thousand services.
     var service: String?
 
     var services: Int { service == nil ? min(1000, count) : 1 }

@@ -31,7 +31,7 @@ struct BenchmarkVault {
         }
     }
 
-    /// What deriving the key from the passphrase costs: the one thing in `makeStore` that is meant to be slow.
+    /// Derives the key from the passphrase, the only deliberately slow part of `makeStore`, to measure its cost.
     static func deriveKey() throws {
         let salt = [UInt8](repeating: 0, count: Argon2id.saltCount)
         _ = try Argon2id.derive(passphrase: try secret(), salt: salt, cost: .moderate, count: 32)

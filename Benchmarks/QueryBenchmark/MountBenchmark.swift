@@ -1,7 +1,7 @@
 import Glibc
 import Security
 
-/// The API beside the files of one mount, in turns.
+/// Measures the API and the files of one mount alternately.
 struct MountBenchmark {
     let mountPoint: String
     let names: BenchmarkNames
@@ -16,7 +16,7 @@ struct MountBenchmark {
         var attributes = Timing()
         var scan = Timing()
         for round in 0...rounds {
-            // The first round is for what is read for the first time.
+            // The first round reads everything for the first time, and is not counted.
             if round == 1 { (file, data, attributes, scan) = (Timing(), Timing(), Timing(), Timing()) }
             for index in 0..<Self.lookups {
                 let number = names.scattered(round * Self.lookups + index)

@@ -34,7 +34,7 @@ struct QueryBenchmark {
         Swift.print(seconds)
     }
 
-    /// Makes empty keychains; and derives keys, which is to be subtracted.
+    /// Measures the creation of empty keychains, and the key derivation, which must be subtracted.
     private static func create(in directory: String, rounds: String) throws {
         var create = Timing()
         var derivation = Timing()

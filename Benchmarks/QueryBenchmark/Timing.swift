@@ -1,4 +1,4 @@
-/// Durations of one kind of call; told as microseconds.
+/// The durations of one kind of call, reported in microseconds.
 struct Timing: Encodable {
     private var durations: [Duration] = []
 

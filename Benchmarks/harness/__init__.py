@@ -1,1 +1,1 @@
-"""What scripts/benchmark does: file systems and commands measured side by side, results told and drawn."""
+"""The implementation of scripts/benchmark: compares file systems and commands, and reports and plots the results."""

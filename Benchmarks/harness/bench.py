@@ -45,11 +45,12 @@ class Bench:
         self._wanted = wanted
 
     def wants(self, name):
-        """Whether a subject was asked for; without a choice all are."""
+        """Whether a subject was selected; without a selection all are."""
         return not self._wanted or name in self._wanted
 
     def mount_subjects(self, items, with_peers=True):
-        """keychainfs, the limit, and the peers if there are few items; mounted at once, so that they can take turns."""
+        """keychainfs, the limit, and the peers if there are few items; all mounted at the same time, so that they can
+        alternate."""
         subjects = [self.keychains.mount(items)]
         if self.keychains.has_spin() and self.wants("keychainfs --no-spin"):
             subjects.append(self.keychains.mount(items, spin=False))
@@ -74,7 +75,7 @@ class Bench:
         return [placement.name for placement in self.machine.placements]
 
     def take_cold_turns(self, subjects, group, operation, items, places):
-        """As root only. No file is asked for twice, so there are no more calls than items."""
+        """As root only. Each file is read only once, so the number of calls is at most that of items."""
         if self.machine.can_drop_caches:
             cases = [Case(group, operation, items, place, cold=cold) for cold in ("names", "all") for place in places]
             self.take_turns(subjects, cases, min(items, 500))

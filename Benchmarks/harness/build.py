@@ -1,4 +1,4 @@
-"""Programs: the release that is measured, and what measures it."""
+"""The programs: the measured release build, and the measuring programs."""
 import os
 import shlex
 import shutil
@@ -41,7 +41,7 @@ def build(scratch, skip_release=False):
 
 
 def _compiler():
-    """That of the system, else the one that Swift comes with."""
+    """The system's compiler, or the compiler that Swift contains."""
     for name in ("cc", "clang"):
         if shutil.which(name):
             return name

@@ -14,12 +14,12 @@ from .machine import Machine, output
 from .meter import announce
 from .scratch import BenchmarkError, Interrupted, Scratch
 
-USAGE = """Measures keychainfs beside the limit, a file system in memory on the same libfuse, and beside every peer that
-is there: gocryptfs, securefs, encfs, cryfs, pass, gopass, age, secret-tool (`scripts/install benchmark`).
-Builds a release, and makes throw-away keychains in a directory of its own, which is gone afterwards. All subjects take
-turns in each repetition; medians over the repetitions are told, and their ratios to the limit.
+USAGE = """Compares keychainfs with the limit, a file system in memory on the same libfuse, and with every installed peer:
+gocryptfs, securefs, encfs, cryfs, pass, gopass, age, secret-tool (`scripts/install benchmark`).
+Builds a release, and creates temporary keychains in a separate directory, which is deleted at the end. The subjects
+alternate in each repetition. The report contains medians over the repetitions and their ratios to the limit.
 
-As root it also drops the caches, for what is read for the first time. A busy machine measures itself."""
+As root it also drops the caches, for first reads. On a busy machine the results are useless."""
 
 
 def numbers(text):
@@ -33,26 +33,26 @@ def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="scripts/benchmark", description=USAGE, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(workloads.GROUPS)}; default: all")
-    parser.add_argument("--list", action="store_true", help="what each group measures, and which peers are installed")
+    parser.add_argument("--list", action="store_true", help="prints the groups and the installed peers")
     parser.add_argument("--quick", action="store_true", help="a few minutes: few items and repetitions")
     parser.add_argument("--n", type=numbers, metavar="N,…", help="numbers of items")
-    parser.add_argument("--growth-n", type=numbers, metavar="N,…", help="the same of the group growth; default: as --n")
+    parser.add_argument("--growth-n", type=numbers, metavar="N,…", help="numbers of items for the group growth; default: as --n")
     parser.add_argument("--peer-n", type=int, metavar="N", default=1000,
-                        help="beyond so many items (1000) peers are left out: filling them takes long")
+                        help="the maximum number of items for peers (1000), because filling them takes long")
     parser.add_argument("--reps", type=int, metavar="R", help="repetitions")
     parser.add_argument("--calls", type=int, metavar="C", help="calls of one repetition")
     parser.add_argument("--subjects", metavar="NAME,…",
-                        help="what to measure besides keychainfs and the limit; default: the peers, and limit-polling, "
+                        help="subjects besides keychainfs and the limit; default: the peers, and limit-polling, "
                              "the limit with a loop that polls; limit-single: with libfuse's loop of one thread")
     parser.add_argument("--json", metavar="FILE", help="writes all samples")
     parser.add_argument("--output", metavar="DIR", help="writes the table (benchmark.md) and the pictures (SVG)")
     parser.add_argument("--scratch", metavar="DIR", default="/var/tmp", help="the disk to measure on (/var/tmp)")
-    parser.add_argument("--no-build", action="store_true", help="takes the last release build as it is")
+    parser.add_argument("--no-build", action="store_true", help="uses the last release build")
     parser.add_argument("--self-test", action="store_true", help="tests tables, pictures and arithmetic")
     options = parser.parse_args(arguments)
     for group in options.groups:
         if group not in workloads.GROUPS:
-            parser.error(f"there is no group {group}; --list tells them")
+            parser.error(f"unknown group {group}; --list prints the groups")
     if min(options.reps or 1, options.calls or 1) < 1:
         parser.error("too few repetitions or calls")
     return options
@@ -70,7 +70,7 @@ def scale_of(options):
     return dataclasses.replace(scale, calls=options.calls) if options.calls else scale
 
 
-def tell_groups():
+def print_groups():
     for name, group in workloads.GROUPS.items():
         print(f"{name:10}{group.__doc__}")
     print("installed:", ", ".join(installed()))
@@ -80,8 +80,8 @@ def installed():
     return [peer.name for peer in (*peers.installed(), *stores.installed_stores())]
 
 
-def tell_omissions(machine):
-    """What is left out, each in a line."""
+def report_omissions(machine):
+    """The omitted measurements, one line each."""
     missing = [peer.name for peer in (*peers.PEERS, *stores.STORES) if peer.name not in installed()]
     if missing:
         announce(f"benchmark: not installed, left out: {', '.join(missing)}")
@@ -134,10 +134,10 @@ def main(arguments):
     if options.self_test:
         return self_test()
     if options.list:
-        tell_groups()
+        print_groups()
         return 0
     machine = Machine()
-    tell_omissions(machine)
+    report_omissions(machine)
     try:
         with Scratch(options.scratch) as scratch:
             results, description = measure(options, machine, scratch)

@@ -1,4 +1,4 @@
-"""What is aimed at, beside what was measured. Where something was not measured no goal is told."""
+"""The goals, compared with the measurements. A goal without a measurement is not reported."""
 from dataclasses import dataclass
 
 from .machine import PLACES

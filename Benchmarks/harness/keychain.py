@@ -20,7 +20,8 @@ class Keychains:
         self._filled = {}
 
     def filled(self, items):
-        """The path of a keychain with so many items, not to be changed, and how many seconds it took to add them."""
+        """The path of a keychain with `items` items, which must not be changed, and the duration of adding them in
+        seconds."""
         if items not in self._filled:
             path = os.path.join(self._bench.scratch.make_directory("store"), f"{items}.keychain")
             environment = self._bench.scratch.environment(self._bench.scratch.directory)
@@ -46,13 +47,13 @@ class Keychains:
         return self.copy(items).mount(spin)
 
     def has_spin(self):
-        """Whether this version's receive loop polls, and can be told not to."""
+        """Whether the receive loop of this version polls, and has an option not to."""
         program = self._bench.programs.keychainfs
         return "--no-spin" in output(program, "mount", "--help")
 
 
 class Keychain:
-    """A copy of its own, with a home of its own: the device key and the number of the last commit lie there."""
+    """A copy in a separate home, which contains the device key and the number of the last commit."""
 
     def __init__(self, bench, source, items):
         self._bench = bench
@@ -100,13 +101,13 @@ class Keychain:
         try:
             return json.loads(self.run("status", "--json"))["integrity"]
         except BenchmarkError as error:
-            # A busy daemon of a million items may not answer in time; whether it has ended the next call tells.
+            # A busy daemon of a million items may not answer in time; the next call reports if it has ended.
             return f"not answering: {error}"
 
 
 def environment_of_device(scratch, home, **more):
-    """That of a user at `home`, on the device where QueryBenchmark fills keychains: elsewhere they would have keys of
-    two devices."""
+    """The state directory of a user at `home`, on the device where QueryBenchmark fills keychains: on another device
+    they would have keys of two devices."""
     state = os.path.join(home, "keychainfs")
     os.mkdir(state, 0o700)
     write_private(os.path.join(state, "device.key"), DEVICE_KEY)

@@ -3,7 +3,8 @@ from .subject import Subject
 
 
 def mount_limit(bench, items, loop="threads"):
-    """`loop` is how it receives (Benchmarks/Limit/loops.h); the one that is called the limit has libfuse's threads."""
+    """`loop` is the way in which it receives requests (Benchmarks/Limit/loops.h); the subject "limit" uses libfuse's
+    threads."""
     mount_point = bench.scratch.make_directory("limit")
     command = [bench.programs.limit, mount_point, "--items", str(items), "--loop", loop]
     process = bench.scratch.start(command, bench.scratch.environment(bench.scratch.directory))

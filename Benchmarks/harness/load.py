@@ -1,4 +1,4 @@
-"""Requests that wait for the disk: a process of its own, so that its threads do not delay the process that measures."""
+"""Requests that wait for the disk: in a separate process, so that its threads do not delay the measuring process."""
 import itertools
 import os
 import sys

@@ -13,8 +13,8 @@ PLACES = {"same": "one CPU", "other": "two CPUs", "free": "any CPU"}
 
 @dataclass(frozen=True)
 class Placement:
-    """Who runs where. `same`: daemon and client share a processor, so what is compared is work. `other`: each has its
-    own, as on an idle machine, so how a sleeping processor wakes up counts. `free`: the scheduler decides."""
+    """The processors of daemon and client. `same`: they share one, so their work is compared. `other`: each has its
+    own, as on an idle machine, so the wake-up of a sleeping processor counts. `free`: the scheduler decides."""
     name: str
     client: frozenset
     daemon: frozenset
@@ -36,7 +36,7 @@ class Machine:
         return [placement for placement in (self.same, self.other) if placement]
 
     def _unlike(self, processor):
-        """One that is another core, if there is one."""
+        """A processor of another core, if possible."""
         others = [number for number in self.processors if number != processor]
         siblings = read(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list")
         twins = {int(number) for number in re.findall(r"\d+", siblings)}

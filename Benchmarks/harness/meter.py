@@ -36,7 +36,7 @@ class Sample:
 
     @staticmethod
     def of(line):
-        """What a line of the meter or the stopwatch tells, in nanoseconds."""
+        """The values of an output line of the meter or the stopwatch, in nanoseconds."""
         count, seconds, used = line["count"], line.get("seconds"), line.get("daemon_seconds")
         return Sample(
             p50=line.get("p50", 0) / 1000, p99=line.get("p99", 0) / 1000, rate=count / seconds if seconds else None,
@@ -64,11 +64,11 @@ class Meter:
                 "--attribute", subject.attribute, "--items", str(items), "--count", str(count)]
 
     def time_command(self, command, count, placement, environment=None):
-        """A whole command, from its start to its end."""
+        """The duration of a complete command."""
         return self._sample([self._programs.stopwatch, str(count), *command], placement, environment)
 
     def populate(self, subject, items, size=32):
-        """Writes s000000, …, each anew if it is there already."""
+        """Writes the files s000000, …, also those that exist."""
         command = [*self._command(subject, "populate", items, items), "--size", str(size),
                    "--threads", str(POPULATE_THREADS)]
         sample = self._sample(command, None)
@@ -88,5 +88,5 @@ class Meter:
 
 
 def announce(text):
-    """Progress, for whoever watches."""
+    """Reports the progress to the user."""
     print(text, file=sys.stderr, flush=True)

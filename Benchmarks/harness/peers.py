@@ -9,7 +9,7 @@ PASSWORD = "benchmark"
 
 
 class Peer:
-    """How one is made and mounted in the foreground; `secret` is what its command reads from standard input."""
+    """Creates and mounts one in the foreground; `secret` is the standard input of its command."""
     name = ""
     lacks = frozenset()
     # What it wants besides the program of its name.

@@ -15,7 +15,7 @@ def decades(values):
 
 
 def scale(value, bounds, start, end):
-    """Where a value lies between two points of the picture."""
+    """The position of a value between two points of the picture."""
     low, high = bounds
     return start + (math.log10(value) - low) / (high - low) * (end - start)
 

@@ -60,7 +60,7 @@ def _line(results, case, subject):
 
 
 def wait_lines(results):
-    """A table of median and 95th percentile, in milliseconds, and what takes longer than is accepted."""
+    """A table of median and 95th percentile in milliseconds, and the values that exceed the limit."""
     if not results.loads():
         return []
     lines = ["", f"  {'load; ms: median p95 longest':42}" + "".join(f"{name:>22}" for name in OPERATIONS)]

@@ -1,4 +1,4 @@
-"""What was measured: samples of each case and subject, their medians, ratios to the limit, and other figures."""
+"""The measurements: samples of each case and subject, their medians, ratios to the limit, and other figures."""
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from statistics import median

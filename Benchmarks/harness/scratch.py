@@ -1,4 +1,4 @@
-"""A directory of our own, and what was started and mounted in it: all of it is gone at the end, however that comes."""
+"""A directory of this run, with its processes and mounts, all of which are removed at the end, even after an error."""
 import contextlib
 import os
 import shutil
@@ -16,20 +16,20 @@ class Interrupted(Exception):
 
 
 class BenchmarkError(Exception):
-    """What cannot go on, in words for whoever called."""
+    """An error that ends the run, with a message for the user."""
 
 
 class Scratch:
     def __init__(self, parent):
         self._parent = parent
         self.directory = None
-        # Processes that stay, and the mount point of each; None: it has none.
+        # Processes that keep running, and their mount points; None without a mount.
         self._processes = {}
-        # Mount points of daemons that are no children of ours.
+        # Mount points of daemons that are not children of this process.
         self._mounts = []
         self._farewells = []
         self._numbers = {}
-        self._whole = False
+        self._is_recording = False
         self._pending = None
 
     def __enter__(self):
@@ -52,19 +52,19 @@ class Scratch:
             signal.signal(number, handler)
 
     def _interrupt(self, number, _):
-        if self._whole:
+        if self._is_recording:
             self._pending = number
         else:
             raise Interrupted(signal.Signals(number).name)
 
     @contextlib.contextmanager
     def _uninterrupted(self):
-        """A signal waits until what was begun is on record."""
-        self._whole = True
+        """A signal is handled when the current operation has been recorded."""
+        self._is_recording = True
         try:
             yield
         finally:
-            self._whole = False
+            self._is_recording = False
         if self._pending is not None:
             raise Interrupted(signal.Signals(self._pending).name)
 
@@ -79,12 +79,12 @@ class Scratch:
         return path
 
     def environment(self, home=None, **more):
-        """Nothing of the caller's but where programs are."""
+        """The caller's search paths of programs, without the rest of its environment."""
         kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
         return {**kept, "LC_ALL": "C.UTF-8", "HOME": home or self.directory, **more}
 
     def _spawn(self, command, environment, **files):
-        """In a session of its own, out of reach of the terminal's ^C: we end it ourselves."""
+        """In a separate session, which the terminal's ^C does not reach: this process ends it."""
         with self._uninterrupted():
             process = subprocess.Popen(command, env=environment, start_new_session=True, **files)
             self._processes[process] = None
@@ -115,7 +115,7 @@ class Scratch:
         return output
 
     def run_aloud(self, *command):
-        """A command that has to succeed, of the caller's environment; what it says goes where progress is told."""
+        """Runs a command that must succeed, in the caller's environment; its output goes to the progress output."""
         environment = {**os.environ, "TMPDIR": self.directory}
         process = self._spawn(command, environment, stdin=subprocess.DEVNULL, stdout=sys.stderr)
         try:
@@ -128,7 +128,7 @@ class Scratch:
             raise BenchmarkError(f"{' '.join(command[:4])}… failed ({process.returncode})")
 
     def await_mount(self, mount_point, process, seconds=300):
-        """Until what was started has mounted."""
+        """Waits until the process has mounted its file system."""
         self._processes[process] = mount_point
         deadline = time.monotonic() + seconds
         while not is_mounted(mount_point):
@@ -145,7 +145,7 @@ class Scratch:
         self._farewells.append(farewell)
 
     def end(self, process):
-        """Unmounts what it has mounted, whereupon a daemon ends by itself; ends what has mounted nothing."""
+        """Unmounts its file system, after which a daemon exits; ends a process without a mount."""
         mount_point = self._processes.get(process)
         if mount_point:
             unmount(mount_point)
@@ -174,7 +174,7 @@ class Scratch:
 
 
 def signal_group(process, number):
-    """It, and what it has started."""
+    """Ends the process and its descendants."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, number)
 
@@ -185,7 +185,7 @@ def is_mounted(path):
 
 
 def unmount(mount_point):
-    """At once if it is busy for more than two seconds."""
+    """Immediately, if it is busy for more than two seconds."""
     for attempt in range(20):
         if not is_mounted(mount_point):
             return

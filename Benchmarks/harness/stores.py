@@ -1,4 +1,4 @@
-"""Commands that people keep single secrets with. Each is given a home of its own and secrets s000000, … of 32 bytes."""
+"""Commands with which users store single secrets. Each gets a separate home and secrets s000000, … of 32 bytes."""
 import os
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ USER = "benchmark@localhost"
 
 
 class SecretStore:
-    """One of them: `command`, with what `secret` says at its end, prints a secret."""
+    """A command, which prints a secret with the output of `secret` as its last argument."""
     name = ""
     programs = ()
     command = ()
@@ -26,7 +26,7 @@ class SecretStore:
 
 
 class Pass(SecretStore):
-    """A GnuPG key without a passphrase: nothing waits for a person, and the agent has nothing to derive."""
+    """A GnuPG key without a passphrase: no prompt, and the agent derives no key."""
     name = "pass show"
     programs = ("pass", "gpg", "gpgconf")
     command = ("pass", "show")
@@ -75,7 +75,7 @@ class Age(SecretStore):
 
 
 class SecretTool(SecretStore):
-    """GNOME's keyring behind the Secret Service, on a bus of its own."""
+    """GNOME's keyring behind the Secret Service, on a separate bus."""
     name = "secret-tool lookup"
     programs = ("secret-tool", "dbus-daemon", "gnome-keyring-daemon")
     command = ("secret-tool", "lookup", "item")

@@ -8,7 +8,7 @@ from .machine import memory_of, pin
 @dataclass(eq=False)
 class Subject:
     name: str
-    # Where its files s000000, … are, and what is mounted; None: a plain directory.
+    # The directory of its files s000000, …, and the mounted file system; None for a plain directory.
     directory: str
     mount_point: str | None
     # Whose process it is; None: the kernel's own.

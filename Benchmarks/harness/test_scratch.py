@@ -1,4 +1,4 @@
-"""What is started in a scratch directory ends with it, and nothing is left of either."""
+"""Processes that are started in a scratch directory end with it, and no file or process remains."""
 import os
 import signal
 import tempfile
@@ -19,7 +19,7 @@ class ScratchTests(unittest.TestCase):
         self.assertEqual(os.listdir(self.parent), [])
 
     def start_two(self, scratch):
-        """A shell, and what it has started."""
+        """A shell and its child."""
         pipe = os.path.join(scratch.directory, "pipe")
         os.mkfifo(pipe)
         process = scratch.start(["sh", "-c", f"sleep 60 & echo $! > {pipe}; wait"], scratch.environment())
@@ -59,12 +59,12 @@ class ScratchTests(unittest.TestCase):
         os.environ["GNUPGHOME"] = "elsewhere"
         self.addCleanup(os.environ.pop, "GNUPGHOME")
         with Scratch(self.parent) as scratch:
-            told = scratch.run("sh", "-c", 'echo "$HOME $GNUPGHOME"', environment=scratch.environment())
-            self.assertEqual(told.strip(), scratch.directory)
+            output = scratch.run("sh", "-c", 'echo "$HOME $GNUPGHOME"', environment=scratch.environment())
+            self.assertEqual(output.strip(), scratch.directory)
 
 
 def ends(process, seconds=20):
-    """What was told to end does so when it is its turn."""
+    """Whether the process ends within `seconds`."""
     deadline = time.monotonic() + seconds
     while is_running(process) and time.monotonic() < deadline:
         time.sleep(0.01)

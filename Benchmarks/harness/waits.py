@@ -111,7 +111,7 @@ OPERATIONS = ("read", "open", "stat", "getxattr", "ls", "create", "unlink")
 
 
 def durations(operation, calls, seconds):
-    """Microseconds of each call, until so many were made or so much time has passed."""
+    """The duration of each call in microseconds, until the number of calls or the time limit is reached."""
     found = []
     end = time.monotonic() + seconds
     for number in range(calls):

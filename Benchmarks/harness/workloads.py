@@ -1,4 +1,4 @@
-"""The groups of measurements. Each is a function of a `Bench`, and its docstring is what --list says of it."""
+"""The groups of measurements. Each is a function of a `Bench` whose docstring is its description in --list."""
 import json
 import os
 import subprocess
@@ -35,7 +35,7 @@ def reads(bench):
 
 
 def measure_idleness(bench, subject, items):
-    """What a daemon uses that nobody asks anything."""
+    """The processor time of a daemon without requests."""
     time.sleep(2)
     before = processor_seconds(subject.process)
     time.sleep(2)
@@ -76,7 +76,8 @@ def list_by_commands(bench, subjects, items):
 
 
 def writes(bench):
-    """durable create, overwrite, rename-over, unlink, setxattr by one writer and several, beside files on the disk"""
+    """durable create, overwrite, rename-over, unlink, setxattr by one writer and several, compared with files on the
+    disk"""
     items = bench.scale.items[0]
     subjects = bench.mount_subjects(items)
     disk = Subject("disk", bench.scratch.make_directory("disk"), None, needs_sync=True)
@@ -111,7 +112,7 @@ def start(bench):
 
 
 def time_a_session(keychain):
-    """Milliseconds of each command, from its start to its end: `mount` ends when the mount is ready."""
+    """The duration of each command in milliseconds: `mount` ends when the mount is ready."""
     times = {}
 
     def timed(name, *arguments):
@@ -188,7 +189,7 @@ def grow(bench, subjects, ours, items):
 
 
 def commands(bench):
-    """whole commands as somebody at a shell feels them: one secret, a hundred one by one, a hundred at once"""
+    """complete commands as a user at a shell runs them: one secret, a hundred one by one, a hundred in one command"""
     items = 100
     subjects = bench.mount_subjects(items)
     stores = [store for store in installed_stores() if bench.wants(store.name)]
@@ -215,7 +216,7 @@ def lines_of(subject, items):
     files = [os.path.join(subject.directory, f"s{number:06}") for number in range(items)]
     return [("one secret", subject.name, ["cat", files[0]], None),
             ("a hundred, one by one", subject.name, loop("cat", files), None),
-            ("a hundred at once", subject.name, ["cat", *files], None)]
+            ("a hundred in one command", subject.name, ["cat", *files], None)]
 
 
 def lines_of_store(store, items):

@@ -28,7 +28,7 @@ struct CredentialsStore {
         guard status == errSecSuccess else { throw KeychainError.unhandled(status: status) }
     }
 
-    /// Whatever account there is with the server.
+    /// Returns the first account of the server.
     func find() throws -> Credentials {
         let query: [String: Any] = [
             kSecClass as String: kSecClassInternetPassword,

@@ -25,7 +25,7 @@ struct NativeClientExample {
         found.withBytes { bytes in print("the password has \(bytes.byteCount) bytes") }
         print("the same:", found.isEqual(to: password))
 
-        // An internet password, with what tells it from others of its server.
+        // An internet password, with the attributes that distinguish it from others of its server.
         let key = ItemKey.internet(server: "example.com", account: "amy", protocol: .https, port: 8443)
         try keychain.set(try Secret(randomCount: 24), for: key, attributes: ItemAttributes(comment: "made up"))
 

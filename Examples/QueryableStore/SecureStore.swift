@@ -1,7 +1,7 @@
 import Foundation
 import Security
 
-/// Passwords by account, of whatever kind its queryable says.
+/// Passwords by account, of the kind that its queryable determines.
 struct SecureStore {
     struct Failure: Error, CustomStringConvertible {
         let status: OSStatus
@@ -29,7 +29,7 @@ struct SecureStore {
         guard status == errSecSuccess else { throw Failure(status: status) }
     }
 
-    /// Nil if there is none.
+    /// The value, or nil if the item does not exist.
     func getValue(for account: String) throws -> String? {
         var query = queryable.query
         query[String(kSecAttrAccount)] = account

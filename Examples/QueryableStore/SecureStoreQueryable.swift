@@ -1,7 +1,7 @@
 import Foundation
 import Security
 
-/// What a store's items have in common, as a query.
+/// The common attributes of a store's items, as a query.
 protocol SecureStoreQueryable {
     var query: [String: Any] { get }
 }

@@ -24,7 +24,7 @@ struct TokenStorage {
         ]
     }
 
-    /// Keeps a token; one that is there already stays, and is an error.
+    /// Adds a token. An existing one is kept, and the call throws.
     func create(_ token: String) throws {
         var item = key
         item[kSecValueData as String] = Data(token.utf8)
@@ -32,7 +32,7 @@ struct TokenStorage {
         try check(SecItemAdd(item as CFDictionary, nil))
     }
 
-    /// The token; nil if there is none.
+    /// The token, or nil if the item does not exist.
     func read() throws -> String? {
         var query = key
         query[kSecReturnData as String] = true

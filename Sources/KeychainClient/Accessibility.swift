@@ -1,5 +1,5 @@
-/// When an item can be used, and whether it may move to other devices (kSecAttrAccessible). The raw value is that of
-/// Apple's constant.
+/// The times at which an item can be used, and whether it may be moved to other devices (kSecAttrAccessible). The raw
+/// value is that of Apple's constant.
 public enum Accessibility: String, CaseIterable, Sendable {
     /// While the keychain is unlocked; the default.
     case whenUnlocked = "ak"

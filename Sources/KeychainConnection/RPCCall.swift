@@ -1,7 +1,7 @@
 import SecretCrypto
 import SystemPackage
 
-/// One request on a channel, and its response.
+/// A request on a channel, and its response.
 struct RPCCall: ~Copyable {
     /// The maximum duration of a request in milliseconds, even if the daemon reports its status.
     private static let limit = 600_000

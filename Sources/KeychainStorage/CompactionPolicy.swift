@@ -7,7 +7,7 @@ package struct CompactionPolicy: Sendable {
     /// The time limit of the compaction, after which it is interrupted and the file stays unchanged. Nil: no limit.
     let timeLimit: Duration?
 
-    /// At an unmount: more than half of a file of more than 4 MiB is free.
+    /// At an unmount: more than 50 % of a file of more than 4 MiB is free.
     package static let atUnmount = CompactionPolicy(
         fileLimit: 4 << 20, freePercentLimit: 50, timeLimit: .seconds(5))
     /// On request: there is a free page.

@@ -75,7 +75,7 @@ struct SQLiteRecords: RecordWriter {
     /// Executes `sql`. Returns the number of changed rows.
     @discardableResult
     func execute(_ sql: String, _ arguments: [SQLValue]) throws(KeychainFault) -> Int {
-        // SQLite may have rolled back by itself (full disk); further statements would be separate transactions.
+        // SQLite may have rolled back on its own (full disk); further statements would be separate transactions.
         guard db.isInsideTransaction else { throw .io(ResultCode.SQLITE_ABORT.rawValue) }
         return try KeychainFault.mapping(db) { try db.change(sql, arguments) }
     }

@@ -59,7 +59,7 @@ extension WriterConnection {
         let failure = end(parts, db, logFailure)
         externalChanges.withLock { $0.noteLog() }
         parts.first { $0.ending != nil }?.ending?.didEnd(isCommitted: failure == nil)
-        // A write that failed by itself keeps its own error.
+        // A write that failed on its own keeps its own error.
         if let failure { for part in parts { part.fail(with: failure) } }
     }
 
@@ -87,7 +87,7 @@ extension WriterConnection {
         }
     }
 
-    /// Rolls back one write; if that fails, the whole transaction, because half of the write would remain.
+    /// Rolls back one write; if that fails, the whole transaction, because a part of the write would remain.
     private func rollBackSavepoint(_ db: Database, isFirst: Bool) {
         guard db.isInsideTransaction, !isFirst else { return Self.rollBack(db) }
         do throws(KeychainFault) {

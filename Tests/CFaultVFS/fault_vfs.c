@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A shim over SQLite's own file system (https://www.sqlite.org/vfs.html) that the store asks for, and the default one of the
-   process. */
+/* A shim over SQLite's own VFS (https://www.sqlite.org/vfs.html), for the VFS that the store uses and for the default VFS. */
 
 struct fault_vfs {
     char *directory;
@@ -20,7 +19,7 @@ struct fault_vfs {
 
 struct file {
     sqlite3_file base;
-    struct fault_vfs *disk;    /* NULL: left alone */
+    struct fault_vfs *disk;    /* NULL: not affected */
     bool is_log, is_other;
     sqlite3_file real[];
 };
@@ -49,11 +48,11 @@ static struct fault_vfs *disk_of(const char *path)
     return NULL;
 }
 
-/* The keychain of every test has one name; a draft of it begins with a dot. */
+/* The keychain of every test has the same name; the names of temporary files begin with a dot. */
 static bool is_database(const char *path) { return ends_with(path, "/login.keychain"); }
 static bool is_log(const char *path) { return ends_with(path, "/login.keychain-wal"); }
 
-/* The result code that the plan has for this call; 0 if it is to be made. The mutex is held. */
+/* The planned result code of this call; 0 if the call is executed. The caller holds the mutex. */
 static int planned(struct fault_vfs *disk, enum fault_kind kind)
 {
     struct fault_plan *plan = &disk->plan;
@@ -85,7 +84,7 @@ static void record(struct fault_vfs *disk, struct fault_event event, const void 
     disk->events[disk->count++] = event;
 }
 
-/* Decides whether the call is made, makes it and notes it, all at one moment. */
+/* Decides whether to execute the call, executes it and records it, while holding the mutex. */
 #define CALL(file, event_kind, at, length, data, make)                                                       \
     do {                                                                                                     \
         struct file *f_ = (file);                                                                            \
@@ -131,7 +130,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
     CALL(file, fault_truncate, size, 0, NULL, file->real->pMethods->xTruncate(file->real, size));
 }
 
-/* No real one: what a power cut would leave is worked out from the events. */
+/* No real sync: the state after a power cut is computed from the events. */
 static int sync_file(sqlite3_file *base, int flags)
 {
     struct file *file = file_of(base);
@@ -159,7 +158,7 @@ static int check_lock(sqlite3_file *base, int *is_reserved)
     return file_of(base)->real->pMethods->xCheckReservedLock(file_of(base)->real, is_reserved);
 }
 
-/* A size hint is a write of its own that SQLite does not rely on: refused, so that all writes are seen. */
+/* A size hint is an additional write on which SQLite does not rely: refused, so that all writes are recorded. */
 static int control_file(sqlite3_file *base, int operation, void *argument)
 {
     struct file *file = file_of(base);
@@ -268,7 +267,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 static void install(void)
 {
     system_vfs = sqlite3_vfs_find("unix-excl");
-    /* The name stays: of two that have it SQLite takes the one that was added last. */
+    /* The same name: of two VFSs with one name SQLite uses the last registered one. */
     shim = *system_vfs;
     shim.szOsFile = (int)sizeof(struct file) + system_vfs->szOsFile;
     shim.pNext = NULL;

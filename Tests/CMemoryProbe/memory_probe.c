@@ -21,7 +21,7 @@ static void *map(void *address, size_t count, int protection, int flags, int fil
     return (void *)syscall(SYS_mmap, address, count, protection, flags, file, offset);
 }
 
-/* In the place of glibc's, for every caller: a mapping under watch is made of shared memory that has two views. */
+/* Replaces glibc's function for all callers: a watched mapping consists of shared memory with two views. */
 void *mmap(void *address, size_t count, int protection, int flags, int file, off_t offset)
 {
     void *first, *second;
@@ -108,7 +108,7 @@ int posix_memalign(void **block, size_t alignment, size_t count)
 
 #endif
 
-/* Through volatile pointers, or the compiler would know what malloc and free do and leave the marks out. */
+/* Through volatile pointers: otherwise the compiler knows malloc and free and removes the writes. */
 static void *(*volatile take)(size_t) = malloc;
 static void *(*volatile resize)(void *, size_t) = realloc;
 static void (*volatile give)(void *) = free;
@@ -125,7 +125,7 @@ static size_t marks(const volatile unsigned char *start, size_t from, size_t to)
 size_t memory_left_by_free(size_t count)
 {
     unsigned char *block = take(count);
-    /* So that the end of the heap is not given back to the system. */
+    /* Keeps the end of the heap from being returned to the system. */
     void *after = take(count);
     size_t found;
 
@@ -150,7 +150,7 @@ size_t memory_left_by_realloc(size_t from, size_t to)
     moved = resize(block, to);
     if (!moved)
         return SIZE_MAX;
-    /* What belongs to the block is still there. */
+    /* The data of the block is unchanged. */
     if (marks(moved, 0, to) < (from < to ? from : to))
         return SIZE_MAX;
     found = marks(block, moved == block ? to : allocators_own, from);

@@ -3,7 +3,7 @@ import FileSystemTesting
 import SystemPackage
 import Testing
 
-/// chmod(2), utimensat(2), and what a write by others than root takes away.
+/// chmod(2), utimensat(2), and the mode bits that a write by a user other than root clears.
 @Suite struct AttributeConformance {
     private let path = Fixture.directory + "/a"
 
@@ -21,12 +21,13 @@ import Testing
     }
 
     @Test(
-        "F8: modes of new files are cut to what the owner may do, whatever was asked for", arguments: BackEnd.available)
+        "F8: modes of new files are limited to the owner's permissions, regardless of the mode that open requests",
+        arguments: BackEnd.available)
     func creationModes(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             for (index, mode) in [UInt32](arrayLiteral: 0o666, 0o777, 0o400, 0o200, 0, 0o7777, 0o600).enumerated() {
                 let file = try client.open("\(path)\(index)", [.create, .readWrite], mode: mode)
-                // Whatever the mode says: the descriptor is from before it.
+                // Regardless of the mode: the descriptor was opened before the change.
                 try client.write(file, [1])
                 try client.close(file)
                 #expect(try client.stat("\(path)\(index)").permissions == mode & 0o700)
@@ -60,8 +61,8 @@ import Testing
 
     private static let user = Caller(userID: 1000, groupID: 1000, processID: 1)
 
-    /// The kernel sees to it for truncate(2); the mount's own tests have it as an ordinary user.
-    @Test("F8: what others than root write to or truncate is no set-user-ID program any more")
+    /// For truncate(2) the kernel clears the bits; the mount's own tests check that as an ordinary user.
+    @Test("F8: a write or truncation by a user other than root clears the set-user-ID bit")
     func privileges() throws {
         let fixture = try Fixture()
         let root = PathClient(fixture.tree)
@@ -91,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("F8: a set-group-ID directory gives its group to what is made in it")
+    @Test("F8: entries created in a set-group-ID directory get its group")
     func groups() throws {
         let fixture = try Fixture()
         let root = PathClient(fixture.tree)

@@ -5,7 +5,7 @@ import KeychainTree
 import SystemPackage
 import Testing
 
-/// One suite, three back ends: what a program sees is the same in process, over libfuse, and on a real mount.
+/// A suite with three back ends: a program sees the same results in process, over libfuse, and on a real mount.
 @Suite(.serialized) struct ConformanceTests {
     private let dir = Fixture.directory
 
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("F1, F2: what commits, and what is seen until then", arguments: BackEnd.available)
+    @Test("F1, F2: the operations that commit, and the value that is visible before", arguments: BackEnd.available)
     func commits(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in
             #expect(try fixture.commits { try client.put(path("a"), "old") } == 1)
@@ -55,7 +55,7 @@ import Testing
             #expect(try fixture.commits { try client.close(file) } == 0)
             let empty = try client.open(path("a"), [.writeOnly, .truncate])
             try client.close(empty)
-            // The RELEASE that commits is served before whatever is asked after the close.
+            // The RELEASE that commits is served before any request that follows the close.
             #expect(try client.text(path("a")) == "")
         }
     }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("F3, F9: values of any size come back whole, in pieces of any size", arguments: BackEnd.available)
+    @Test("F3, F9: values of any size are returned complete, in chunks of any size", arguments: BackEnd.available)
     func sizes(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             for count in [0, 1, 4095, 4097, 65_536, 65_537, 131_073, 1 << 20] {
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "L1, L2: after a lock nothing that is protected answers, whatever the kernel had cached",
+        "L1, L2: after a lock no protected item answers, even if the kernel had cached its data",
         arguments: BackEnd.available)
     func lock(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in

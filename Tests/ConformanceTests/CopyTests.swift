@@ -28,7 +28,7 @@ import Testing
             }
             #expect(try client.copyRange(from: source, at: UInt64(done), to: target, at: 0, count: 10) == 0)
             #expect(try client.fstat(target).size == UInt64(Self.long.count))
-            // Committed by the close itself, not only by the last one, of which nobody hears.
+            // Committed by the close itself, not only by the last one, whose error no caller gets.
             let second = try client.duplicate(target)
             #expect(try fixture.commits { try client.close(target) } == 1)
             try client.close(second)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("F3: what is copied is the value of the source's descriptor", arguments: BackEnd.available)
+    @Test("F3: a copy has the value of the source's descriptor", arguments: BackEnd.available)
     func oldValue(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             try client.put(Self.a, "old value")
@@ -53,7 +53,9 @@ import Testing
         }
     }
 
-    @Test("F3: no copy is cut to the size of another value: EINVAL, and read(2) goes on", arguments: BackEnd.available)
+    @Test(
+        "F3: no copy is truncated to the size of another value: EINVAL, and read(2) continues",
+        arguments: BackEnd.available)
     func cutValue(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             let target = try client.open(Self.b, [.create, .writeOnly])
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("F2: nothing of a copy is in the store before a commit", arguments: BackEnd.available)
+    @Test("F2: no data of a copy is in the store before a commit", arguments: BackEnd.available)
     func staged(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in
             try client.put(Self.a, "source")
@@ -111,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("H1, F9: wrong descriptors and too much are refused, and close says so", arguments: BackEnd.available)
+    @Test("H1, F9: wrong descriptors and too much data are refused, and close reports it", arguments: BackEnd.available)
     func refusals(_ backEnd: BackEnd) throws {
         try backEnd.run { client, fixture in
             try client.put(Self.a, "source")

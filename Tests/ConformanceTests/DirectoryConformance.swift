@@ -3,7 +3,7 @@ import FileSystemTesting
 import SystemPackage
 import Testing
 
-/// readdir(3): what is there is told once, whatever the number of names and wherever a buffer ends.
+/// readdir(3): each entry is listed exactly once, regardless of the number of names and the buffer boundaries.
 @Suite struct DirectoryConformance {
     @Test("T6: listings of every length about the sizes of buffers", arguments: BackEnd.available)
     func lengths(_ backEnd: BackEnd) throws {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("T6: what is left after each removal, first to last and last to first", arguments: BackEnd.available)
+    @Test("T6: the remaining entries after each removal, first to last and last to first", arguments: BackEnd.available)
     func removals(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             var names = (0..<40).map { "n\($0)" }

@@ -10,7 +10,7 @@ import TestSupport
 
 @testable import KeychainTree
 
-/// What lies between a client and the tree: each back end proves what the one before it cannot.
+/// The layers between a client and the tree. Each back end tests more of them than the one before it.
 enum BackEnd: String, CaseIterable, Sendable {
     /// Nothing: the tree's own logic.
     case inProcess
@@ -18,10 +18,10 @@ enum BackEnd: String, CaseIterable, Sendable {
     case session
     /// The kernel, with its caches, locks and checks.
     case mounted
-    /// The same as before Linux 6.16, as far as that can be had: without FUSE_NOTIFY_INC_EPOCH.
+    /// A mount without FUSE_NOTIFY_INC_EPOCH, as before Linux 6.16.
     case mountedBeforeEpochs
 
-    /// The back ends of this lane: those with a mount are not part of the quick lane.
+    /// The back ends of this lane: the quick lane uses no mount.
     static let available = TestLane.hasMounts ? allCases : [.inProcess, .session]
 
     /// Whether the condition holds now. Without epochs: whether it holds soon after an attribute has moved an item, because the
@@ -76,7 +76,7 @@ struct Fixture: Sendable {
         try body(client, self)
     }
 
-    /// How many commits `body` makes.
+    /// The number of commits that `body` causes.
     func commits(_ body: () throws -> Void) rethrows -> Int {
         let before = keychain.commitCount
         try body()
@@ -84,7 +84,7 @@ struct Fixture: Sendable {
     }
 }
 
-/// Moves a second each time it is looked at.
+/// A clock that advances by a second each time it is read.
 private final class Clock: Sendable {
     private let seconds: Atomic<Int64>
 

@@ -9,7 +9,7 @@ extension ConformanceTests {
     private static let group = "/access-groups/team"
     private static let service = "/access-groups/team/synchronizable/generic-passwords/s"
 
-    @Test("T1, T4, T5: groups and what is synchronizable", arguments: BackEnd.available)
+    @Test("T1, T4, T5: access groups and synchronizable items", arguments: BackEnd.available)
     func groups(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             #expect(
@@ -69,7 +69,7 @@ extension ConformanceTests {
     }
 
     @Test(
-        "X5: a service directory answers what its name stands for, and has a class for new items",
+        "X5: a service directory shows the attributes that its name represents, and has a class for new items",
         arguments: BackEnd.available)
     func directoryAttributes(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in

@@ -12,7 +12,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// One directory of many items in a real store, which other threads change while it is listed.
+/// A directory of many items in a real store, which other threads change while it is listed.
 @Suite(.serialized) struct LargeDirectoryTests {
     @Test(
         "T6: a listing of a large directory, with entries created, removed and renamed concurrently, repeats and hides none"
@@ -21,7 +21,8 @@ import Testing
         let fixture = try LargeFixture()
         defer { fixture.keychain.close() }
         try fixture.check(PathClient(fixture.tree), "in process")
-        // Nothing is kept of a listing: the root, the control files, and what the paths of the changes lead through.
+        // No inode of a listing remains: only the root, the control files, and the directories on the paths of the
+        // changes.
         #expect(fixture.tree.table.withLock { $0.count } < 16)
         let session = try WireSession(fixture.tree)
         try fixture.check(PathClient(session.wire, maximumWrite: 65_536), "over libfuse")
@@ -30,7 +31,7 @@ import Testing
         try fixture.check(mount.client, "on a mount")
         #expect(fixture.tree.table.withLock { $0.count } < LargeFixture.count + 20_000)
         mount.stop()
-        // A mount that has ended has given everything back, and what it took is room for little again.
+        // The changes during the listings have added items.
         #expect(try fixture.keychain.itemCount() > LargeFixture.count)
     }
 }
@@ -45,7 +46,7 @@ struct LargeFixture {
     let keychain: KeychainStore
     let tree: KeychainFileSystem
     private let place: TemporaryDirectory
-    /// How often ``check(_:_:)`` was called: each has names of its own to play with.
+    /// The number of calls of ``check(_:_:)``: each call uses other names.
     private let round = MutexBox(0)
 
     init() throws {
@@ -141,7 +142,7 @@ struct LargeFixture {
         let kept = read.names.filter { $0.hasPrefix("p") }
         #expect(kept.count == Self.count, "\(backEnd): \(kept.count) of \(Self.count) names that nobody touched")
         #expect(kept == (0..<Self.count).map { "p\($0)" }, "\(backEnd): the order is not stable")
-        // What is renamed keeps its place: it is there once, under its old or its new name.
+        // A renamed entry keeps its position: it is listed once, under its old or its new name.
         let renamed = read.names.filter { $0.hasPrefix("from\(round)-") || $0.hasPrefix("to\(round)-") }
         let numbers = renamed.map { $0.split(separator: "-").last ?? "" }
         #expect(numbers == stride(from: 0, to: Self.count, by: Self.step).map { "\($0)" }, "\(backEnd): renamed")

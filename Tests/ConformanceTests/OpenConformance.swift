@@ -3,7 +3,7 @@ import FileSystemTesting
 import SystemPackage
 import Testing
 
-/// open(2): every combination of the flags that the tree sees, on everything that a name can stand for.
+/// open(2): every combination of the flags that the tree receives, on every kind of name.
 @Suite struct OpenConformance {
     private static let accesses: [OpenFlags] = [[], .writeOnly, .readWrite]
 
@@ -12,7 +12,7 @@ import Testing
         return OpenFlags(flags.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element))
     }
 
-    @Test("F1, F2: what open answers, and what is in the file afterwards", arguments: BackEnd.available)
+    @Test("F1, F2: the result of open, and the file's value afterwards", arguments: BackEnd.available)
     func combinations(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             var number = 0

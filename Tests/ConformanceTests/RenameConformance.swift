@@ -5,7 +5,7 @@ import Testing
 
 /// rename(2) and renameat2(2): every source onto every target, with every flag.
 @Suite struct RenameConformance {
-    /// Where a rename leads.
+    /// The target of a rename.
     enum Target: String, CaseIterable, Sendable {
         case newName, newDirectoryName, otherDirectory, itself, empty, file, directory, fullDirectory
 

@@ -2,16 +2,17 @@ import FileSystemCore
 import FileSystemTesting
 import SystemPackage
 
-/// What a name can stand for when an operation comes to it.
+/// The state of a name before an operation.
 enum Subject: String, CaseIterable, Sendable {
     case missing, empty, file
-    /// A service, where directories can be made: `directory` has nothing in it.
+    /// A service, where directories can be created: `directory` is empty.
     case directory, fullDirectory
 
     var isDirectory: Bool { self == .directory || self == .fullDirectory }
     var isFile: Bool { self == .empty || self == .file }
 
-    /// Its path, made anew. Names differ from case to case: a process that takes a name again goes on with its item (F5).
+    /// Creates the subject and returns its path. Names differ from case to case: a process that takes a freed name
+    /// again continues its item (F5).
     func prepare(_ client: any FileClient, _ name: String) throws -> String {
         let path = (isDirectory ? "/generic-passwords/" : Fixture.directory + "/") + name
         switch self {
@@ -28,7 +29,7 @@ enum Subject: String, CaseIterable, Sendable {
 }
 
 extension FileClient {
-    /// Takes away what a case has left, whatever it is.
+    /// Removes the file or directory that a case has left.
     func clear(_ path: String) {
         guard let type = try? stat(path).type else { return }
         guard type == .directory else {

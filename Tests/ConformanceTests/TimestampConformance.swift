@@ -3,7 +3,7 @@ import FileSystemTesting
 import SystemPackage
 import Testing
 
-/// POSIX, "File Times Update": which operation marks which time of what.
+/// POSIX, "File Times Update": the times of each file that an operation marks.
 @Suite struct TimestampConformance {
     private typealias Operation = (
         name: String, marks: [Mark], run: @Sendable (any FileClient, Paths, Int) throws(Errno) -> Void
@@ -17,7 +17,8 @@ import Testing
         let elsewhere: String
     }
 
-    /// What an operation marks: `m` the modification, `c` the status change; what is not named stays as it is.
+    /// The times that an operation marks: `m` the modification, `c` the status change; times that are not named stay
+    /// unchanged.
     enum Mark: Hashable, Sendable {
         case file(String), peer(String), directory(String), other(String), top(String)
     }

@@ -3,7 +3,7 @@ import FileSystemTesting
 import SystemPackage
 import Testing
 
-/// ftruncate(2) up and down on one descriptor, truncate(2), and writes beyond the end: what was cut off never comes back.
+/// ftruncate(2) up and down on one descriptor, truncate(2), and writes beyond the end: truncated data never reappears.
 @Suite struct TruncateConformance {
     private static let sizes = [0, 3, 4096, 5000, 70_000]
 

@@ -3,8 +3,8 @@ import FileSystemTesting
 import SystemPackage
 import Testing
 
-/// unlink(2), rmdir(2), mkdir(2), mknod(2), truncate(2) on everything that a name can stand for; and what was removed while
-/// it was open.
+/// unlink(2), rmdir(2), mkdir(2), mknod(2), truncate(2) on every kind of name, and on files that were removed while
+/// open.
 @Suite struct UnlinkConformance {
     private typealias Call = (
         name: String, call: @Sendable (any FileClient, String) throws(Errno) -> Void, errors: [Errno?]
@@ -89,7 +89,8 @@ import Testing
         }
     }
 
-    @Test("F6: a file that is gone goes on through its descriptors, and its links are 0", arguments: BackEnd.available)
+    @Test(
+        "F6: a removed file stays usable through its descriptors, with a link count of 0", arguments: BackEnd.available)
     func removedFiles(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             for (index, isReplaced) in [false, true].enumerated() {
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("T4: a directory that is gone can be asked about while it is open", arguments: BackEnd.available)
+    @Test("T4: a removed directory can be examined while it is open", arguments: BackEnd.available)
     func removedDirectories(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             for parent in ["/generic-passwords/", "/access-groups/"] {

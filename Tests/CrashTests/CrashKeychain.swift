@@ -45,7 +45,7 @@ struct CrashKeychain: Sendable {
         }
     }
 
-    /// What has to be done before another one can be opened.
+    /// Closes the keychain, which is required before another one can be opened.
     func close() { keychain.close() }
 
     /// Closes it after a compaction, as a daemon does at an unmount: a compaction that fails is not reported.

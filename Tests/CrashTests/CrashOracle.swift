@@ -4,14 +4,14 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// Opens what a crash has left, as the next start of the program does, and says what is wrong with it.
+/// Opens the files after a crash as the next start of the program does, and describes any fault.
 struct CrashOracle {
     let expectations: [Expectation]
     let deviceState: DeviceStateStub
-    /// Whether the keychain is also written to, and opened once more.
+    /// Whether the keychain is also written to and opened again.
     let continues: Bool
 
-    /// Nil if everything is as it has to be.
+    /// The first fault, or nil if everything is as expected.
     func fault(of files: (database: [UInt8]?, log: [UInt8]?)) throws -> String? {
         let disk = try FaultDisk()
         guard try Self.write(files, to: disk) else { return "the database is gone" }

@@ -1,8 +1,8 @@
 import Keychain
 import Synchronization
 
-/// What a device keeps beside a store: the commit number and the note of a rekey, durable when kept, and when that was, by
-/// the calls that the disk had seen.
+/// The state of a device: the commit number of a store and the note of a rekey. Records for each saved value the number
+/// of disk calls at that time.
 final class DeviceStateStub: CommitNumberStore, RekeyStateStore {
     private struct State {
         var numbers: [(commitIndex: Int, record: [UInt8])] = []
@@ -12,13 +12,13 @@ final class DeviceStateStub: CommitNumberStore, RekeyStateStore {
     private let state: Mutex<State>
     private let commitIndex: @Sendable () -> Int
 
-    /// `moment`: what is written down now is as old as that.
+    /// - Parameter commitIndex: The age of values that are saved from now on.
     init(commitIndex: @escaping @Sendable () -> Int = { 0 }) {
         self.commitIndex = commitIndex
         state = Mutex(State())
     }
 
-    /// What of another one was durable at a moment.
+    /// The state of `other` that was durable at `commitIndex`.
     init(_ other: DeviceStateStub, at commitIndex: Int) {
         self.commitIndex = { commitIndex }
         let all = other.state.withLock { (numbers: $0.numbers, rekeys: $0.rekeys) }

@@ -1,21 +1,22 @@
 import KeychainTesting
 import TestSupport
 
-/// What is known of one file on a disk whose power can fail: what is durable, and what was done since.
+/// A file on a disk whose power can fail: its durable state, and the changes since.
 struct FileModel {
-    /// A sector's part of a write, a new size, or the coming and going of the file's name: each reaches the disk, or not, by
-    /// itself and in any order, until a sync has succeeded.
+    /// The write of one sector, a new size, or the creation or removal of the file's name. Each piece reaches the disk
+    /// independently and in any order, or not at all, until a sync has succeeded.
     enum Piece {
         case bytes(offset: Int, [UInt8])
         case size(Int)
         case name(exists: Bool)
     }
 
-    /// Nil: there is no such file. Everything that is sure to be on the disk.
+    /// The data that is certainly on the disk, or nil if the file does not exist.
     private(set) var durable: [UInt8]?
     /// In the order in which it was done.
     private(set) var pending: [Piece] = []
-    /// What was pending at a sync that failed: the system takes it for written and never tries again, and it is there, or not.
+    /// Whether a piece was pending at a sync that failed. The kernel marks it as clean and never retries, so it may or
+    /// may not be on the disk.
     private var isDoubtful: [Bool] = []
     /// Indices of pieces that are durable, while there are doubtful ones before them.
     private var sure: Set<Int> = []
@@ -44,23 +45,23 @@ struct FileModel {
         isDoubtful.append(false)
     }
 
-    /// A sync has succeeded. It vouches for nothing that an earlier one has failed for.
+    /// Applies a successful sync, which does not cover pieces of an earlier failed one.
     private mutating func settle() {
         guard isDoubtful.contains(true) else {
             durable = image { _ in true }
             (pending, isDoubtful) = ([], [])
             return
         }
-        // What was written since is sure: it lies over what is doubtful, in whatever order that comes.
+        // Later writes are durable and cover the doubtful ones, regardless of the order in which those reach the disk.
         sure = sure.union(isDoubtful.indices.filter { !isDoubtful[$0] })
     }
 
     /// The pieces that a power cut decides about, by their places in ``pending``.
     var choices: [Int] { pending.indices.filter { !sure.contains($0) } }
 
-    /// What is there after a power cut at this moment, if of the pending pieces those reach the disk that `keeps` says.
+    /// The file after a power cut now, if of the pending pieces those reach the disk for which `keeps` returns true.
     ///
-    /// A piece that was overtaken by a later one of the same place does not undo it.
+    /// A piece that a later one of the same sector has overtaken does not undo it.
     func image(_ keeps: (Int) -> Bool) -> [UInt8]? {
         var contents = durable
         // What goes to a new file whose name is lost does not go to the old one.
@@ -103,10 +104,10 @@ struct FileModel {
 struct DiskModel {
     private(set) var database: FileModel
     private(set) var log: FileModel
-    /// What is written whole or not at all: 512 bytes, or 4096.
+    /// The size of an atomic write in bytes: 512 or 4096.
     let sector: Int
 
-    /// Of a keychain that is open, with an empty log.
+    /// The disk of an open keychain with an empty log.
     init(database: [UInt8], sector: Int) {
         self.database = FileModel(durable: database)
         log = FileModel(durable: [])
@@ -123,7 +124,7 @@ struct DiskModel {
 
     var choiceCount: Int { database.choices.count + log.choices.count }
 
-    /// What becomes of what is not durable.
+    /// The fate of data that is not durable.
     enum PowerLossMode: Hashable {
         /// Nothing: the process has died, and not the system.
         case none
@@ -131,7 +132,7 @@ struct DiskModel {
         case all
         /// By the bits of a number, in the order in which it was written: for few pieces.
         case exactly(UInt64)
-        /// By chance: of each piece by itself, with this probability in 256ths of being kept.
+        /// Random: each piece is independently kept with a probability of `keeping` / 256.
         case some(seed: UInt64, keeping: UInt64)
     }
 

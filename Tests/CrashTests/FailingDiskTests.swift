@@ -9,7 +9,7 @@ import Testing
 
 /// Each call of SQLite's in a run of every kind of commit fails, once or from then on; the keychain stays in use.
 @Suite(.serialized) struct FailingDiskTests {
-    /// What the disk answers to some kinds of calls, and what a caller is to be told.
+    /// The result of some kinds of calls of the disk, and the error that a caller must get.
     struct Fault: Sendable {
         let name: String
         let kinds: UInt32
@@ -36,7 +36,7 @@ import Testing
         if case .io = error { true } else { false }
     }
 
-    /// Which call fails, and for how long.
+    /// The call that fails, and for how long.
     private struct Case: CustomStringConvertible {
         let fault: Fault
         let first: Int
@@ -45,7 +45,7 @@ import Testing
         var description: String { "\(fault.name)/\(first)/\(isLasting ? "lasting" : "once")" }
     }
 
-    @Test("F1, F4, F9: a failing disk loses nothing that was acknowledged, and the keychain goes on when it recovers")
+    @Test("F1, F4, F9: a failing disk loses no acknowledged change, and the keychain continues when the disk recovers")
     func everyCall() throws {
         try ProofLength.repeating { seed, deadline in
             var generator = SeededGenerator(seed: seed)
@@ -96,15 +96,15 @@ private final class FailingRun {
         let description: String
     }
 
-    /// How many steps are looked at after the one in which the disk failed; the last one is in any case.
+    /// The number of steps that are examined after the one in which the disk failed; the last one always is.
     private static let attention = 3
-    /// No step makes so many calls but the few that the expectation before them is cheap for.
+    /// The maximum number of calls in a step, except a few steps whose preceding expectation is cheap.
     private static let callsOfStep = 700
 
     private let storeUnderTest: StoreUnderTest
     private var model: DiskModel
     private var applied: Int
-    /// What was there before the step that is next; nil where the disk cannot fail in it.
+    /// The expectation before the next step; nil if the disk cannot fail in it.
     private var expectation: Expectation?
     private var generator: SeededGenerator
 
@@ -163,7 +163,7 @@ private final class FailingRun {
         }
     }
 
-    /// The disk has recovered: what does the keychain in use say, and what would be left if the power failed now?
+    /// The disk has recovered: compares the open keychain and the files that a power cut would leave now.
     private func compare(_ step: Step, _ answer: KeychainFault?) throws {
         storeUnderTest.disk.fail(nil)
         if (try? storeUnderTest.crashKeychain.store.current()) == nil, step.name != "close" {
@@ -174,8 +174,8 @@ private final class FailingRun {
             try storeUnderTest.crashKeychain.unlock(storeUnderTest.opener)
         }
         let now = try Recording.expectation(storeUnderTest)
-        // A locked keychain is looked at in a copy, and what was refused because it could not be synchronized is in that one's
-        // log: as after a power cut, it is old or new.
+        // A locked keychain is examined in a copy. A change that was refused because it could not be synchronized is in
+        // the copy's log: as after a power cut, the value is old or new.
         let isCopy = storeUnderTest.crashKeychain.ring.state != .unlocked
         let mayBe = isCopy && answer != nil ? [now] + (expectation.map { [$0] } ?? []) : [now]
         if let answer, let expectation, !step.isInParts, !isCopy, now != expectation {

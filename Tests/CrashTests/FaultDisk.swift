@@ -1,7 +1,7 @@
 import CFaultVFS
 import Foundation
 
-/// A directory whose databases SQLite reaches through a disk that remembers each write and fails when told to.
+/// A directory whose databases SQLite accesses through a VFS that records each write and fails on request.
 final class FaultDisk: Sendable {
     /// A call of SQLite's. What failed has changed nothing.
     struct Event: Sendable {
@@ -9,7 +9,7 @@ final class FaultDisk: Sendable {
             case write(offset: Int, bytes: [UInt8])
             case truncate(size: Int)
             case sync
-            /// Of a file that was not there.
+            /// The creation of a file that did not exist.
             case create
             case delete(isDurable: Bool)
             case other
@@ -20,7 +20,7 @@ final class FaultDisk: Sendable {
         let hasFailed: Bool
     }
 
-    /// Which calls fail, and how.
+    /// The calls that fail, and how.
     struct Plan: Sendable, Hashable {
         var kinds: UInt32
         var first: Int
@@ -46,12 +46,12 @@ final class FaultDisk: Sendable {
 
     var keychain: String { path + "/login.keychain" }
 
-    /// How many calls that change anything, or should make it durable, there have been.
+    /// The number of calls up to now that change a file or make it durable.
     var eventCount: Int { Int(fault_vfs_event_count(disk)) }
 
-    /// How many calls of these kinds there have been.
+    /// The number of calls of these kinds up to now.
     func callCount(of kinds: UInt32) -> Int { Int(fault_vfs_calls(disk, kinds)) }
-    /// Calls that failed because they were told to.
+    /// The number of calls that failed on request.
     var failureCount: Int { Int(fault_vfs_failures(disk)) }
 
     func fail(_ plan: Plan?) {
@@ -94,6 +94,6 @@ final class FaultDisk: Sendable {
 /// The files that a keychain consists of.
 enum StoredFile: Hashable, Sendable {
     case database, log
-    /// A draft or a copy beside it.
+    /// A temporary file or a copy.
     case other
 }

@@ -8,7 +8,7 @@ import Testing
 /// Each write, truncation, sync, creation and deletion of SQLite's in a run of every kind of commit is a point at which the
 /// process dies or the power fails; then the keychain is opened.
 @Suite(.serialized) struct PowerCutTests {
-    /// A point, and what is lost there of what was not durable yet.
+    /// A time of the power cut, and the fate of the data that is not durable.
     private struct Case: CustomStringConvertible {
         let point: Int
         let sector: Int
@@ -22,7 +22,7 @@ import Testing
         try ProofLength.repeating { seed, deadline in
             let recording = try Recording(seed: seed)
             #expect(recording.events.count > 500)
-            // The next seed begins with the next one: so many of them take every point.
+            // The next seed begins with the next event: this number of seeds covers every event.
             let stride = ProofLength.seconds == nil ? 61 : 31
             return try Self.sectors(seed).reduce(0) { count, sector in
                 try count + run(recording, sector: sector, every: stride, until: deadline)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How long these tests run: a few hundred cases, or so many seconds, or one case alone.
+/// The length of these tests: a few hundred cases, a duration in seconds, or a single case.
 enum ProofLength {
     private static let environment = ProcessInfo.processInfo.environment
 
@@ -10,13 +10,13 @@ enum ProofLength {
     /// `KEYCHAINFS_CRASH_SEED`: the first of the seeds.
     static let seed = environment["KEYCHAINFS_CRASH_SEED"].flatMap(UInt64.init) ?? freshSeed
 
-    /// The same in each ordinary run.
+    /// The first seed: fixed in an ordinary run, random in a long one.
     private static let freshSeed = seconds == nil ? 1 : UInt64.random(in: 1...1 << 40)
 
-    /// `KEYCHAINFS_CRASH_CASE`: the one case that is to be repeated, as a failure names it.
+    /// `KEYCHAINFS_CRASH_CASE`: the one case to repeat, as a failure prints it.
     static let onlyCase = environment["KEYCHAINFS_CRASH_CASE"]
 
-    /// How a failure is repeated.
+    /// The command that repeats a failure.
     static func command(seed: UInt64, test: String, case name: String) -> String {
         "KEYCHAINFS_PROOF_SECONDS=1 KEYCHAINFS_CRASH_SEED=\(seed) KEYCHAINFS_CRASH_CASE='\(name)' "
             + "swift test --filter CrashTests.\(test)"

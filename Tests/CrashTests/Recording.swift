@@ -3,13 +3,13 @@ import Foundation
 @testable import Keychain
 @testable import KeychainStorage
 
-/// What a keychain may be at some moment of a recording, seen by whoever opens it then.
+/// The possible contents of a keychain at one point of a recording, as a process that opens it then sees them.
 struct Expectation: Hashable, Sendable {
     let snapshot: Snapshot
     /// The secrets that open it.
     let openers: Set<Opener>
 
-    /// Of a keychain that is unlocked.
+    /// The contents of an unlocked keychain.
     init(of crashKeychain: CrashKeychain) throws {
         snapshot = try Snapshot(of: crashKeychain.keychain)
         var openers: Set<Opener> = []
@@ -18,11 +18,11 @@ struct Expectation: Hashable, Sendable {
     }
 }
 
-/// A workload from its begin to its end on a disk that does not fail: what the disk saw, and what was there after each step.
+/// A complete workload on a disk that does not fail: the events of the disk, and the contents after each step.
 final class Recording {
     struct RecordedState {
         let step: String
-        /// How many events the disk had seen when the step began, and when it was acknowledged.
+        /// The number of events when the step began, and when it was acknowledged.
         let events: Range<Int>
         /// From the acknowledgement on.
         let expectation: Expectation
@@ -33,7 +33,7 @@ final class Recording {
     let deviceState: DeviceStateStub
     /// The database when the recording began; it had no log then.
     let begin: [UInt8]
-    /// What holds before the first step.
+    /// The contents before the first step.
     let first: Expectation
     private(set) var moments: [RecordedState] = []
 
@@ -58,7 +58,7 @@ final class Recording {
     private let start: Int
     var events: Range<Int> { start..<disk.eventCount }
 
-    /// As it is; of one that is locked, as whoever opens a copy of it finds it.
+    /// The contents of the keychain; of a locked one, those of an opened copy.
     static func expectation(_ storeUnderTest: StoreUnderTest) throws -> Expectation {
         if storeUnderTest.crashKeychain.ring.state == .unlocked, storeUnderTest.crashKeychain.store.isInPlace {
             return try Expectation(of: storeUnderTest.crashKeychain)
@@ -73,8 +73,8 @@ final class Recording {
         return try Expectation(of: crashKeychain)
     }
 
-    /// What may be there if the power fails when the disk has seen so many events: what the last acknowledged step left, or
-    /// what the one that is under way will leave.
+    /// The possible contents if the power fails after `point` events: those after the last acknowledged step, or those
+    /// after the step in progress.
     func candidates(at point: Int) -> (step: String, [Expectation]) {
         let index = moments.firstIndex { $0.events.upperBound > point } ?? moments.count
         let before = index == 0 ? first : moments[index - 1].expectation

@@ -3,7 +3,7 @@ import SecretCrypto
 
 @testable import Keychain
 
-/// All that a keychain holds, as whoever unlocks it sees it.
+/// The complete contents of a keychain, as a process that has unlocked it sees them.
 struct Snapshot: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var item: Item
@@ -14,7 +14,7 @@ struct Snapshot: Hashable, Sendable {
     private(set) var items: [RowID: Entry] = [:]
     private(set) var slots: [Int64: SlotKind] = [:]
 
-    /// Throws what is damaged or not available: nothing here is.
+    /// Throws if an item is damaged or not available: here all of them are intact and available.
     init(of keychain: KeychainStore) throws {
         for slot in try keychain.keys.slots() { slots[slot.id] = slot.kind }
         try addDirectories(of: keychain, in: .none)
@@ -36,7 +36,7 @@ struct Snapshot: Hashable, Sendable {
                 throw KeychainFault.decode
             }
             var item = found.item
-            // They count sealings, which a rekey does behind everybody's back.
+            // These count sealings, which a rekey changes without a change of the item.
             (item.version, item.secretVersion) = (0, 0)
             items[item.id] = Entry(item: item, contents: try found.secret?.all())
         }
@@ -62,11 +62,11 @@ extension SealedSecret {
     }
 }
 
-/// What opens a keychain's slots in these tests.
+/// A secret that opens a slot in these tests.
 enum Opener: String, CaseIterable, Hashable, Sendable {
     case passphrase, otherPassphrase, keyFile
 
-    /// Made anew each time: it is wiped with its last use.
+    /// A new copy of the secret on each call, because its last use wipes it.
     func secret() throws(KeychainFault) -> UnlockSecret {
         let text = String(repeating: rawValue + " ", count: 8)
         let bytes = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(text: text) }

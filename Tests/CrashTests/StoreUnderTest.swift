@@ -10,9 +10,9 @@ final class StoreUnderTest {
     let disk: FaultDisk
     let deviceState: DeviceStateStub
     private(set) var crashKeychain: CrashKeychain
-    /// Which secret opens it at the moment, as far as the workload knows.
+    /// The secret that opens the keychain now, as far as the workload knows.
     var opener = Opener.passphrase
-    /// Of sizes: another seed is another workload.
+    /// Generates sizes: another seed gives another workload.
     var generator: SeededGenerator
 
     init(seed: UInt64) throws {
@@ -33,7 +33,7 @@ final class StoreUnderTest {
         try openAgain()
     }
 
-    /// What is done after a close that may have gone wrong.
+    /// Opens the keychain again after a close that may have failed.
     func openAgain() throws {
         crashKeychain = try CrashKeychain(opening: disk.keychain, deviceState)
         try crashKeychain.unlock(opener)

@@ -7,7 +7,7 @@ import TestSupport
 @testable import Keychain
 @testable import KeychainStorage
 
-/// Something that somebody does to a keychain, and that has an answer.
+/// An operation on a keychain, with its result.
 struct Step: Sendable {
     let name: String
     /// Whether some of it may be done and acknowledged when the rest fails.
@@ -21,7 +21,7 @@ struct Step: Sendable {
     }
 }
 
-/// Every kind of commit that there is, one after the other.
+/// Every kind of commit, in sequence.
 enum Workload {
     static let steps = items + names + classes + [group] + locking + slots + rekeys + closing
 
@@ -137,7 +137,7 @@ enum Workload {
             }
         }
 
-    /// One of four fails in the middle; the others share a transaction.
+    /// Four concurrent writes: one fails in its middle, the others share a transaction.
     private static let group = Step("add by several threads at once", isInParts: true) { storeUnderTest in
         let gate = try storeUnderTest.crashKeychain.store.current().gate
         let isFirst = Atomic(true)
@@ -163,7 +163,8 @@ enum Workload {
         if let other = found.values.first { throw other }
     }
 
-    /// What each of so many threads has thrown, by its number. Threads of their own: Dispatch has no more than processors.
+    /// The error of each of `count` threads, by its number. Uses separate threads, because Dispatch has no more than
+    /// processors.
     private static func onThreads(
         _ count: Int, _ body: @escaping @Sendable (Int) throws(KeychainFault) -> Void
     ) -> [Int: KeychainFault] {
@@ -250,7 +251,7 @@ enum Workload {
 extension StoreUnderTest {
     func root() throws(KeychainFault) -> SlotRootKey { try crashKeychain.ring.root(of: opener.secret()) }
 
-    /// A copy beside it, which is gone again.
+    /// Creates a copy and deletes it again.
     func backUp() throws {
         let copy = disk.path + "/copy"
         try Data().write(to: URL(fileURLWithPath: copy))

@@ -6,7 +6,7 @@ import SystemPackage
 /// Paths begin with `/`, the root of the file system. Descriptors are numbers of the client.
 public protocol FileClient: Sendable {
     func open(_ path: String, _ flags: OpenFlags, mode: UInt32) throws(Errno) -> Int
-    /// close(2): flushes, and releases with the last duplicate. The descriptor is gone even if this throws.
+    /// close(2): flushes, and releases with the last duplicate. The descriptor is closed even if this throws.
     func close(_ descriptor: Int) throws(Errno)
     /// dup(2) in the same process.
     func duplicate(_ descriptor: Int) throws(Errno) -> Int
@@ -43,9 +43,10 @@ public protocol FileClient: Sendable {
     func symlink(_ target: String, at path: String) throws(Errno)
     func link(_ existing: String, at path: String) throws(Errno)
 
-    /// What readdir(3) gives, without `.` and `..`. What came before an error is thrown away; see ``DirectoryRead``.
+    /// The names that readdir(3) returns, without `.` and `..`. Entries before an error are discarded; see
+    /// ``DirectoryRead``.
     func list(_ path: String) throws(Errno) -> [String]
-    /// Reads a directory to its end or first error, and tells both.
+    /// Reads all entries of a directory up to an error, and returns both.
     func readDirectory(_ path: String) throws(Errno) -> DirectoryRead
     func setxattr(_ path: String, _ name: String, _ value: [UInt8], _ flags: XattrFlags) throws(Errno)
     func getxattr(_ path: String, _ name: String) throws(Errno) -> [UInt8]
@@ -54,12 +55,12 @@ public protocol FileClient: Sendable {
     func statistics(_ path: String) throws(Errno) -> FileSystemStatistics
 }
 
-/// What reading a directory gave.
+/// The result of reading a directory.
 public struct DirectoryRead: Sendable {
     public var names: [String] = []
-    /// Of the entries that have a type (`d_type`), by name.
+    /// The types of the entries that have one (`d_type`), by name.
     public var types: [String: FileSystemCore.FileType] = [:]
-    /// How it ended: nil for a clean end.
+    /// The error that ended the listing, or nil.
     public var error: Errno?
 
     public init() {}

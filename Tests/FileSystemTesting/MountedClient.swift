@@ -12,7 +12,7 @@ public struct MountedClient: FileClient {
     /// The real path of `path`.
     public func real(_ path: String) -> String { path == "/" ? root : root + path }
 
-    /// Whether there is such a name. Asks nobody if the kernel remembers it (O_PATH).
+    /// Whether the name exists. Sends no request if the kernel has it cached (O_PATH).
     public func finds(_ path: String) -> Bool {
         let pathOnly: Int32 = 0o10000000
         let descriptor = Glibc.open(real(path), pathOnly | O_CLOEXEC)
@@ -109,7 +109,7 @@ private func copy_file_range_call(
 }
 
 extension Attributes {
-    /// As stat(2) gives them.
+    /// Converts a result of stat(2).
     public init(_ status: Glibc.stat) {
         self.init(
             inode: InodeNumber(rawValue: UInt64(status.st_ino)),

@@ -1,7 +1,7 @@
 import FileSystemCore
 import Synchronization
 
-/// What descriptors refer to (`struct file`): shared by duplicates and by processes.
+/// An open file description (`struct file`), shared by duplicated descriptors and by processes.
 final class OpenFile: Sendable {
     let node: NodeID
     let file: OpenFileInfo

@@ -28,7 +28,7 @@ extension PathClient {
         }
     }
 
-    /// Makes a name that must not be there, and forgets it.
+    /// Creates a name that must not exist, and forgets its inode.
     private func make(
         _ path: String, _ body: (inout Request, NodeID, EntryName) throws(Errno) -> Entry
     ) throws(Errno) {
@@ -86,7 +86,7 @@ extension PathClient {
         }
     }
 
-    /// What the kernel refuses by itself (renameat2(2), fuse_rename2).
+    /// The renames that the kernel itself refuses (renameat2(2), fuse_rename2).
     private static func check(_ source: Entry, _ target: Entry?, _ flags: RenameFlags) throws(Errno) {
         if flags.contains(.noReplace), target != nil { throw .fileExists }
         if flags.contains(.exchange) {
@@ -106,7 +106,7 @@ extension PathClient {
             defer { try? run { request throws(Errno) in fileSystem.releasedir(&request, node: node, handle: handle) } }
             var result = DirectoryRead()
             var offset: UInt64 = 0
-            // The kernel begins with full entries and goes on without (READDIRPLUS_AUTO).
+            // The kernel begins with full entries and continues without (READDIRPLUS_AUTO).
             var wantsEntries = true
             while true {
                 var sink = EntrySink(capacity: 64, wantsEntries: wantsEntries)

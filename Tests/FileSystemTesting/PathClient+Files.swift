@@ -33,7 +33,7 @@ extension PathClient {
         }
     }
 
-    /// To be asked about, not to be read: ``readDirectory(_:)`` opens its own.
+    /// Opens a directory for its attributes, not for reading: ``readDirectory(_:)`` opens its own.
     private func openDirectory(_ entry: Entry, _ flags: OpenFlags) throws(Errno) -> OpenFile {
         guard flags.isDisjoint(with: [.create, .truncate]), !flags.isWritable else { throw .isDirectory }
         let handle = try run { request throws(Errno) in

@@ -2,7 +2,7 @@ import FileSystemCore
 import SystemPackage
 
 extension PathClient {
-    /// Looks `name` up; the caller owes a forget for what is found.
+    /// Looks up `name`. The caller must forget the returned inode.
     func lookup(_ parent: NodeID, _ name: EntryName) throws(Errno) -> Entry? {
         let result = try run { request throws(Errno) -> LookupResult in
             try fileSystem.lookup(&request, parent: parent, name: name)
@@ -11,7 +11,7 @@ extension PathClient {
         return entry
     }
 
-    /// As ``lookup(_:_:)``, but ENOENT is an answer, too, as it is for open with O_CREAT.
+    /// Looks up `name` like ``lookup(_:_:)``, but returns nil for ENOENT, as open with O_CREAT does.
     func find(_ parent: NodeID, _ name: EntryName) throws(Errno) -> Entry? {
         do throws(Errno) {
             return try lookup(parent, name)
@@ -31,7 +31,7 @@ extension PathClient {
         return names
     }
 
-    /// Calls `body` with the node at `path`, which the kernel holds meanwhile.
+    /// Calls `body` with the node at `path`, whose lookup count stays positive during the call.
     func with<Result>(
         _ path: String, _ body: (NodeID, Attributes?) throws(Errno) -> Result
     ) throws(Errno) -> Result {

@@ -2,17 +2,18 @@ import FileSystemCore
 import Synchronization
 import SystemPackage
 
-/// One process over a ``FileSystem``, with what the kernel does in between: walks paths, counts lookups, keeps descriptors.
+/// A process that uses a ``FileSystem`` through the parts of a kernel: it walks paths, counts lookups and has
+/// descriptors.
 ///
-/// Caches nothing: every component is looked up, and forgotten when the call is done. Checks no permission. Whatever a
-/// request notifies goes to the handler before the call returns.
+/// Caches nothing: every component is looked up, and forgotten at the end of the call. Checks no permission. The
+/// notifications of a request are passed to the handler before the call returns.
 public final class PathClient: FileClient {
     public typealias NotificationHandler = @Sendable ([FileSystemCore.Notification]) -> Void
 
     let fileSystem: any FileSystem
     let notified: NotificationHandler
     public let caller: Caller
-    /// Which process's table of descriptors this is.
+    /// Identifies the process that has this table of descriptors.
     public let owner: LockOwner
     /// Masks the modes of new files.
     public let umask: UInt32
@@ -51,7 +52,7 @@ public final class PathClient: FileClient {
         return PathClient(fileSystem, caller, umask, maximumWrite, notified, inherited)
     }
 
-    /// Closes what is open, as a process does that ends; errors go nowhere, as there.
+    /// Closes all descriptors, as a process that exits does; errors are ignored.
     public func exit() {
         for descriptor in descriptors.withLock({ $0.keys.sorted() }) { try? close(descriptor) }
     }

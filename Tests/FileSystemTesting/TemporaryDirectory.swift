@@ -2,7 +2,7 @@ import Foundation
 import Fuse
 import LinuxSupport
 
-/// An empty directory that is gone, with all it holds, when its owner is.
+/// An empty directory that is deleted with its contents when this object is deinitialized.
 public final class TemporaryDirectory: Sendable {
     /// Absolute, without symbolic links.
     public let path: String

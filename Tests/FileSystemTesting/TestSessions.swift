@@ -31,11 +31,11 @@ public final class WireSession: Sendable {
         return thread.join()
     }
 
-    /// Waits for the session's end, however it comes.
+    /// Waits for the end of the session, for any reason.
     public func waitForEnd() -> Bool { thread.join() }
 }
 
-/// A session on a real mount, on a directory of its own.
+/// A session on a real mount in a separate directory.
 public final class MountedSession: Sendable {
     public let session: Session
     public let client: MountedClient
@@ -57,7 +57,7 @@ public final class MountedSession: Sendable {
 
     public var path: String { directory.path }
 
-    /// Waits for the session's end, however it comes.
+    /// Waits for the end of the session, for any reason.
     public func waitForEnd() -> Bool { thread.join() }
 
     /// Unmounts, lazily if files are open; whether the session ended of itself.

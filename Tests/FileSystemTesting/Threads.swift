@@ -31,7 +31,7 @@ public final class TestThread: Sendable {
     /// Waits for its end; false if it takes longer.
     public func join(seconds: Double = 60) -> Bool {
         guard done.wait(seconds: seconds) else { return false }
-        // For whoever asks again.
+        // For later calls.
         done.signal()
         return true
     }
@@ -43,7 +43,7 @@ public final class TestThread: Sendable {
     }
 }
 
-/// Asks again and again until `condition` holds; false if it does not in time.
+/// Polls until `condition` is true; false if it does not become true in time.
 public func eventually(seconds: Double = 10, _ condition: () -> Bool) -> Bool {
     let end = Date(timeIntervalSinceNow: seconds)
     while Date() < end {

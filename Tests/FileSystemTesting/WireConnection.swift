@@ -5,20 +5,20 @@ import SystemPackage
 
 /// The kernel's end of the FUSE protocol (linux/fuse.h) over one end of a SOCK_SEQPACKET pair.
 ///
-/// Requests of several threads may be under way; a thread of its own matches answers to them.
+/// Several threads may have requests in progress; a separate thread matches replies to them.
 public final class WireConnection: Sendable {
-    /// An answer: the error number (0 or positive) and what follows the header.
+    /// A reply: the error number (0 or positive) and the bytes after the header.
     public struct Reply: Sendable {
         public let error: Int32
         public let body: [UInt8]
     }
 
-    /// A message that nobody asked for.
+    /// A notification, which no request caused.
     public struct Notification: Sendable {
         /// `enum fuse_notify_code`; 8 is FUSE_NOTIFY_INC_EPOCH.
         public let code: Int32
         public let body: [UInt8]
-        /// How many answers had come before it.
+        /// The number of replies that came before it.
         public let repliesBefore: Int
     }
 
@@ -74,7 +74,7 @@ public final class WireConnection: Sendable {
     public func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     public var notifications: [Notification] { state.withLock { $0.notifications } }
-    /// Answers to nothing that was asked, or given twice.
+    /// The number of replies to no request, or to an already answered one.
     public var unexpectedReplies: Int { state.withLock { $0.unexpected } }
 
     /// The requests that have no answer yet, oldest first.
@@ -97,7 +97,7 @@ public final class WireConnection: Sendable {
         _ = send(request.message(unique: nextUnique.add(2, ordering: .relaxed).oldValue))
     }
 
-    /// Sends bytes as they are; whatever comes back counts as unexpected unless something waits for it.
+    /// Sends bytes unchanged; a reply counts as unexpected unless a request waits for it.
     public func send(_ message: [UInt8]) -> Bool {
         Glibc.send(descriptor, message, message.count, Int32(MSG_NOSIGNAL)) == message.count
     }

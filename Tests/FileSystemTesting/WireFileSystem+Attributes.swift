@@ -66,7 +66,7 @@ extension WireFileSystem {
         return size == 0 ? [] : try xattr(opcode, node, request, name, room: size)
     }
 
-    /// One GETXATTR or LISTXATTR with room for `room` bytes; 0 asks for the size.
+    /// Sends a GETXATTR or LISTXATTR with a buffer of `room` bytes; 0 requests the size.
     public func xattr(
         _ opcode: fuse_opcode, _ node: NodeID, _ request: borrowing Request, _ name: [UInt8]?, room: UInt32
     ) throws(Errno) -> [UInt8] {

@@ -63,7 +63,7 @@ extension WireFileSystem {
         _ = try call(FUSE_RMDIR, parent, request) { $0.append(name: name.bytes) }
     }
 
-    /// As the kernel does, in the short form where there are no flags.
+    /// Uses the short form without flags, as the kernel does.
     public func rename(
         _ request: inout Request, parent: NodeID, name: EntryName, newParent: NodeID, newName: EntryName,
         flags: RenameFlags
@@ -98,7 +98,7 @@ extension WireFileSystem {
         }
     }
 
-    /// Asks for 4 KiB at a time. An entry that the sink has no room for ends the listing, and is forgotten.
+    /// Requests 4 KiB at a time. An entry for which the sink has no space ends the listing, and is forgotten.
     public func readdir(
         _ request: inout Request, node: NodeID, handle: HandleID, offset: UInt64, into sink: inout some DirectorySink
     ) throws(Errno) {

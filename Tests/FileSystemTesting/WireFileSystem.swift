@@ -9,7 +9,7 @@ import SystemPackage
 /// A request that becomes interrupted while it waits sends FUSE_INTERRUPT; see ``interruptAll()`` for a test's own.
 public final class WireFileSystem: FileSystem {
     public let connection: WireConnection
-    /// What the session agreed to at FUSE_INIT.
+    /// The parameters that the session agreed to at FUSE_INIT.
     public let agreement: fuse_init_out
 
     /// Performs FUSE_INIT as a kernel of the protocol 7.`minor` that has every feature. Throws what the session answers.
@@ -27,7 +27,7 @@ public final class WireFileSystem: FileSystem {
         agreement = answer.body.value(at: 0, as: fuse_init_out.self)
     }
 
-    /// Tells the session that nobody waits any more for what is under way.
+    /// Informs the session that no caller waits any more for the requests in progress.
     public func interruptAll() {
         for unique in connection.outstanding {
             var request = WireRequest(FUSE_INTERRUPT)

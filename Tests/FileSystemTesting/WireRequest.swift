@@ -1,7 +1,7 @@
 import CFuse3
 import FileSystemCore
 
-/// One message to a FUSE server (linux/fuse.h): a header, a structure, and names or bytes.
+/// A message to a FUSE server (linux/fuse.h): a header, a structure, and names or bytes.
 public struct WireRequest: Sendable {
     public var opcode: UInt32
     public var node: UInt64
@@ -17,7 +17,7 @@ public struct WireRequest: Sendable {
         self.caller = caller
     }
 
-    /// Appends a structure as it lies in memory.
+    /// Appends the bytes of a structure as in memory.
     public mutating func append<Value: BitwiseCopyable>(_ value: Value) {
         withUnsafeBytes(of: value) { body += $0 }
     }

@@ -41,7 +41,7 @@ import Testing
         let pages = sent[2].body.value(at: 0, as: fuse_notify_inval_inode_out.self)
         #expect(pages.ino == 8 && pages.off == 0 && pages.len == 0)
         #expect(sent[3].body.isEmpty)
-        // One more reply came after the notifications: that of SETXATTR.
+        // The reply of SETXATTR came after the notifications.
         let statfs = session.wire.connection.call(WireRequest(FUSE_STATFS))
         #expect(statfs.error == 0)
         let seen = sent[0].repliesBefore

@@ -116,7 +116,7 @@ import Testing
         let session = try WireSession(fileSystem, workers: 1)
         defer { session.stop() }
         let canary = Self.canary()
-        // A message that is too long, one that is truncated, one with an unknown operation, and an unexpected reply.
+        // A message that is too long, a truncated one, an unknown operation, and an unexpected reply.
         var lookup = WireRequest(FUSE_LOOKUP)
         lookup.append(bytes: canary)
         var attribute = WireRequest(FUSE_SETXATTR)

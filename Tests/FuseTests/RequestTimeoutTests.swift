@@ -15,7 +15,7 @@ import Testing
         #expect(RequestTimeout(default: standard, maximum: maximum)?.seconds == seconds)
     }
 
-    @Test("L4: the settings are read from the kernel; without them there is no limit; waits use half of it")
+    @Test("L4: the settings are read from the kernel; without them there is no limit; waits use 50 % of it")
     func settings() throws {
         let directory = try TemporaryDirectory()
         #expect(RequestTimeout(directory: directory.path) == nil)

@@ -18,7 +18,7 @@ import Testing
         #expect(parent.id != leader.id)
     }
 
-    @Test("F1: a running thread has memory, an exited thread has none, and an unknown thread is not found")
+    @Test("F1: a running thread has memory, an exited thread has no memory, and an unknown thread is not found")
     func memory() throws {
         #expect(!ThreadStatus.hasNoMemory(threadID: getpid()))
         #expect(!ThreadStatus.hasNoMemory(threadID: Int32.max))

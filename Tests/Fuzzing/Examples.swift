@@ -10,7 +10,7 @@ extension PosixAttributes {
 }
 
 extension Item {
-    /// One with nothing set.
+    /// An item without any attribute set.
     static let plain: Item = {
         var item = Item(
             id: RowID(rawValue: 1), directory: RowID(rawValue: 2), protection: .whenUnlocked, account: .string("alice"),
@@ -19,7 +19,7 @@ extension Item {
         return item
     }()
 
-    /// One with everything set.
+    /// An item with every attribute set.
     static let full: Item = {
         var item = plain
         item.attributes = [

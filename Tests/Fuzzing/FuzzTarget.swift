@@ -1,19 +1,19 @@
-/// A decoder of bytes from outside, and what holds whatever the bytes are.
+/// A decoder of untrusted bytes, and the properties that must hold for all inputs.
 public struct FuzzTarget: Sendable {
-    /// As the programs and the corpus call it.
+    /// The name that the programs and the corpus use.
     public let name: String
     /// The longest input that is tried, in bytes.
     public let limit: Int
-    /// How many inputs an ordinary run of the tests tries: fewer where each makes a keychain.
+    /// The number of inputs in an ordinary run of the tests: fewer if each one creates a keychain.
     public let cases: Int
-    /// What the bytes of a text are made of, for a dictionary.
+    /// The words of a text format, for a dictionary.
     public let words: [String]
     private let body: @Sendable ([UInt8]) throws -> Void
     private let examples: @Sendable () throws -> [[UInt8]]
 
     /// - Parameters:
-    ///   - examples: inputs that real values make.
-    ///   - body: decodes; throws a ``Finding`` for what must not be.
+    /// - examples: inputs built from real values.
+    /// - body: decodes; throws a ``Finding`` if a property is violated.
     init(
         _ name: String, limit: Int, cases: Int = 1000, words: [String] = [],
         examples: @escaping @Sendable () throws -> [[UInt8]],
@@ -42,7 +42,7 @@ public struct FuzzTarget: Sendable {
     public func seeds() throws -> [[UInt8]] { try examples() }
 }
 
-/// What must not be: a property of a decoder that an input breaks.
+/// A property of a decoder that an input violates.
 public struct Finding: Error, CustomStringConvertible {
     public let description: String
 

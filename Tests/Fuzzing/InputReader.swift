@@ -21,7 +21,7 @@ struct InputReader {
         return Array(rest.prefix(count))
     }
 
-    /// One of `values`, by a byte.
+    /// An element of `values`, selected by a byte.
     mutating func pick<Value>(_ values: [Value]) -> Value? {
         let index = Int(byte())
         return values.isEmpty ? nil : values[index % values.count]

@@ -12,7 +12,7 @@ struct MemoryKeychain {
     let keychain: KeychainStore
     let tree: KeychainFileSystem
 
-    /// What the keychain holds: paths, and what is in them.
+    /// The paths of the items and their values.
     static let contents: [String: [UInt8]] = [
         "/generic-passwords/s/alice": Array("secret of alice".utf8),
         "/generic-passwords/s/always": Array("no secret".utf8),

@@ -6,7 +6,7 @@ import KeychainStorage
 import KeychainTree
 import SecretCrypto
 
-/// The fixture of format 1 with what it holds, read once: a copy of it is opened for each input.
+/// The fixture of format 1 and its expected contents, read once: each input opens a copy.
 final class StoreFixture: Sendable {
     static let pageSize = 4096
     static let loaded = Result { try StoreFixture() }
@@ -14,7 +14,7 @@ final class StoreFixture: Sendable {
     let bytes: [UInt8]
     private let deviceKey: [UInt8]
     private let root: SlotRootKey
-    /// What the file holds, by path.
+    /// The values of the items by path.
     private let contents: [String: [UInt8]]
 
     private static func file(_ name: String) throws -> [UInt8] {
@@ -61,7 +61,7 @@ final class StoreFixture: Sendable {
         }
     }
 
-    /// Throws for bytes that nobody has written; counts the items that cannot be read.
+    /// Throws for a value that was never written; returns the number of items that cannot be read.
     func differences(_ keychain: KeychainStore) throws -> Int {
         let client = Self.client(keychain)
         var unread = 0

@@ -4,9 +4,9 @@ import KeychainTesting
 import TestSupport
 import Testing
 
-/// Every decoder on what is kept of its corpus, on the examples it began with, and on both with their bytes changed at random.
+/// Runs every decoder on its corpus, on its examples, and on random mutations of both.
 ///
-/// `KEYCHAINFS_FUZZ_CASES` says how many of these are tried of each decoder, `KEYCHAINFS_FUZZ_SEED` which.
+/// `KEYCHAINFS_FUZZ_CASES` is the number of inputs per decoder, `KEYCHAINFS_FUZZ_SEED` selects them.
 @Suite("Decoders of bytes from outside")
 struct CorpusTests {
     private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -15,7 +15,7 @@ struct CorpusTests {
     private static let cases = environment["KEYCHAINFS_FUZZ_CASES"].flatMap { Int($0) }
     private static let seed = environment["KEYCHAINFS_FUZZ_SEED"].flatMap { UInt64($0) } ?? 0x5EED
 
-    @Test("each on its corpus, and on what is like it", arguments: FuzzTarget.all.map(\.name))
+    @Test("each decoder on its corpus, and on mutations of it", arguments: FuzzTarget.all.map(\.name))
     func corpus(_ name: String) throws {
         let target = try #require(FuzzTarget.named(name))
         let files = try FileManager.default.contentsOfDirectory(
@@ -32,7 +32,7 @@ struct CorpusTests {
         }
     }
 
-    /// With the input of a finding, as `fuzzer NAME FILE` takes it.
+    /// Reports the input of a finding, in the form that `fuzzer NAME FILE` reads.
     private func run(_ target: FuzzTarget, _ input: [UInt8]) throws {
         do {
             try target.run(input)

@@ -8,15 +8,15 @@ import Testing
 @Suite struct CallerTests {
     private let host = SystemTreeHost(directory: "/", trim: {})
 
-    @Test("F1: a living caller, and one that cannot be examined, are not killed by a signal")
+    @Test("F1: a living caller, and an unknown process, are not killed by a signal")
     func notDying() throws {
         for process in [getpid(), 1, 0, -1, Int32.max] { #expect(!host.isDyingOfSignal(process), "\(process)") }
-        // A zombie is exiting, because of a signal (one that a test runner cannot ignore) or not.
+        // A zombie is exiting, because of a signal that a test runner cannot ignore, or without a signal.
         #expect(try ended("kill -KILL $$", isDying: true))
         #expect(try ended("exit 3", isDying: false))
     }
 
-    @Test("F5: a caller is identified by its process and start time; one that cannot be examined has no identity")
+    @Test("F5: a caller is identified by its process and start time; an unknown process has no identity")
     func identity() throws {
         let own = try #require(host.process(ofThread: getpid()))
         #expect(own.group == getpid() && own.startTime > 0)

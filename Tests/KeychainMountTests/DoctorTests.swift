@@ -111,7 +111,7 @@ import Testing
         #expect(try machine.finding("updatedb").advice.hasSuffix("PRUNEFS=\"NFS fuse.keychainfs\""))
     }
 
-    @Test("who may allow other users access")
+    @Test("the users who may pass allow_other")
     func otherUsers() throws {
         let refused = try FakeMachine(["/etc/fuse.conf": "# user_allow_other\n"])
         #expect(try refused.finding("other-users", user: 1000).message.contains("refused"))
@@ -152,7 +152,7 @@ import Testing
         #expect(try machine.finding("passphrase-file", variables).severity == .problem)
     }
 
-    @Test("a mount point that is not empty, and one that is not a directory")
+    @Test("a mount point that is not empty, and a file as the mount point")
     func mountPoint() throws {
         let machine = try FakeMachine()
         #expect(try machine.finding("mount-point").severity == .ok)

@@ -11,7 +11,7 @@ import Testing
 /// program must return the same.
 @Suite("S4, S6: modified stores")
 struct CorruptStoreTests {
-    /// One edit, and its expected result.
+    /// An edit, and its expected result.
     struct Edit: Decodable, Sendable, CustomTestStringConvertible {
         let name: String
         let sql: [String]

@@ -4,7 +4,7 @@ import TestSupport
 @testable import Keychain
 @testable import KeychainStorage
 
-/// One damaged copy of a keychain, with the values that may be read from it.
+/// A damaged copy of a keychain, with the values that may be read from it.
 final class DamageTrial {
     private typealias Name = IntactKeychain.Name
 

@@ -99,8 +99,8 @@ struct EveryByteTests {
         #expect(cases > 10)
     }
 
-    /// One changed bit creates a second row for the same purpose from a row of a class key.
-    @Test("S4: of two rows of class keys for one purpose, the one that opens exists after the repair")
+    /// A changed bit creates a second row for the same purpose from a row of a class key.
+    @Test("S4: of two rows of class keys for one purpose, the valid one exists after the repair")
     func twins() throws {
         var cases = 0
         for header in keyHeaders(hasNumbers: false) {

@@ -109,7 +109,7 @@ import Testing
         fixture.close()
     }
 
-    @Test("S2: the next check finds a write to the log; the next commit, too, finds one that changes its size")
+    @Test("S2: the next check finds a write to the log; the next commit, too, finds a write that changes its size")
     func writeAheadLog() throws {
         let end = try #require(try scratch.size(of: "login.keychain-wal"))
         let frame = try bytes(log, at: 32, count: 24)
@@ -139,7 +139,7 @@ import Testing
         fixture.close()
     }
 
-    /// As root, SQLite sets the owner of the log when another connection opens it.
+    /// SQLite, if it runs as root, sets the owner of the log when another connection opens it.
     @Test(
         "S2: opening the read connection during a transaction does not count as a change by another program",
         arguments: [true, false])

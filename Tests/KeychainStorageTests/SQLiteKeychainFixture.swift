@@ -132,7 +132,7 @@ extension PosixAttributes {
         inode: 1, permissions: 0o600, userID: 1, groupID: 1, modificationTime: .sample, accessTime: .sample)
 }
 
-/// One caller's step of a transaction.
+/// A caller's step of a transaction.
 protocol TransactionStep: Sendable {
     func run(_ transaction: Transaction) throws(KeychainFault)
 }

@@ -21,7 +21,7 @@ package final class InMemoryRecordStore: RecordStore {
     private let secrets = SecretReads()
     package let isReadOnly: Bool
     package var isInPlace: Bool { !isMoved.load(ordering: .relaxed) }
-    /// What a store in a file says when its file has been moved away.
+    /// Whether the store behaves like one whose file has been moved.
     package let isMoved = Atomic(false)
     package let logBytes = 0
     package let freeBytes = 0
@@ -32,19 +32,19 @@ package final class InMemoryRecordStore: RecordStore {
         self.isReadOnly = isReadOnly
     }
 
-    /// The rows as they are; setting them is what somebody does who writes to the file behind the program's back.
+    /// The rows. Setting them simulates another program that modifies the file.
     package var records: InMemoryRecords {
         get { state.withLock { $0.records } }
         set { state.withLock { $0.records = newValue } }
     }
 
-    /// What a store in a file does when it has found a change by another program.
+    /// Simulates the detection of a change by another program.
     package func noteExternalChange() { state.withLock { $0.onExternalChange }?() }
 
     /// Writes that were committed.
     package var writeCount: Int { state.withLock { $0.writeCount } }
 
-    /// How often somebody has read a secret, sealed as it is: what is not read cannot be decrypted.
+    /// The number of times that a sealed secret was read: an unread one cannot be decrypted.
     package var secretReads: Int { secrets.count.load(ordering: .relaxed) }
 
     /// The next commit fails with that error, once.
@@ -58,17 +58,17 @@ package final class InMemoryRecordStore: RecordStore {
         state.withLock { $0.beforeNextCommit = body }
     }
 
-    /// What happens right after the next commit, before whoever asked for it goes on; once.
+    /// Calls `body` once, directly after the next commit and before its caller continues.
     package func afterNextWrite(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.afterNextWrite = body }
     }
 
-    /// What somebody else does right before the next transaction that reads begins; once.
+    /// Calls `body` once, directly before the next read transaction begins.
     package func beforeNextRead(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.beforeNextRead = body }
     }
 
-    /// The same, when it has begun: it does not see what is committed now.
+    /// Calls `body` once, after the next read transaction has begun, which does not see later commits.
     package func duringNextRead(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.duringNextRead = body }
     }
@@ -83,14 +83,14 @@ package final class InMemoryRecordStore: RecordStore {
         return try body(InMemoryTransaction(records, secrets))
     }
 
-    /// A reader never sees a transaction that is under way.
+    /// Reads without a write transaction in progress.
     package func readExclusively<Result>(
         _ body: (any RecordReader) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
         try read(body)
     }
 
-    /// One at a time: `body` must not write to the store itself.
+    /// Runs one write at a time: `body` must not write to the store itself.
     package func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
@@ -131,7 +131,7 @@ package final class InMemoryRecordStore: RecordStore {
         }
     }
 
-    /// What is to happen once.
+    /// Removes and returns a function that is called once.
     private func take(_ hook: WritableKeyPath<State, (@Sendable () -> Void)?>) -> (@Sendable () -> Void)? {
         state.withLock { state in
             defer { state[keyPath: hook] = nil }

@@ -14,7 +14,7 @@ package struct InMemoryRecords: Sendable {
     package var userKeyRecords: [Int64: UserKeyRecord] = [:]
     /// Rows of keys that a real store could not read.
     package var damagedKeyCount = 0
-    /// Rows that a real store would miss in an index. They are found here all the same.
+    /// Rows that a real store would not find through an index. This store finds them nevertheless.
     package var unindexedRows: Set<RowID> = []
     package private(set) var directoryRecords: [RowID: DirectoryRecord] = [:]
     package private(set) var itemRecords: [RowID: ItemRecord] = [:]
@@ -24,7 +24,7 @@ package struct InMemoryRecords: Sendable {
 
     package init() {}
 
-    /// Nil: none has room behind it.
+    /// The largest used row number that an unused one follows, or nil if all larger numbers are used.
     var newestRowID: RowID? {
         let end = RowID(rawValue: RowID.lastUsual.rawValue + RowID.tableCapacity)
         let retired = storeRecord.flatMap { $0.highestRow < .lastUsual ? $0.highestRow : nil } ?? .none

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// What goes wrong with bytes: one turned, cut, doubled, put in, set to a value at an edge, or nothing.
+/// A fault in bytes: a changed, removed, doubled or inserted byte, a boundary value, or no change.
 package enum Mutation {
     private static let edges: [UInt8] = [0x00, 0x01, 0x0F, 0x7F, 0x80, 0x4F, 0x6F, 0xAF, 0xDF, 0x13, 0xFF]
 

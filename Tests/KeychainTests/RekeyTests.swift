@@ -100,7 +100,7 @@ struct RekeyTests {
         #expect(safe.keychain.rekeyProgress.done == items.count && safe.keychain.rekeyProgress.total == items.count)
         let again = try safe.reopened()
         try again.expectItems(items)
-        // The keys of an older copy, which another person may have.
+        // The keys of an older copy, which another user may have.
         let store = try #require(old.storeRecord).identifier
         let keys = try WrappingKeys(user: oldKey, generation: 1, device: KeyRingFixture.device(), store: store)
         for record in safe.store.records.classKeyRecords where record.wrapping != .deviceKey {

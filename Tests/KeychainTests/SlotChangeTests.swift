@@ -164,7 +164,9 @@ struct SlotChangeTests {
         }
     }
 
-    @Test("S3: a planted slot is no authority, gets no wrapped key from any change, and is reported when it is removed")
+    @Test(
+        "S3: a planted slot authorizes nothing, gets no wrapped key from any change, and is reported when it is removed"
+    )
     func planted() throws {
         let fixture = try KeyRingFixture()
         var records = fixture.store.records
@@ -223,7 +225,7 @@ struct SlotChangeTests {
         #expect(try isConsistent(fixture))
     }
 
-    @Test("L5: each slot has a separate secret: one that opens another slot is refused, without a change")
+    @Test("L5: each slot has a separate secret: the secret of another slot is refused, without a change")
     func sameSecret() throws {
         let fixture = try KeyRingFixture()
         _ = try fixture.ring.addSlot(secret("second"), authorizedBy: root(fixture))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainTree
 
-/// F1 and F2, sentence by sentence: when a value is committed, and what other processes see until then.
+/// F1 and F2, sentence by sentence: when a value is committed, and the value that other processes see until then.
 @Suite struct CommitTests: SingleServiceSuite {
     private let fixture: TreeFixture
     private let shell: TreeProcess

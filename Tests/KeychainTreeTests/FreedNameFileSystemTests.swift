@@ -307,7 +307,8 @@ import Testing
         #expect(try other.getxattr("generic-passwords/t/a", "kSecAttrPersistentReference") == before[0])
     }
 
-    @Test("F5: a name that was never committed refers to no item; one that continues an item counts as committed")
+    @Test(
+        "F5: a name that was never committed refers to no item; a new file that continues an item counts as committed")
     func pendingNames() throws {
         let file = try editor.open(path("new"), [.writeOnly, .create])
         try editor.rename(path("new"), path("moved"))

@@ -59,7 +59,7 @@ import Testing
     }
 }
 
-/// One call of each kind, on an item that has been used.
+/// A call of each kind, on an item that has been used.
 private struct HotPaths {
     private let fixture: TreeFixture
     private let entry: Entry

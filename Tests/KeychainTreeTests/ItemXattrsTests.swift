@@ -136,7 +136,7 @@ import Testing
         #expect(throws: errno) { try xattrs().set(name(text), to: Array(value.utf8), flags: []) }
     }
 
-    @Test("X3: reading and removing an unset attribute fails with ENODATA; so does removing one that the system sets")
+    @Test("X3: reading and removing an unset attribute fails with ENODATA; so does removing a system attribute")
     func absent() {
         for text in ["kSecAttrLabel", "kSecAttrServer", "kSecAttrNonsense", "color"] {
             #expect(throws: Errno.noAttribute) { try xattrs().get(name(text)) }

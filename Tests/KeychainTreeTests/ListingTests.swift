@@ -66,7 +66,7 @@ import Testing
         let seen = try shell.list(kind.parent) {
             defer { piece += 1 }
             switch piece {
-            // Names that have been listed, and names that have not.
+            // Names that have been listed, and others.
             case 0: for name in ["n0", "n3", "n4", "n30", "n31"] { try remove(kind, name) }
             case 1: try shell.rename("\(kind.parent)/n40", "\(kind.parent)/moved")
             case 2: try shell.rename("\(kind.parent)/n2", "\(kind.parent)/moved back")
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test("F7: ls -lR, find, du and getfattr read no secret, regardless of what is listed and how often")
+    @Test("F7: ls -lR, find, du and getfattr read no secret, for all entries and at every repetition")
     func secrets() throws {
         try shell.mkdir("access-groups/g")
         let places = ["generic-passwords/s", "internet-passwords/h", "access-groups/g/generic-passwords/s"]

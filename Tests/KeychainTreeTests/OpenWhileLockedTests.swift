@@ -180,7 +180,7 @@ import Testing
         #expect(Set(references).count == 3)
     }
 
-    @Test("L2: a lock keeps the staged value of an item and of a new name; that of other classes is lost")
+    @Test("L2: a lock keeps the staged value of an item and of a new name; staged values of other classes are lost")
     func staged() throws {
         let changed = try editor.open(path("a"), [.writeOnly, .truncate])
         try editor.write(changed, "staged")

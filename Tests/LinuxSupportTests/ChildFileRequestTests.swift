@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// Requests of a child process to a file, including one that never responds.
-@Suite("questions to files that may not answer")
+@Suite("requests to files that may not respond")
 struct ChildFileRequestTests {
     private let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
         "exchange-\(UUID().uuidString)"

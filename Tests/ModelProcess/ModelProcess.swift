@@ -5,7 +5,7 @@ import Glibc
 import ModelTesting
 import SystemPackage
 
-/// A process of a program on a mount: takes steps from standard input, one a line, and answers what came of them.
+/// A process of a program on a mount: reads steps from standard input, one per line, and writes their outcomes.
 ///
 /// `ModelProcess MOUNT`, and for its children `ModelProcess --write DESCRIPTOR FIRST COUNT`.
 @main

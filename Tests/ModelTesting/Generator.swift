@@ -48,7 +48,7 @@ public struct Generator {
         return program
     }
 
-    /// A disk without room, for some steps.
+    /// A full disk for some steps.
     private mutating func trouble() -> [Step] {
         let isForeseen = isOne(in: 2)
         let steps = (0..<pick(1..<12)).map { _ in operation() }

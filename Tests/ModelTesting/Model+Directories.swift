@@ -102,7 +102,8 @@ extension Model {
         containers.insert(ServicePath(to).container)
     }
 
-    /// A name gets the default class of the directory that comes to it, and while locked no default is changed.
+    /// Checks the default class, which a name gets from the directory to which it is moved; while locked no default can
+    /// be changed.
     private func checkDefault(_ id: DirectoryID) throws(Errno) {
         guard !isLocked || directoryFacts[id]?.defaultClass == .whenUnlocked else { throw .noKey }
     }
@@ -128,7 +129,7 @@ extension Model {
             guard containers.contains(group) else { throw .noSuchFileOrDirectory }
         }
         let all = directories.filter { ServicePath($0.key).container == folder }
-        // Nobody can tell whether a container that is not found is there.
+        // It is unknown whether a container that is not found exists.
         if state == .beforeFirstUnlock, !holdsAlways(folder) { return Self.listing([], of: isAnythingHidden ? 1 : 0) }
         let shown = all.filter { !isLocked || entries($0.value).contains(where: answersByName) }
         return Self.listing(shown.keys.map { String($0.dropFirst(folder.count + 1)) }.sorted(), of: all.count)

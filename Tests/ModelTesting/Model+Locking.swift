@@ -2,7 +2,8 @@ import FileSystemCore
 import SystemPackage
 
 extension Model {
-    /// The classes that a file's contents need: a pending one's also that of what it goes on with.
+    /// The classes whose keys a file's data needs; for a pending file also the class of the former item that it
+    /// continues.
     func classes(_ file: File) -> [ItemClass] {
         [shownItem(file).itemClass] + (file.isPending ? file.former.map { [$0.item.itemClass] } ?? [] : [])
     }
@@ -25,17 +26,17 @@ extension Model {
         if state == .beforeFirstUnlock { throw .noKey }
     }
 
-    /// What can be foreseen of a commit (F1).
+    /// Throws the errors of a commit that are known in advance (F1).
     func checkSpace() throws(Errno) {
         if isFull { throw .noSpace }
     }
 
-    /// What cannot.
+    /// Throws the errors of a commit that are not known in advance.
     func checkCommits() throws(Errno) {
         if isFailing { throw .noSpace }
     }
 
-    /// The same for a change of an item, which is staged where there is nothing committed yet.
+    /// Checks a change of an item, which is staged if the item has no committed value yet.
     func checkCommits(_ id: FileID) throws(Errno) {
         if files[id]?.isPending == false { try checkCommits() }
     }
@@ -51,19 +52,19 @@ extension Model {
     /// Whether the name of a directory answers.
     func isVisible(_ path: String) -> Bool { state != .beforeFirstUnlock || holdsAlways(path) }
 
-    /// Whether what is open goes on (L2).
+    /// Whether operations on the open file still work (L2).
     func answersByDescriptor(_ file: File) -> Bool {
         answersByName(file) || file.isOpen && staysUsable(file)
     }
 
     private func staysUsable(_ file: File) -> Bool {
-        // What is not of that class itself, and only goes on with an item that was, ends with its keys.
+        // A file of another class that only continues a former item loses its keys with it.
         let isOpenOver = file.isOpen && shownItem(file).itemClass == .unlessOpen
         let stored = file.adopted == nil ? [] : [file.item.itemClass]
         return (classes(file) + stored).allSatisfy { $0.opensWhileLocked || $0 == .unlessOpen && isOpenOver }
     }
 
-    /// L2: what is staged of items that are not available is dropped, and descriptors answer ENOKEY.
+    /// L2: staged values of unavailable items are discarded, and descriptors fail with ENOKEY.
     mutating func lock() {
         guard state != .beforeFirstUnlock else { return }
         state = .locked
@@ -80,7 +81,8 @@ extension Model {
         }
     }
 
-    /// A value goes with the class that it was sealed under, and with the one that its item has now.
+    /// Closes the values whose keys a lock wipes: values sealed under such a class, and values of items that have such
+    /// a class now.
     private mutating func closeSnapshots() {
         for (id, open) in opens {
             guard let snapshot = open.snapshot, let file = files[open.file] else { continue }
@@ -89,7 +91,7 @@ extension Model {
         }
     }
 
-    /// What has come to the name meanwhile has it now.
+    /// An item that has taken the name in the meantime keeps it.
     mutating func leaveName(of id: FileID) {
         guard let place = files[id]?.place else { return }
         let contested = files[id]?.contested
@@ -98,7 +100,7 @@ extension Model {
         files[id]?.contested = nil
     }
 
-    /// A creation that was never committed is gone, as if it had not been.
+    /// Removes a creation that was never committed, as if it had not happened.
     mutating func dropPending(_ id: FileID) {
         leaveName(of: id)
         files[id]?.place = nil

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// F5, F6: making, renaming and removing names.
 extension Model {
-    /// F2: the name exists for everyone from now on, with nothing committed of it.
+    /// F2: the name exists for all processes from now on, without a committed item.
     mutating func create(_ place: Place, _ caller: Symbol) throws(Errno) -> FileID {
         let directory = try directory(place.directory)
         let itemClass = directoryFacts[directory]?.defaultClass ?? .whenUnlocked
@@ -49,7 +49,7 @@ extension Model {
         guard let place = files[id]?.place else { return }
         if names[place.directory]?[place.name] == id { names[place.directory]?[place.name] = nil }
         files[id]?.place = nil
-        // Nothing is stored any more but what it shows.
+        // From now on only the shown item is stored.
         keepAdopted(id)
     }
 
@@ -83,7 +83,7 @@ extension Model {
         move(id, to: place, next, caller)
     }
 
-    /// To a name that is free. What is staged is committed with it; so is what its name had stood for.
+    /// Moves a file to a free name. The staged value and the former item of the name are committed with it.
     private mutating func move(
         _ id: FileID, to place: (DirectoryID, String), _ next: Freed?, _ caller: Symbol
     ) {
@@ -94,16 +94,17 @@ extension Model {
         guard let left = files[id]?.item else { return }
         leaveName(of: id)
         names[place.0, default: [:]][place.1] = id
-        // X1: what the item lists is told by the default of the directory that it comes from.
+        // X1: the default of the source directory determines the attributes that the item lists.
         let item = successor(next, left, in: old.directory)
         files[id]?.item = item
         files[id]?.place = place
-        // Where it goes on with another item, that one's identity lives there, and its own nowhere.
+        // If it continues another item, that item's identity is kept at the new name, and its own ends.
         let row = item.reference == left.reference ? left.row : nil
         if isRemembered, old.directory == place.0 { free(old.directory, old.name, left, movedTo: row, caller) }
     }
 
-    /// Not what was abandoned, nor an O_TRUNC before its first byte: those may yet be taken back. A new name in any case.
+    /// Commits the staged value, but neither an abandoned one nor an O_TRUNC before its first byte, which may still be
+    /// undone. A new name is always committed.
     private mutating func commitWithRename(_ id: FileID) {
         guard let file = files[id], let staged = file.staged, staged.isUncommitted else { return }
         if file.isPending || staged.isWritten { keepStaged(id) }
@@ -121,7 +122,7 @@ extension Model {
             return move(source, to: place, former, caller)
         }
         let isRemembered = !file.isPending || file.former != nil
-        // The item that it would go on with is the one that it replaces, and stays with the name.
+        // The replaced item, which it would continue, stays with the name.
         if file.former?.movedTo == replaced.item.row { files[source]?.former = nil }
         keepAdopted(source)
         commitWithRename(source)
@@ -150,7 +151,7 @@ extension Model {
         names[placeB.directory]?[placeB.name] = a
     }
 
-    /// A rename by attribute (X3): not one that frees a name or takes one that was freed.
+    /// A rename by attribute (X3), which neither frees a name nor continues the former item of a freed one.
     mutating func relocate(_ id: FileID, to place: (directory: DirectoryID, name: String)) throws(Errno) {
         if let taken = names[place.directory]?[place.name], let file = files[taken] {
             guard answersByName(file) else { throw .noKey }
@@ -188,8 +189,9 @@ extension Model {
         return entry.process == caller ? entry : nil
     }
 
-    /// A new item that goes on with a former one, as a file that is renamed over an item does. What lives on of that one
-    /// gets a reference of its own; if it has another one already, or is gone, this is a new item: no two have the same.
+    /// The item for a new file that continues a former item, as a file that is renamed over an item does. If the former
+    /// item still exists under another name, it gets a new reference. If it already has another one or was deleted, the
+    /// result is a new item: no two items have the same reference.
     mutating func successor(_ former: Freed?, _ item: Item, in directory: DirectoryID?) -> Item {
         guard let former, former.item.reference != item.reference else { return item }
         if let row = former.movedTo {
@@ -209,8 +211,8 @@ extension Model {
 }
 
 extension Model.Item {
-    /// The attributes stay if `source` lists none of its own; otherwise the listed ones replace them, the class only if it
-    /// is listed.
+    /// Copies the attributes of `source`. If it lists none, the attributes stay; otherwise the listed ones replace
+    /// them, the class only if it is listed.
     mutating func take(_ source: Model.Item, from defaultClass: ItemClass?) {
         let listsClass = source.itemClass != defaultClass ?? .whenUnlocked
         guard listsClass || !source.attributes.isEmpty else { return }

@@ -18,7 +18,7 @@ extension Model {
         }
     }
 
-    /// What is not committed they do not find.
+    /// The file of a committed item: Keychain Services do not find uncommitted ones.
     private func committedFile(_ place: Place) throws(ServiceStatus) -> FileID {
         guard let id = namedFile(place), let file = files[id], !file.isPending || file.contested != nil else {
             throw state == .beforeFirstUnlock ? .interactionNotAllowed : .itemNotFound
@@ -36,7 +36,7 @@ extension Model {
         if state == .beforeFirstUnlock { throw .interactionNotAllowed }
     }
 
-    /// A name that somebody is just making is free.
+    /// Checks that a name is free; a pending name is.
     private func checkFree(_ place: Place) throws(ServiceStatus) {
         guard let id = namedFile(place), let file = files[id], !file.isPending || file.contested != nil else { return }
         throw file.contested == nil && isAvailable(file.item.itemClass) ? .duplicateItem : .interactionNotAllowed
@@ -82,7 +82,7 @@ extension Model {
         if target != place { bring(id, to: target) }
     }
 
-    /// Facts of the item, not of a file that is to be committed over it.
+    /// Changes attributes of the item, not those of a pending file that will be committed over it.
     private mutating func change(_ id: FileID, _ body: (inout FileAttributes) -> Void) {
         if var adopted = files[id]?.adopted {
             body(&adopted.facts)
@@ -93,7 +93,7 @@ extension Model {
         }
     }
 
-    /// An item gets a name; what somebody is just making there becomes its file.
+    /// Gives a name to an item; a pending file with this name becomes the item's file.
     private mutating func bring(_ id: FileID, to place: Place) {
         let directory = directories[place.directory] ?? symbol()
         if directories[place.directory] == nil { addDirectory(place.directory, directory) }
@@ -133,7 +133,7 @@ extension Model {
         files[pending]?.former = nil
     }
 
-    // MARK: Files that an item has come to
+    // MARK: Files that an item has adopted
 
     /// The item as its file shows it.
     func shownItem(_ file: File) -> Item {
@@ -143,7 +143,7 @@ extension Model {
         return item
     }
 
-    /// What is shown is committed.
+    /// Commits the shown item.
     mutating func keepAdopted(_ id: FileID) {
         guard var file = files[id] else { return }
         file.item = shownItem(file)
@@ -151,7 +151,7 @@ extension Model {
         files[id] = file
     }
 
-    /// The new file has come to nothing.
+    /// Discards the pending file.
     mutating func dropAdopted(_ id: FileID) {
         guard let adopted = files[id]?.adopted else { return }
         if files[id]?.place != nil { files[id]?.facts = adopted.facts }

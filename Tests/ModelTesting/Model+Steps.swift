@@ -62,14 +62,15 @@ extension Model {
         return id
     }
 
-    /// Nil if there is none.
+    /// The directory, or nil if it does not exist.
     func existingDirectory(_ path: String) throws(Errno) -> DirectoryID? {
         guard isVisible(path) else { throw .noKey }
         if let group = ServicePath(path).groupFolder, !containers.contains(group) { throw .noSuchFileOrDirectory }
         return directories[path]
     }
 
-    /// L1: a name whose item is not available answers ENOKEY, whoever asks and for whatever; nil if there is none.
+    /// L1: the file with this name, or nil if not found. Fails with ENOKEY if its item is not available, for every
+    /// caller and operation.
     func existing(_ place: Place) throws(Errno) -> FileID? {
         guard let id = names[try directory(place.directory)]?[place.name], let file = files[id] else {
             if state == .beforeFirstUnlock { throw .noKey }
@@ -91,7 +92,7 @@ extension Model {
         startAgain()
     }
 
-    /// What was staged is gone.
+    /// Discards all staged values.
     private mutating func kill() {
         for (id, file) in files {
             if file.isPending { dropPending(id) }

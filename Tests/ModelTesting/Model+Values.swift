@@ -62,7 +62,7 @@ extension Model {
         if isWriter { files[id]?.writers += 1 } else { files[id]?.readers += 1 }
     }
 
-    /// What an open for reading gets: the committed value, or of a name without one what is staged (F2).
+    /// The value for an open for reading: the committed one, or the staged one if nothing is committed (F2).
     func openedValue(_ id: FileID) -> [UInt8] {
         guard let file = files[id] else { return [] }
         return file.isPending ? file.staged?.bytes ?? [] : file.value
@@ -218,7 +218,7 @@ extension Model {
         files[id]?.staged = staged
     }
 
-    /// fsync, by anybody: takes up what was abandoned, and commits.
+    /// fsync by any process: commits, including an abandoned value.
     private mutating func sync(_ open: Open) throws(Errno) {
         guard let file = files[open.file] else { return }
         if open.isWriter, open.discards != file.discards { throw .noKey }
@@ -228,7 +228,7 @@ extension Model {
         try commit(open.file)
     }
 
-    /// truncate(2): nobody has a descriptor that could hear of an error later, so it commits at once.
+    /// truncate(2): the caller has no descriptor that could report an error later, so it commits immediately.
     mutating func truncate(_ id: FileID, _ size: Int) throws(Errno) {
         try checkWritable()
         guard size <= valueLimit else { throw .fileTooLarge }
@@ -251,7 +251,7 @@ extension Model {
         }
     }
 
-    /// What has no name is committed nowhere.
+    /// Commits the file; a file without a name is not committed.
     mutating func commit(_ id: FileID) throws(Errno) {
         if isFailing, files[id]?.place != nil, files[id]?.staged?.isUncommitted == true {
             files[id]?.staged?.hasFailed = true
@@ -264,7 +264,7 @@ extension Model {
         keepStaged(id)
     }
 
-    /// The staged value is the value, and a new name's item is there.
+    /// Makes the staged value the committed one, and creates the item of a new name.
     mutating func keepStaged(_ id: FileID) {
         guard var file = files[id], let staged = file.staged else { return }
         file.staged = nil
@@ -286,7 +286,7 @@ extension Model {
         return status(open.file)
     }
 
-    /// F2: what is staged, to everyone.
+    /// F2: the attributes of the staged value, which all processes see.
     func status(_ id: FileID) -> Expectation {
         guard let file = files[id] else { return .exactly(.failed(Errno.noSuchFileOrDirectory.rawValue)) }
         let staged = file.staged.flatMap { $0.isUncommitted ? $0 : nil }

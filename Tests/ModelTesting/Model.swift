@@ -1,13 +1,13 @@
 import FileSystemCore
 import SystemPackage
 
-/// What the contract promises, as plain values: no store, no key, no lock, no cache.
+/// The contract as plain values: no store, no key, no lock, no cache.
 ///
-/// It says of each step what comes of it. `F1`, `L2` and so on are the contract's lines.
+/// Predicts the outcome of each step. `F1`, `L2` and so on are the contract's lines.
 public struct Model: Sendable {
     typealias FileID = Int
     typealias DirectoryID = Int
-    /// Stands for a number that only the file system knows (an inode, a reference): the same symbol, the same number.
+    /// Represents a number that only the file system knows (an inode, a reference): equal symbols mean equal numbers.
     typealias Symbol = Int
 
     /// F9: the longest value.
@@ -21,11 +21,11 @@ public struct Model: Sendable {
     var opens: [Int: Open] = [:]
     var freed: [Freed] = []
     var state = LockState.unlocked
-    /// The disk has no room, and says so.
+    /// The disk is full and reports it.
     var isFull = false
-    /// No commit finds room, whatever the disk has said before.
+    /// Every commit finds the disk full, although the disk has not reported it.
     var isFailing = false
-    /// Class directories that something was ever made in, and groups: they have rows of their own.
+    /// Groups, and class directories in which an entry was ever created: they have rows.
     var containers: Set<String> = []
     /// In seconds.
     private(set) var now = 0.0
@@ -36,10 +36,10 @@ public struct Model: Sendable {
     /// For how many seconds a freed name can be taken again (F5).
     public static let freedLifetime = 10.0
 
-    /// When the names were freed that can still be taken again.
+    /// The times when the names were freed that can still be taken again.
     public var freedTimes: [Double] { freed.map(\.time) }
 
-    /// Time goes on.
+    /// Advances the clock.
     public mutating func advance(to time: Double) {
         now = time
         freed.removeAll { $0.time + Self.freedLifetime < time }
@@ -61,22 +61,22 @@ public struct Model: Sendable {
         var slots: [Int: Int] = [:]
     }
 
-    /// What descriptors refer to.
+    /// An open file, to which descriptors refer.
     struct Open {
         let file: FileID
         let flags: OpenFlags
-        /// How many slots, of all processes.
+        /// The number of slots that refer to it, in all processes.
         var references = 1
         /// F3: what a descriptor for reading shows.
         var snapshot: Snapshot?
         /// ``File/discards`` at the open.
         let discards: Int
 
-        /// For writing or truncating, however it is used: it takes part in F1.
+        /// Whether it was opened for writing or truncating, even if it is never written: it takes part in F1.
         var isWriter: Bool { snapshot == nil }
     }
 
-    /// One value for ever, sealed under the classes that it had then.
+    /// An immutable value, sealed under the classes that it had then.
     struct Snapshot {
         let bytes: [UInt8]
         let classes: [ItemClass]
@@ -84,20 +84,20 @@ public struct Model: Sendable {
         var isClosed = false
     }
 
-    /// A name that was freed, and what it stood for (F5).
+    /// A freed name and the item to which it referred (F5).
     struct Freed {
         let directory: DirectoryID
         let name: String
         let process: Symbol
         let time: Double
         let item: Item
-        /// Where it lives on.
+        /// The row of the item's new name, if it has one.
         let movedTo: Symbol?
     }
 
     /// The part of a file that a rename over it does not take with it (F5).
     struct Item {
-        /// It keeps its row for as long as it has a name.
+        /// The row, which stays the same while the item has a name.
         var row: Symbol
         var reference: Symbol
         var created: Symbol
@@ -106,16 +106,16 @@ public struct Model: Sendable {
         var attributes: [String: String] = [:]
     }
 
-    /// What a file brings with it when it is renamed over an item.
+    /// The attributes that a file keeps when it is renamed over an item.
     struct FileAttributes {
         var inode: Symbol
         var permissions: UInt32
         var modified: Time
     }
 
-    /// F10: a name in the making has become the file of an item that has come to it.
+    /// F10: a pending file has become the file of an item that the API has moved to its name.
     struct AdoptedFile {
-        /// What was set on it before.
+        /// The attributes that were set on it before.
         let draft: Item
         let directory: DirectoryID
         /// The item's own, which are its again if nothing is committed.
@@ -124,25 +124,25 @@ public struct Model: Sendable {
 
     struct File {
         var inode: Symbol
-        /// Nil once it has been unlinked, replaced or dropped.
+        /// The directory and name, or nil after it was unlinked, replaced or discarded.
         var place: (directory: DirectoryID, name: String)?
         var item: Item
         var permissions: UInt32
         var modified: Time
         var value: [UInt8] = []
-        /// F2: nothing of it is committed.
+        /// F2: no value is committed.
         var isPending: Bool
         var staged: Staged?
-        /// What a pending name stood for before.
+        /// The item to which a pending name referred before.
         var former: Freed?
         var adopted: AdoptedFile?
-        /// An item that has come to the name of a pending file while it could not be read.
+        /// An unreadable item that the API has moved to the name of a pending file.
         var contested: FileID?
         var readers = 0
         var writers = 0
-        /// L2: how often a lock has taken away what was staged.
+        /// L2: the number of locks that have discarded a staged value.
         var discards = 0
-        /// How often something was taken back that everyone had seen: the times may have gone back with it.
+        /// The number of undone changes that other processes had seen: each may have set times back.
         var epoch = 0
 
         var isOpen: Bool { readers + writers > 0 }
@@ -167,12 +167,12 @@ public struct Model: Sendable {
         /// The processes that have written since the last commit.
         var writers: Set<Symbol> = []
         var refusal: Errno?
-        /// Somebody has changed it who has no descriptor.
+        /// Whether a process without a descriptor has changed it.
         var hasUnknownWriter = false
         /// A commit has failed: every close tries again.
         var hasFailed = false
 
-        /// Whether somebody stands by it.
+        /// Whether a writer will commit it.
         var isWritten: Bool { isUncommitted && !isAbandoned && (!writers.isEmpty || hasUnknownWriter || hasFailed) }
     }
 }
@@ -194,7 +194,7 @@ enum ItemClass: String, CaseIterable {
     var canBeAddedWhileLocked: Bool { self != .whenUnlocked }
 }
 
-/// What a step has to come to.
+/// The expected outcome of a step.
 public enum Expectation: Sendable {
     case exactly(Outcome)
     case status(ExpectedStatus)
@@ -207,6 +207,6 @@ public struct ExpectedStatus: Sendable {
     let links: Int
     let inode: Model.Symbol
     let modified: Model.Time?
-    /// Within which ctime does not go back; nil: not looked at.
+    /// The file's number and epoch, within which ctime must not decrease; nil if ctime is not checked.
     let history: [Int]?
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Compares what came of a step with what had to, and learns the numbers that symbols stand for.
+/// Compares the outcome of a step with the expected one, and learns the numbers that symbols represent.
 public struct ModelOracle: Sendable {
     private var inodes: [Int: UInt64] = [:]
     private var references: [Int: Data] = [:]
@@ -8,12 +8,12 @@ public struct ModelOracle: Sendable {
     private var creations: [Int: Data] = [:]
     /// The last ctime that was seen of a file.
     private var changes: [[Int]: Int64] = [:]
-    /// What a time that nobody has set is not before, in seconds.
+    /// The earliest possible time of a change, in seconds since 1970.
     private let earliest: Int64 = 1_600_000_000
 
     public init() {}
 
-    /// What is wrong with `outcome`; nil if nothing.
+    /// The difference of `outcome` from `expected`, or nil if they are equal.
     public mutating func difference(_ expected: Expectation, _ outcome: Outcome) -> String? {
         switch (expected, outcome) {
         case (.exactly(let wanted), _):
@@ -70,7 +70,7 @@ public struct ModelOracle: Sendable {
 }
 
 extension Outcome {
-    /// For a person.
+    /// The outcome in readable form.
     var text: String {
         switch self {
         case .done: "success"

@@ -2,24 +2,25 @@ import FileSystemCore
 
 /// Something that takes the steps of a program.
 public protocol SystemUnderTest {
-    /// For how many seconds what a step comes to may take to be seen: the kernel waits for nobody's last close.
+    /// The time in seconds until the effect of a step must be visible: the kernel does not wait for the RELEASE of the
+    /// last close.
     static var timeout: Double { get }
     /// In seconds; never where it would be in doubt whether names that were freed at `times` can still be taken again.
     func now(avoiding times: [Double]) -> Double
-    /// What came of it; throws if the system itself is broken.
+    /// Performs the step and returns its outcome; throws if the system itself has failed.
     mutating func perform(_ operation: Step) throws -> Outcome
     /// Ends it; what its check has found, or nil.
     mutating func finish() throws -> String?
 }
 
-/// Where a program and the model part ways.
+/// The first difference between the system and the model.
 public struct Difference: Error, CustomStringConvertible {
     public let program: [Step]
-    /// How many of its steps were taken.
+    /// The number of steps that were performed.
     public let steps: Int
     public let what: String
 
-    /// Differences of the same kind come of the same fault, most likely.
+    /// Identifies the fault: differences of the same kind most likely have the same cause.
     fileprivate var kind: String { what.filter { !$0.isNumber } }
 
     public var description: String {
@@ -31,7 +32,7 @@ public struct Difference: Error, CustomStringConvertible {
 /// Runs programs on a system and on the model, and compares.
 public struct Comparison<System: SystemUnderTest> {
     public let valueLimit: Int
-    /// How many steps lie between two looks at everything.
+    /// The number of steps between two complete inspections.
     private let interval: Int
     private let makeSystem: () throws -> System
 
@@ -41,7 +42,7 @@ public struct Comparison<System: SystemUnderTest> {
         self.makeSystem = makeSystem
     }
 
-    /// The first difference; nil if there is none.
+    /// The first difference; nil without one.
     public func run(_ program: [Step]) throws -> Difference? { try run(program, interval: interval) }
 
     private func run(_ program: [Step], interval: Int) throws -> Difference? {
@@ -73,7 +74,7 @@ public struct Comparison<System: SystemUnderTest> {
         return judge.difference(model.take(operation), outcome)
     }
 
-    /// Everything that can be seen: by a process of its own, and through every descriptor.
+    /// Compares all observable state: through a new process, and through every descriptor.
     private func inspect(_ system: inout System, _ model: inout Model, _ judge: inout ModelOracle) throws -> String? {
         let deadline = ContinuousClock.now + .seconds(System.timeout)
         while true {
@@ -130,7 +131,7 @@ public struct Comparison<System: SystemUnderTest> {
     }
 
     private func again(_ program: [Step], as first: Difference) throws -> Difference? {
-        // Where something was looked at is not to depend on how long the program is.
+        // The steps at which the state is inspected must not depend on the length of the program.
         try run(program, interval: program.count < 60 ? 1 : interval).flatMap { $0.kind == first.kind ? $0 : nil }
     }
 }
@@ -152,7 +153,7 @@ extension Action {
 }
 
 extension Step {
-    /// The same step with less to it.
+    /// Simpler variants of this step.
     fileprivate var simpler: [Step] {
         let actions: [Action] =
             switch action {

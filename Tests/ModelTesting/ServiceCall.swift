@@ -1,14 +1,14 @@
-/// A call of Keychain Services for one item (contract, F10), named by where it lies.
+/// A call of Keychain Services for one item (contract, F10), identified by its primary key.
 public enum ServiceCall: Hashable, Codable, Sendable {
     case add(Place, BytePattern, label: String?)
-    /// What is nil stays as it is.
+    /// Attributes that are nil are not changed.
     case update(Place, BytePattern?, label: String?, to: Place?)
     case delete(Place)
     /// Its value.
     case find(Place)
 }
 
-/// How a call of Keychain Services has failed (OSStatus).
+/// The error of a call of Keychain Services (OSStatus).
 struct ServiceStatus: Error {
     let code: Int32
 

@@ -1,6 +1,6 @@
 /// The path of a service directory below the root, by its parts (T1).
 struct ServicePath: Hashable {
-    /// Nil for the default one.
+    /// The access group, or nil for the default one.
     var group: String?
     var isSynchronizable = false
     var itemClass: String
@@ -20,20 +20,20 @@ struct ServicePath: Hashable {
         service = parts.dropFirst().first ?? ""
     }
 
-    /// The class directory that it lies in.
+    /// The path of the class directory that contains the service.
     var container: String {
         let folders = (group.map { ["access-groups", $0] } ?? []) + (isSynchronizable ? ["synchronizable"] : [])
         return (folders + [itemClass]).joined(separator: "/")
     }
 
-    /// Nil for the default one.
+    /// The path of the group's directory, or nil for the default one.
     var groupFolder: String? { group.map { "access-groups/\($0)" } }
 
     var path: String { "\(container)/\(service)" }
 
     var isGeneric: Bool { itemClass == "generic-passwords" }
 
-    /// What setting that attribute of an item makes of its directory; nil for any other attribute.
+    /// The path of the item's directory after its attribute was set; nil for an attribute that does not determine it.
     func setting(_ name: String, to value: String) -> ServicePath? {
         var path = self
         switch name {

@@ -1,7 +1,7 @@
 import FileSystemCore
 import Foundation
 
-/// Where an item lies: a service directory below the root, and a name in it.
+/// The path of an item: a service directory below the root, and a name in it.
 public struct Place: Hashable, Codable, Sendable, CustomStringConvertible {
     public var directory: String
     public var name: String
@@ -15,7 +15,7 @@ public struct Place: Hashable, Codable, Sendable, CustomStringConvertible {
     public var description: String { path }
 }
 
-/// Bytes that tell where they come from: each value is one more than that before it.
+/// Bytes that identify their origin: each one is its predecessor plus one.
 public struct BytePattern: Hashable, Codable, Sendable {
     public var first: UInt8
     public var count: Int
@@ -28,7 +28,7 @@ public struct BytePattern: Hashable, Codable, Sendable {
     public var bytes: [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: Int(first) + $0) } }
 }
 
-/// A step of a program: what a process does, or what happens to all of them.
+/// A step of a program: an operation of one process, or an event that affects all of them.
 public struct Step: Hashable, Codable, Sendable {
     public var process: Int
     public var action: Action
@@ -39,8 +39,9 @@ public struct Step: Hashable, Codable, Sendable {
     }
 }
 
-/// Slots are a process's own numbers of descriptors. A step whose slot is not as it needs it (EBADF, or EBUSY for one that
-/// is in use) has no effect, so that every program has a meaning, whatever is taken out of it.
+/// The operation. Slots are a process's own numbers of descriptors. A step whose slot is not in the required state
+/// (EBADF, or EBUSY for one in use) has no effect. Every program therefore remains valid when steps are removed from
+/// it.
 public enum Action: Hashable, Codable, Sendable {
     case open(Place, flags: Int32, slot: Int)
     case close(slot: Int)
@@ -54,7 +55,7 @@ public enum Action: Hashable, Codable, Sendable {
     case spawn(slot: Int?, BytePattern)
     /// The process ends; another one has its number from then on.
     case exit
-    /// The same, by a signal.
+    /// Exits by a signal.
     case die
 
     case contents(Place)
@@ -67,7 +68,7 @@ public enum Action: Hashable, Codable, Sendable {
     case unlink(Place)
     case rename(Place, Place, flags: UInt32)
 
-    /// All that is listed, and what identifies the item.
+    /// All listed attributes, and those that identify the item.
     case attributes(Place)
     case setAttribute(Place, String, String, flags: Int32)
     case removeAttribute(Place, String)
@@ -83,13 +84,13 @@ public enum Action: Hashable, Codable, Sendable {
 
     case lock
     case unlock
-    /// Every process ends, and the mount; the next one finds what was committed.
+    /// All processes exit and the keychain is unmounted; the next mount has the committed state.
     case remount
-    /// The same, and it is not unlocked.
+    /// All processes exit and the keychain is unmounted; the next mount is not unlocked.
     case remountLocked
-    /// Whether the disk has no room from now on.
+    /// Makes the disk full or not.
     case fillDisk(Bool)
-    /// Whether every write of the store's fails from now on; unlocking and what begins anew finds a disk that works.
+    /// Makes every write of the store fail or not; an unlock and a new file use a working disk.
     case failDisk(Bool)
     /// The daemon ends without a chance to do anything. All processes are new ones afterwards.
     case kill
@@ -97,7 +98,7 @@ public enum Action: Hashable, Codable, Sendable {
     case wait
 }
 
-/// What a step came to.
+/// The outcome of a step.
 public enum Outcome: Hashable, Codable, Sendable {
     case done
     case failed(Int32)

@@ -3,7 +3,7 @@ import FileSystemTesting
 import Foundation
 import SystemPackage
 
-/// One process of a program, which carries out its steps by system calls.
+/// A process of a program, which performs its steps by system calls.
 public struct StepRunner: Sendable {
     public let client: any FileClient
     /// The descriptors of the slots.
@@ -24,7 +24,7 @@ public struct StepRunner: Sendable {
         return descriptor
     }
 
-    /// Nil for what no process can do by itself.
+    /// Performs the action; nil if a process alone cannot.
     private mutating func attempt(_ action: Action) throws(Errno) -> Outcome? {
         switch action {
         case .open, .close, .duplicate, .read, .write, .resize, .sync, .status: return try onSlot(action)
@@ -89,7 +89,7 @@ public struct StepRunner: Sendable {
             let read = try client.readDirectory(path)
             return .names(read.names.sorted(), error: read.error?.rawValue)
         } catch .noKey {
-            // L1: with nothing available it is opendir that says so.
+            // L1: with nothing available opendir fails.
             return .names([], error: Errno.noKey.rawValue)
         }
     }

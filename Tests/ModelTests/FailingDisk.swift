@@ -1,6 +1,6 @@
 import CFaultVFS
 
-/// The disk below a directory, which takes no writes when told so: what a commit meets that nobody could foresee.
+/// A disk below a directory that refuses writes on request: a commit fails without a warning.
 final class FailingDisk {
     private let disk: OpaquePointer
     /// SQLITE_FULL

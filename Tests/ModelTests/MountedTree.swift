@@ -4,10 +4,10 @@ import Glibc
 import ModelTesting
 import SystemPackage
 
-/// A keychain mounted by the real daemon, and real processes: what is between the model and them is the kernel.
+/// A keychain mounted by the real daemon, used by real processes through the kernel.
 final class MountedTree: SystemUnderTest {
     static let valueLimit = 1 << 20
-    /// RELEASE is sent by nobody's close, and answered to nobody: what the last close of a file commits is seen a moment later.
+    /// No close waits for RELEASE and no caller gets its reply: the commit of the last close becomes visible later.
     static let timeout = 10.0
 
     private let folder: URL
@@ -171,7 +171,7 @@ final class StepProcess {
         }
     }
 
-    /// It ends by itself.
+    /// Waits until the process exits.
     func end() {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()

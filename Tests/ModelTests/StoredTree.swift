@@ -19,7 +19,7 @@ final class StoredTree: SystemUnderTest {
 
     private let folder: URL
     private let disk: FailingDisk
-    /// How often the keychain was opened: after a kill it goes on as a copy.
+    /// The number of times that the keychain was opened: after a kill a copy is used.
     private var generation = 0
     private let host = ModelHost()
     private let clock = ModelClock()
@@ -145,7 +145,7 @@ final class StoredTree: SystemUnderTest {
         try openAgain(isUnlocked: isUnlocked)
     }
 
-    /// Goes on with what a daemon that ends now leaves on the disk.
+    /// Continues with the files that a killed daemon would leave on the disk.
     private func kill() throws {
         processes = [:]
         for suffix in ["", "-wal"] {
@@ -187,7 +187,7 @@ private final class ModelHost: TreeHost {
     var uptime: Duration { clock.withLock { $0 } }
 
     func statistics() throws(Errno) -> FileSystemStatistics {
-        // Little enough to be asked about each time.
+        // Little enough free space that it is checked each time.
         let free: UInt64 = isFull.load(ordering: .relaxed) ? 0 : 1 << 16
         return FileSystemStatistics(
             blockSize: 4096, blocks: 1 << 30, freeBlocks: free, availableBlocks: free, files: 0, freeFiles: 0,
@@ -197,7 +197,7 @@ private final class ModelHost: TreeHost {
     func trimMemory() {}
 }
 
-/// Moves a second each time it is looked at.
+/// A clock that advances by a second each time it is read.
 private final class ModelClock: Sendable {
     private let seconds = Atomic<Int64>(1_700_000_000)
 

@@ -12,7 +12,7 @@ import Testing
     }
 }
 
-/// The same on a real mount, with processes of their own and a daemon that is killed.
+/// Programs on a real mount, with separate processes and a daemon that is killed.
 @Suite struct MountTests {
     @Test("A mount does what the model says")
     func agrees() throws {

@@ -1,4 +1,5 @@
-"""Attributes: which operation marks which time, utimensat(2), modes and what drops them, extended attributes."""
+"""Attributes: which operation marks which time, utimensat(2), modes and operations that clear mode bits, extended
+attributes."""
 
 import ctypes
 import itertools

@@ -1,4 +1,4 @@
-"""What the questions share: two directories, things that a name can stand for, and one line for each answer."""
+"""Common parts of the questions: two directories, subjects of operations, and one line for each answer."""
 
 import ctypes
 import errno
@@ -80,7 +80,7 @@ def clear():
 
 
 def kinds():
-    """Things that a name can stand for, each made anew."""
+    """The subjects of operations, created for each use."""
     long = "n" * 255
     return {
         "missing": (lambda: None, A + "/missing"),
@@ -115,7 +115,7 @@ def prepared(kind):
 
 
 def state(path):
-    """What lies there now."""
+    """The present contents of the directory."""
     try:
         status = os.lstat(path)
     except OSError as error:

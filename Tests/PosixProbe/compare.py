@@ -1,15 +1,14 @@
-"""Tells where two outputs of probe.py differ, but for what the documentation has.
+"""Reports where two outputs of probe.py differ, except for documented differences.
 
-compare.py REFERENCE KEYCHAIN DIFFERENCES [--part]: exits with 1 if a difference is not in the list, or, but for
---part, if an entry of it is of none.
-"""
+compare.py REFERENCE KEYCHAIN DIFFERENCES [--part]: exits with 1 if a difference is not in the list, or, without --part,
+if an entry of the list has no difference."""
 
 import re
 import sys
 
 
 def answers(path):
-    """By question, in order: one may be asked more than once."""
+    """By question, in order: a question may occur more than once."""
     found = {}
     for line in open(path, encoding="utf-8"):
         question, _, answer = line.rstrip("\n").partition(": ")

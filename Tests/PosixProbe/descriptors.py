@@ -1,4 +1,4 @@
-"""Descriptors: of what is gone or renamed, reopened through /proc, and locks."""
+"""Descriptors of deleted or renamed files, reopened through /proc, and locks."""
 
 import ctypes
 import fcntl

@@ -1,4 +1,4 @@
-"""What programs wait for: inotify(7) events, and locks that somebody else has."""
+"""Events for which programs wait: inotify(7), and locks held by another process."""
 
 import fcntl
 import os
@@ -86,7 +86,7 @@ def events():
 
 
 def interrupted(call):
-    """What a call answers that a signal comes to after a moment."""
+    """The result of a call that a signal interrupts after a short time."""
     signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(InterruptedError(4, "signal")))
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     answer = told(call)

@@ -1,4 +1,4 @@
-"""open(2): access modes and flags, on everything that a name can stand for."""
+"""open(2): access modes and flags, on every kind of name."""
 
 import errno
 import fcntl

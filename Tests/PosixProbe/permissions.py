@@ -1,4 +1,4 @@
-"""Permissions: what the owner, a member of the group, somebody else and root may do. For root, on a mount for all."""
+"""Permissions of the owner, a member of the group, another user and root. Run by root, on a mount with allow_other."""
 
 import fcntl
 import itertools

@@ -1,9 +1,8 @@
-"""Prints what a file system answers to a few thousand questions, one line each.
+"""Prints a file system's answers to a few thousand questions, one line each.
 
-The same program asks a keychain and a file system of the kernel, and `compare.py` tells where they differ.
+The same program runs on a keychain and on a kernel file system, and `compare.py` reports the differences.
 
-probe.py DIRECTORY [PART...]: directories can be made in it, and files in those.
-"""
+probe.py DIRECTORY [PART...]: directories can be created in it, and files in those."""
 
 import os
 import sys

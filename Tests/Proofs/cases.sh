@@ -1,6 +1,7 @@
 # What a proof needs that repeats cases of Tests/MountTests/Cases. Sourced after lib.sh.
 
-# run_case SCRIPT ACCOUNT [VARIABLE=VALUE…]: as CaseTests does, in a directory of its own; ACCOUNT is root or user.
+# run_case SCRIPT ACCOUNT [VARIABLE=VALUE…]: runs a case as CaseTests does, in a separate directory; ACCOUNT is root or
+# user.
 run_case() {
     local script=$1 account=$2 directory as=() code=0
     shift 2

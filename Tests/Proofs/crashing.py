@@ -1,7 +1,7 @@
-"""What crashes of the program leave: its commands on a keychain of their own, and what has to be true after them.
+"""The state after crashes of the program: its commands on separate keychains, and the conditions that must hold after
+them.
 
-Used by the proofs `killed-program` and `power-cut-program`, and by a case of the tests. Needs root and strace(1).
-"""
+Used by the proofs `killed-program` and `power-cut-program`, and by a case of the tests. Needs root and strace(1)."""
 import json
 import os
 import random
@@ -53,7 +53,7 @@ class Home:
         return [self.program, *map(str, arguments)]
 
     def run(self, *arguments, codes=(0,), prefix=(), text=None):
-        """The exit code, and what it said."""
+        """The exit code and the output."""
         result = subprocess.run([*prefix, *self.command(*arguments)], env=self.environment, input=text, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
         if codes and result.returncode not in codes:
@@ -97,14 +97,15 @@ class Home:
         return {str(p.relative_to(base)): p.read_bytes() for p in base.glob("*/*")}
 
     def opens(self, number):
-        """Whether that passphrase opens it; it has to be sound."""
+        """Whether that passphrase opens it; the keychain must be intact."""
         code, said = self.run("check", *self.secret(number), codes=(0, 10))
         return code == 0
 
     # What there must be
 
     def expect_items(self, *possible, number=1):
-        """One of these sets of items; and nothing lies beside the keychain and the state."""
+        """The keychain contains one of these sets of items, and there are no other files next to it or in the state
+        directory."""
         if not self.opens(number):
             raise Wrong(f"passphrase {number} does not open it")
         self.mount(number)
@@ -128,7 +129,7 @@ class Home:
 
 
 class Scenario:
-    """A command: what there is before, what is done, and what may be there after a crash of it."""
+    """A command: the state before it, the operation, and the allowed states after a crash."""
 
     def __init__(self, name, prepare, run, verify):
         self.name, self.prepare, self.run, self.verify = name, prepare, run, verify
@@ -157,7 +158,7 @@ def same_items(home, is_done):
 
 
 def key_file_verify(home, is_done):
-    """A slot that is there can be used: its key file is there, whole."""
+    """A slot that exists can be used: its key file exists and is complete."""
     _, text = home.run("slot", "list", "--json", "--keychain", home.keychain)
     kinds = [slot["kind"] for slot in json.loads(text)["slots"]]
     key = home.path / "other/key"
@@ -225,7 +226,7 @@ def with_backup(home):
 def restore(home, prefix):
     code, said = home.run("restore", "--replace", home.path / "other/backup", *home.secret(), codes=None, prefix=prefix)
     if code == 0 and "may need --accept-rollback" in said:
-        # It has said that it could not tell this device of the older keychain.
+        # The command has reported that it could not save the older keychain's commit number on this device.
         home.run("mount", home.mountpoint, "--accept-rollback", *home.secret())
         home.unmount()
     return code == 0
@@ -287,7 +288,7 @@ def with_damaged_row(home):
 
 
 def with_damaged_pages(home):
-    """And the tree of an index is gone: rows are looked for page by page."""
+    """The tree of an index is damaged too: rows are searched page by page."""
     with_damaged_row(home)
     root, = execute(home, "SELECT rootpage FROM sqlite_schema WHERE name = 'item_tag'")
     with open(home.keychain, "r+b") as file:
@@ -297,7 +298,7 @@ def with_damaged_pages(home):
 
 
 def sealed(path):
-    """A file but for what SQLite's header says of the log and of changes."""
+    """The file without the parts of SQLite's header that concern the log and changes."""
     contents = bytearray(path.read_bytes())
     for first, last in ((18, 20), (24, 28), (92, 100)):
         contents[first:last] = bytes(last - first)
@@ -305,7 +306,8 @@ def sealed(path):
 
 
 def repair_verify(home, is_done):
-    """The damaged keychain or the repaired one; what lies aside is the damaged one, whole; a second repair does it all."""
+    """The damaged keychain or the repaired one; the renamed file is the complete damaged one; a second repair
+    completes."""
     code, said = home.run("check", *home.secret(), codes=(0, 21))
     damaged = sealed(home.path / "other/damaged")
     if code == 21:
@@ -328,12 +330,12 @@ def repair_verify(home, is_done):
 
 
 class Writing:
-    """A mount in the foreground, in which items are written until it is gone; what is acknowledged is noted."""
+    """A mount in the foreground in which items are written until it ends; acknowledged changes are recorded."""
 
     WRITES = [("mail/a", b"changed"), ("mail/d", b"new" * 3000), ("work/c", b"no longer empty"), ("mail/b", b"")]
 
     def __call__(self, home, prefix):
-        # What was not acknowledged is old or new: the last close tries once more what an earlier one could not commit.
+        # A change that was not acknowledged is old or new: the last close retries a commit that failed before.
         self.acknowledged, self.attempted = dict(ITEMS), {}
         command = [*prefix, *home.command("mount", home.mountpoint, "--foreground", *home.secret())]
         daemon = subprocess.Popen(command, env=home.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -365,7 +367,7 @@ class Writing:
                 try:
                     os.write(descriptor, value)
                     if not value:
-                        # Emptied by its opening: the last close commits that, and has nobody to tell.
+                        # The open has truncated it: the last close commits that, and no caller gets its error.
                         os.fsync(descriptor)
                 finally:
                     os.close(descriptor)
@@ -428,7 +430,7 @@ SCENARIOS = [
 
 
 class Bench:
-    """Where scenarios happen: each case on a copy of what the scenario begins with."""
+    """Runs scenarios: each case on a copy of the scenario's initial state."""
 
     def __init__(self, program, work):
         self.program, self.work, self.count = program, Path(work), 0

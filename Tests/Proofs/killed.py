@@ -1,8 +1,8 @@
 """Usage: killed.py PROGRAM WORK SECONDS SEED FAULTS [CASE]
 
-At each call of a command that changes anything one of FAULTS happens (strace's injection): KILL ends the program, an errno
-fails that call, with a `+` all later ones of its kind too. Then a fresh run looks at what is there. All cases if SECONDS
-allow, else as many as it does, chosen by SEED. CASE: that one alone, as a failure names it.
+At each system call of a command that changes anything one of FAULTS happens (strace's injection): KILL ends the
+program, an errno fails that call, with a `+` all later calls of its kind too. Then a new process of the program checks
+the state. Runs all cases if SECONDS allow, otherwise a selection by SEED. CASE: that one alone, as a failure names it.
 """
 import random
 import subprocess
@@ -15,8 +15,8 @@ program, work, seconds, seed = sys.argv[1], sys.argv[2], float(sys.argv[3]), int
 faults = sys.argv[5].split(",")
 only = sys.argv[6] if len(sys.argv) > 6 else None
 bench = Bench(program, work)
-# Not the disk's alone: events between threads, what is said at the terminal, programs and libraries; and mkdir(2) of a
-# directory that is there says so before it says anything else.
+# These calls do not concern the disk alone: events between threads, output to the terminal, programs and libraries.
+# mkdir(2) of an existing directory reports that before any other error.
 NEVER_FAIL = {"write", "writev", "openat", "mkdir", "mkdirat"}
 
 

@@ -1,6 +1,6 @@
-# What every proof needs. Sourced, never run: it goes to the repository and sets
-#   ROOT, BUILD (the programs of the debug build), KEYCHAINFS (the program), WORK (a scratch directory, gone at the exit),
-#   PROOF_SECONDS (how long it may take; 300 unless the caller says so).
+# Common parts of all proofs. Sourced, not executed: changes to the repository's directory and sets
+#   ROOT, BUILD (the programs of the debug build), KEYCHAINFS (the program), WORK (a scratch directory, deleted at the exit),
+#   PROOF_SECONDS (the allowed duration; 300 unless the caller sets it).
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$ROOT"
 BUILD=$ROOT/.build/debug

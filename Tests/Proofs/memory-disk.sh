@@ -19,6 +19,6 @@ for state in unlocked locked unmounted; do
     sync -f "$CASE_DIR/disk"
     ! grep -qaF "$TOKEN" "$CASE_DIR/image" || fail "$state: in clear on the disk: $(grep -aoE "$TOKEN[a-z]+" "$CASE_DIR/image" | sort | uniq -c)"
 done
-# The search finds what is there.
+# The search finds data on the disk.
 printf '%s' "$TOKEN" > "$CASE_DIR/disk/control"; sync -f "$CASE_DIR/disk"; grep -qaF "$TOKEN" "$CASE_DIR/image" || fail "the search finds nothing"
 echo "disk: nothing of it in $(stat -c %s "$CASE_DIR/image") bytes"

@@ -1,5 +1,5 @@
-# H1: under memory pressure what the system swaps out of the daemon has no content, no passphrase and no value of an attribute that
-# is locked away; a process beside it shows that the search finds what was swapped out.
+# H1: memory that the system swaps out of the daemon under memory pressure contains no secret, no passphrase and no
+# attribute value of a locked class. Another process shows that the search finds swapped-out data.
 . "${0%/*}/lib.sh"
 TOKEN=$(python3 -I -c "import secrets; print('Canary' + secrets.token_hex(8) + '-')")
 install -m 600 /dev/null "$PASSPHRASE"; printf '%spassphrase' "$TOKEN" > "$PASSPHRASE"

@@ -133,8 +133,8 @@ missing = [name for name, holds in measures.items() if holds is False and name !
 assert measures["memoryLocked"] and not missing, missing'
 }
 
-# dead_mount OWNER PLACE SYSTEMCTL: kills the daemon and its guard at the same moment, which leaves their mount; systemd starts the
-# unit again. Freshly mounted, because the kernel would answer questions about a directory that it knows.
+# dead_mount OWNER PLACE SYSTEMCTL: kills the daemon and its watchdog at the same time, which leaves their mount;
+# systemd starts the unit again. The test mounts it again, because the kernel would answer requests for a directory from its cache.
 dead_mount() {
     local owner=$1 place=$2 pids
     shift 2

@@ -1,10 +1,10 @@
 """Usage: power_cut.py PROGRAM WORK SECONDS SEED [CASE]
 
-Each command runs once under strace, which tells all that it does to files and directories. From that it is worked out what
-a power cut after each call may leave on a disk that promises no more than POSIX does: contents are durable after fsync(2) of
-the file, names after fsync(2) of the directory; of all else any part may be there. A fresh run of the program looks at it.
-All cases if SECONDS allow, else as many as it does, chosen by SEED. CASE: that one alone, as a failure names it.
-"""
+Each command runs once under strace, which lists all its operations on files and directories. From them the program
+computes the states that a power cut after each call may leave on a disk that guarantees no more than POSIX: contents
+are durable after fsync(2) of the file, names after fsync(2) of the directory; any part of the rest may be missing. A
+new process of the program checks each state. Runs all cases if SECONDS allow, otherwise a selection by SEED. CASE: that
+one alone, as a failure names it."""
 import os
 import random
 import re
@@ -17,7 +17,7 @@ from crashing import CHANGING, SCENARIOS, Bench, Wrong
 
 
 class Inode:
-    """A file or a directory: what of it is durable, and what was done since."""
+    """A file or a directory: its durable state, and the changes since."""
 
     def __init__(self, is_directory=False, contents=b""):
         self.is_directory = is_directory
@@ -63,7 +63,7 @@ class Disk:
         self.path, self.root, self.offsets = Path(root), Inode.of(Path(root)), {}
 
     def find(self, path):
-        """Nil: no such file, or none of ours."""
+        """None: no such file, or one outside of the test."""
         try:
             inode = self.root
             for part in Path(path).relative_to(self.path).parts:
@@ -73,7 +73,7 @@ class Disk:
             return None
 
     def name(self, path, inode, leaving=None):
-        """A name comes or goes (None), and with it another one goes, both at once."""
+        """Adds or removes (None) a name and, in the same operation, removes another one."""
         parent, name = self.find(Path(path).parent), Path(path).name
         if parent is None:
             return
@@ -164,7 +164,7 @@ def calls(log, root):
 
 
 def choices(generator):
-    """What reaches the disk of what was not durable: of names, of contents."""
+    """The part of the changes that reaches the disk: of names and of contents."""
     def never():
         return False
 
@@ -186,7 +186,7 @@ def record(bench, scenario):
     found = list(calls(log, home.path))
     for call in found:
         begin.call(*call)
-    # What is worked out to be there at the end has to be what is there.
+    # The computed final state must be the actual one.
     if begin.root.now(lambda: True).keys() != {p.name for p in home.path.iterdir()} or any(
             path.read_bytes() != begin.find(path).now(lambda: True) for path in home.path.rglob("*") if path.is_file()):
         raise Wrong("the replay of the calls differs from the disk")

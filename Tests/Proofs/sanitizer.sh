@@ -1,5 +1,6 @@
-# What the proofs thread-sanitizer and address-sanitizer do. Sourced, with the sanitizer's name in `sanitizer`: builds all with
-# it in a directory of its own, runs the whole suite, whose mounts have sanitized daemons, and fails on any report.
+# The steps of the proofs thread-sanitizer and address-sanitizer. Sourced, with the sanitizer's name in `sanitizer`:
+# builds everything with it in a separate directory, runs the complete suite, whose mounts have sanitized daemons, and
+# fails on any report.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 build=${SANITIZER_BUILD:-$ROOT/.build/$sanitizer}
@@ -16,7 +17,7 @@ fi
 swift build --build-tests --sanitize="$sanitizer" --scratch-path "$build" "${flags[@]}" >"$WORK/build" 2>&1 ||
     { tail -n 40 "$WORK/build" >&2; fail "the build with the $sanitizer sanitizer"; }
 
-# A line that is no comment, each.
+# The lines that are not comments.
 listed() { grep -v '^#' "$1"; }
 skipped=()
 while read -r line; do skipped+=(--skip "$line"); done < <(listed Tests/Sanitizers/left-out)

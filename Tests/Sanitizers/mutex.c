@@ -1,5 +1,5 @@
-/* Tells the thread sanitizer of the locks that the library of Swift's `Mutex`, which is not built with it, takes and gives
-   back when threads compete for them: the slow paths of `_MutexHandle`. Linked into builds with that sanitizer only. */
+/* Reports to the thread sanitizer the locks that the library of Swift's `Mutex` acquires and releases under contention: the
+   slow paths of `_MutexHandle`. The library itself is not built with the sanitizer. Linked only into builds with it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

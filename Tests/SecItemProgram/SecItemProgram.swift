@@ -1,9 +1,10 @@
 import Security
 
-/// The SecItem functions for the mount's cases, as a program of anybody's would call them.
+/// The SecItem functions as a user's program calls them, for the cases of the mount.
 ///
-/// `secitem add|find|update|delete ATTRIBUTE=VALUE… [-- ATTRIBUTE=VALUE…]`: attributes by their four-character codes, `class`,
-/// `m_Limit=all`. Prints the status, and what `find` has found: a line for each attribute, and one that ends the item.
+/// `secitem add|find|update|delete ATTRIBUTE=VALUE… [-- ATTRIBUTE=VALUE…]`: attributes by their four-character codes,
+/// `class`, `m_Limit=all`. Prints the status, and the items that `find` has found: a line for each attribute, and a
+/// line that ends the item.
 @main
 enum SecItemProgram {
     static func main() {

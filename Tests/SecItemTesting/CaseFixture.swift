@@ -4,7 +4,8 @@ package import KeychainTesting
 internal import SecretCrypto
 import Synchronization
 
-/// An unlocked keychain on a store in memory, empty but for what a case adds, and a client of it that goes one of the routes.
+/// An unlocked keychain on a store in memory, which contains only the items of the case, and a client that uses one of
+/// the transports.
 package final class CaseFixture: Sendable {
     package let store: InMemoryRecordStore
     package let ring: KeyRing
@@ -30,7 +31,7 @@ package final class CaseFixture: Sendable {
         transport = Mutex((.engine, engine))
     }
 
-    /// Whom the client asks from now on.
+    /// Makes the client use `transport` from now on.
     package func use(_ transport: Transport) {
         let client = transport.makeClient(keychain, valueLimit, lastChanges)
         self.transport.withLock { $0 = (transport, client) }
@@ -38,12 +39,12 @@ package final class CaseFixture: Sendable {
 
     package var client: any SecItemClient { transport.withLock { $0.client } }
 
-    /// Another client of the same keychain, that knows nothing of what was handed out before.
+    /// Another client of the same keychain, which does not know the references that were returned before.
     package func newClient() -> any SecItemClient {
         transport.withLock { $0.transport }.makeClient(keychain, valueLimit, lastChanges)
     }
 
-    /// Whether what the last call has told of its changes is right; true where the route tells nothing.
+    /// Whether the last call has reported the right changes; true if the transport reports none.
     package func changed(_ isRight: ([ItemChange]) -> Bool) -> Bool {
         guard transport.withLock({ $0.transport.reportsChanges }) else { return true }
         return isRight(lastChanges.all)

@@ -2,7 +2,7 @@ internal import Keychain
 package import KeychainRPC
 internal import SecretCrypto
 
-/// The four functions answered by whoever is at the other end of a connection.
+/// The four functions, executed by the process at the other end of a connection.
 package struct ConnectionClient: SecItemClient {
     private let connection: any KeychainTransport
     private let groups: [String]
@@ -47,7 +47,7 @@ package struct ConnectionClient: SecItemClient {
         return Answer(status: status, result: isList ? .list(entries) : first)
     }
 
-    /// Secrets go beside the dictionary.
+    /// Separates the secret from the dictionary.
     private static func split(_ plain: [String: PlainValue]) -> (values: [String: PropertyList], secret: [UInt8]) {
         var values = plain.mapValues { PropertyList($0) }
         guard case .data(let secret)? = plain[kSecValueData] else { return (values, []) }

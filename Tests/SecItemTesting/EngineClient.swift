@@ -6,7 +6,7 @@ import Synchronization
 package struct EngineClient: SecItemClient {
     package let engine: QueryEngine
     private var groups = ["default"]
-    /// What the last call changed.
+    /// The changes of the last call.
     package let changes: LastChanges
 
     package init(engine: QueryEngine, changes: LastChanges = LastChanges()) {
@@ -69,7 +69,7 @@ package struct EngineClient: SecItemClient {
         do throws(CryptoError) { return try SecretBytes(copying: bytes.rawSpan) } catch { throw .allocate }
     }
 
-    /// Secrets go beside the dictionary.
+    /// Separates the secret from the dictionary.
     private static func split(_ plain: [String: PlainValue]) -> (values: QueryDictionary, secret: [UInt8]) {
         var values = plain.mapValues { QueryValue($0) }
         guard case .data(let secret)? = plain[kSecValueData] else { return (values, []) }
@@ -78,7 +78,7 @@ package struct EngineClient: SecItemClient {
     }
 }
 
-/// What the last call has changed, for whoever tests that it is told.
+/// The changes of the last call, for tests of their report.
 package final class LastChanges: Sendable {
     private let state = Mutex<[ItemChange]>([])
 

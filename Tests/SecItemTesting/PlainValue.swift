@@ -24,7 +24,7 @@ package enum PlainValue: Equatable, Sendable {
         return values[index]
     }
 
-    /// Of a list; nil for anything else.
+    /// The number of elements of a list; nil for any other value.
     package var count: Int? {
         guard case .list(let values) = self else { return nil }
         return values.count

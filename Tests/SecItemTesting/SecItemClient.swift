@@ -1,15 +1,15 @@
-/// Who calls the four functions with dictionaries: the cases of reference section 8 know nothing else, so that they can run
-/// wherever the functions are served.
+/// A caller of the four functions with dictionaries. The cases of reference section 8 use only this protocol, so that
+/// they run with every implementation of the functions.
 package protocol SecItemClient: Sendable {
     func add(_ attributes: [String: PlainValue]) -> Answer
     func copyMatching(_ query: [String: PlainValue]) -> Answer
     func update(_ query: [String: PlainValue], _ attributes: [String: PlainValue]) -> Int32
     func delete(_ query: [String: PlainValue]) -> Int32
-    /// The same with other access groups.
+    /// A client with other access groups.
     func entitled(_ groups: [String]) -> any SecItemClient
 }
 
-/// A status, and what the result pointer holds.
+/// A status, and the value of the result pointer.
 package struct Answer: Equatable {
     package var status: Int32
     package var result: PlainValue?
@@ -21,7 +21,7 @@ package struct Answer: Equatable {
 }
 
 extension SecItemClient {
-    /// One attribute of the one item that matches.
+    /// An attribute of the only matching item.
     package func attribute(_ key: String, _ query: [String: PlainValue]) -> PlainValue? {
         copyMatching(query.with([kSecReturnAttributes: true])).result?[key]
     }
@@ -35,7 +35,7 @@ extension SecItemClient {
         copyMatching(query.with([kSecReturnPersistentRef: true])).result
     }
 
-    /// How many items match.
+    /// The number of matching items.
     package func count(_ query: [String: PlainValue]) -> Int {
         copyMatching(query.with([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll])).result?.count ?? 0
     }

@@ -1,14 +1,14 @@
 package import Keychain
 package import KeychainServer
 
-/// Which way a call takes to the engine. The same cases run on every one.
+/// The path from a client to the query engine. The same cases run on every transport.
 package struct Transport: Sendable, CustomStringConvertible {
     package typealias MakeClient = @Sendable (KeychainStore, _ valueLimit: Int, LastChanges) -> any SecItemClient
 
     package let description: String
     /// Whether the client sets what the last call has changed.
     package let reportsChanges: Bool
-    /// The owner of what a client adds.
+    /// The owner of items that a client adds.
     package let owner: FileOwner
     package let makeClient: MakeClient
 
@@ -22,7 +22,7 @@ package struct Transport: Sendable, CustomStringConvertible {
         self.makeClient = makeClient
     }
 
-    /// The one that clients within this process are.
+    /// The owner for clients within this process.
     package static let defaultOwner = FileOwner(userID: 7, groupID: 8)
 
     /// No way at all.

@@ -117,7 +117,7 @@ import Testing
         let held = try SecretBytes(copying: Array(text.utf8).rawSpan)
         let found = held.isPrintableText
         #expect(found == isText)
-        // The same bytes with one that is not UTF-8.
+        // The bytes with an additional byte that is not UTF-8.
         let broken = try SecretBytes(copying: (Array(text.utf8) + [0xFF]).rawSpan)
         let isBrokenText = broken.isPrintableText
         #expect(!isBrokenText)

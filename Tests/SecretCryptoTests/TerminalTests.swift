@@ -106,7 +106,7 @@ import Testing
                 let other = open(path, O_RDWR | O_NOCTTY)
                 var settings = termios()
                 repeat { usleep(1000) } while tcgetattr(other, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
-                // The prompt appears after the settings are made; slightly later the program waits for input.
+                // The prompt appears after the change of the settings; slightly later the program waits for input.
                 usleep(20_000)
                 kill(getpid(), number)
             }

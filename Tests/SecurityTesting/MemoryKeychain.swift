@@ -30,7 +30,7 @@ package struct MemoryKeychain {
     }
 }
 
-/// Each test case gets a keychain of its own, which the SecItem functions use in its task.
+/// Gives each test case a separate keychain, which the SecItem functions use in its task.
 public struct MemoryKeychainTrait: SuiteTrait, TestTrait, TestScoping {
     let accessGroups: [String]
 

@@ -2,7 +2,7 @@ import Security
 import SecurityTesting
 import Testing
 
-// What language mode 6 refuses for reasons of its own: global and static variables of types that are not Sendable.
+// Global and static variables of types that are not Sendable, which language mode 6 refuses.
 
 private var baseQuery: [String: Any] = [kSecClass as String: kSecClassGenericPassword]
 
@@ -31,7 +31,7 @@ struct Swift5 {
         #expect(SecItemAdd(query as CFDictionary, nil) == errSecSuccess)
     }
 
-    @Test("122: a singleton that is no Sendable, with NSString and NSData")
+    @Test("122: a singleton that is not Sendable, with NSString and NSData")
     func singleton() {
         #expect(SharedKeychain.shared.save("k", "v"))
         #expect(SharedKeychain.shared.save("k", "w"))

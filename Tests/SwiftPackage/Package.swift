@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A package as a user writes it: Keychain Services under a module alias, beside packages that ask whether `Security` can be imported.
+// A package as a user writes it: Keychain Services under a module alias, with packages that test `canImport(Security)`.
 import PackageDescription
 
 let package = Package(

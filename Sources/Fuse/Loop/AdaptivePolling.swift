@@ -11,7 +11,7 @@ struct AdaptivePolling {
 
     /// The number of polls that are remembered.
     private static let length = UInt16.bitWidth
-    /// The duration of a pause, after fewer than half of the polls were successful.
+    /// The duration of a pause, after less than 50 % of the polls were successful.
     static let pause: UInt64 = 1_000_000_000
 
     /// The maximum duration of a poll; 0 disables polling.

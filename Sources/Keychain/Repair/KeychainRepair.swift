@@ -83,8 +83,8 @@ package struct KeychainRepair: Sendable {
         return last + 1
     }
 
-    /// Copies keys unchanged, because only some devices can open them. Of two with one identity, copies the one that
-    /// can be opened.
+    /// Copies keys unchanged, because only some devices can open them. If two have one identity, copies a key that can
+    /// be opened.
     private func copyKeys(from reader: any RecordReader, to writer: DigestingWriter) throws(KeychainFault) {
         for slot in try reader.slots() { try writer.put(slot) }
         for device in try reader.devices() { try writer.put(device) }

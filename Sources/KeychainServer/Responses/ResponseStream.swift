@@ -26,8 +26,8 @@ package struct ResponseStream: Sendable {
     ///
     /// The last frame reports a failure. An error is thrown only inside a frame whose length has been sent already.
     ///
-    /// - Throws: `allocate`, after which the call can be repeated. Otherwise once, and the bytes so far are invalid:
-    ///   `interactionNotAllowed` after a lock, `decode` for a damaged secret.
+    /// - Throws: `allocate`, after which the call can be repeated. Otherwise once, and the bytes returned before are
+    ///   invalid: `interactionNotAllowed` after a lock, `decode` for a damaged secret.
     package mutating func next(in arena: SecretArena = .shared) throws(SecurityStatus) -> SecretBytes? {
         guard let taken = try takePieces() else { return nil }
         var current = taken

@@ -69,7 +69,7 @@ struct FileWriter: Sendable {
     /// The user who opened it, to whom written data is charged, even if a set-user-ID program writes to it.
     let user: UInt32
     /// The number of times that the file's staged value had been discarded when it was opened. If it has changed, this
-    /// descriptor has none.
+    /// descriptor's value was discarded.
     let discards: Int
     /// The availability of the item when it was opened.
     let availability: ProtectionClass.Availability
@@ -77,8 +77,8 @@ struct FileWriter: Sendable {
 
 /// An open directory, and the entries that its listing had to omit.
 ///
-/// A listing that omits an entry ends with an error (L1). It consists of several calls, and the last one usually is not
-/// the one that omitted the entry.
+/// A listing that omits an entry ends with an error (L1). It consists of several calls, and the last one usually did
+/// not omit the entry.
 final class DirectoryHandle: Sendable {
     private let error = Mutex<Errno?>(nil)
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainConnection
 internal import KeychainRPC
 
-/// One call of a SecItem function, from a caller's dictionaries to a status and a result.
+/// A call of a SecItem function, from a caller's dictionaries to a status and a result.
 struct ItemCall {
     typealias Result = UnsafeMutablePointer<CFTypeRef?>
 

@@ -1,4 +1,4 @@
-/* LibFuzzer, where a program is linked with it (scripts/fuzz); no other build has it. */
+/* LibFuzzer, in a program that is linked with it (scripts/fuzz); not in other builds. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -6,7 +6,7 @@
 extern int LLVMFuzzerRunDriver(int *count, char ***arguments, int (*test)(const uint8_t *, size_t))
     __attribute__((weak));
 
-/* What libFuzzer returns; -1 where there is none. */
+/* Returns libFuzzer's result; -1 in a build without libFuzzer. */
 static inline int cfuzzer_run(int *count, char ***arguments, int (*test)(const uint8_t *, size_t))
 {
     return LLVMFuzzerRunDriver ? LLVMFuzzerRunDriver(count, arguments, test) : -1;

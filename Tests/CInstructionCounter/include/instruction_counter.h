@@ -1,10 +1,10 @@
-/* For tests: how many instructions a thread takes, on machines whose counters a guest cannot see. */
+/* For tests: counts the instructions of a thread, on machines whose performance counters a guest cannot use. */
 #pragma once
 #include <stdint.h>
 
-/* From now on each instruction of this thread is followed by a trap (EFLAGS.TF), for which a handler of SIGTRAP counts one: some
-   thousand times as slow. A system call is one instruction. Only one thread of a process at a time; nothing in between may block
-   SIGTRAP. Returns 0 where nothing is counted: not on x86-64, or in a build with a sanitizer. */
+/* Sets EFLAGS.TF: each instruction of this thread then causes a trap, which a handler of SIGTRAP counts, about a thousand times
+   slower. A system call is one instruction. Only one thread of a process at a time; no code in between may block
+   SIGTRAP. Returns 0 if nothing is counted: on other processors than x86-64, and in a build with a sanitizer. */
 int instruction_counter_begin(void);
-/* How many they were; a few are the watch's own. The former handler of SIGTRAP is back. */
+/* Ends the count and returns it; a few instructions are those of the counter. Restores the former handler of SIGTRAP. */
 uint64_t instruction_counter_end(void);

@@ -1,7 +1,7 @@
 import Keychain
 import KeychainTree
 
-/// X2: values of extended attributes. The first byte tells the attribute, the second what it holds.
+/// X2: values of extended attributes. The first byte selects the attribute, the second the kind of value.
 extension FuzzTarget {
     static let attributes = FuzzTarget(
         "attributes", limit: 512,
@@ -36,7 +36,8 @@ extension FuzzTarget {
         }
     }()
 
-    /// What is read means what it says: nothing else is kept, and only ASCII names a constant, a date or a number.
+    /// Checks that the decoded value stores the input's bytes, and that constants, dates and numbers are recognized
+    /// only in ASCII.
     private static func check(_ value: AttributeValue, of key: AttributeKey, read bytes: [UInt8]) throws {
         let isASCII = bytes.allSatisfy { $0 < 0x80 }
         switch key.definition.kind {

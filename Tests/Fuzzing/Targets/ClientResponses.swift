@@ -2,7 +2,8 @@ import Foundation
 
 @testable import KeychainMount
 
-/// What a daemon answers to commands, as clients read it: JSON of its status, of `check`, `slot list` and `backup`.
+/// The responses of a daemon to commands, as clients read them: JSON of its status, of `check`, `slot list` and
+/// `backup`.
 extension FuzzTarget {
     static let clientAnswers = FuzzTarget(
         "client-responses", limit: 4096,
@@ -18,7 +19,7 @@ extension FuzzTarget {
         try check(SnapshotResult.self, input) { _ in }
     }
 
-    /// What is understood says the same when it is said again.
+    /// Checks that a decoded response is the same after encoding and decoding it again.
     private static func check<Answer: JSONText>(_ type: Answer.Type, _ input: [UInt8], _ use: (Answer) -> Void) throws {
         guard let answer = try? Answer(json: input) else { return }
         use(answer)

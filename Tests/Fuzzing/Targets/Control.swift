@@ -7,7 +7,7 @@ import SecretCrypto
 
 @testable import KeychainMount
 
-/// What is written to `.keychainfs/control`: commands, each with two bytes of its length before it.
+/// Data that is written to `.keychainfs/control`: commands, each preceded by two bytes with its length.
 extension FuzzTarget {
     static let control = FuzzTarget(
         "control", limit: 1024, cases: 150,
@@ -44,7 +44,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What a client writes is what the daemon reads.
+    /// Checks that the daemon reads the command that a client writes.
     private static func check(lineOf command: [UInt8]) throws {
         let line = String(decoding: command.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         if let request = SlotRequest(line: line) {
@@ -55,7 +55,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Not what takes long because somebody may ask for that.
+    /// Excludes commands that may take long by design.
     private static func isCheap(_ command: [UInt8]) -> Bool {
         let line = String(decoding: command.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         guard case .change(_, let cost?, _)? = SlotRequest(line: line) else { return true }
@@ -85,7 +85,7 @@ extension FuzzTarget {
     }
 }
 
-/// The commands of a daemon whose backups have no place to lie: the directory of its keychain is gone.
+/// The commands of a daemon that cannot write backups: the directory of its keychain does not exist.
 enum DaemonCommands {
     static let commands = Result { () throws -> ControlCommandLine in
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("keychainfs-\(UUID().uuidString)")

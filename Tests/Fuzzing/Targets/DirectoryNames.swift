@@ -53,7 +53,7 @@ extension FuzzTarget {
         return service
     }
 
-    /// The same with text wherever bytes are text: a name cannot tell text from data.
+    /// The service with text in place of bytes that are valid text: a name does not distinguish text from data.
     private static func texts(of service: InternetService) -> InternetService {
         func text(_ value: AttributeValue?) -> AttributeValue? {
             guard let bytes = value?.bytes else { return value }

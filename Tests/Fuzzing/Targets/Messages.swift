@@ -16,7 +16,7 @@ extension FuzzTarget {
         try hold(again.comparable == request.comparable, "a request that is another one when it is written")
     }
 
-    /// The first byte tells where the answer is cut: the pieces are of no account.
+    /// The first byte determines where the response is split into chunks, which must not matter.
     static let responses = FuzzTarget("responses", limit: 4096, examples: { try answerExamples() }) { input in
         var reader = InputReader(input)
         let size = Int(reader.byte()) + 1
@@ -96,8 +96,8 @@ private struct ReadAnswer {
 }
 
 extension PropertyList {
-    /// The same with each NaN, which is not equal to itself, as text. (Collections that share their storage are equal
-    /// whatever they hold, so that comparing a list with itself does not tell.)
+    /// The value with each NaN replaced by text, because NaN is not equal to itself. (Collections that share their
+    /// storage are equal in any case, so comparing a list with itself does not detect a NaN.)
     fileprivate var comparable: PropertyList {
         switch self {
         case .real(let number) where number.isNaN: .string("NaN")

@@ -1,8 +1,8 @@
 import Keychain
 import SecretCrypto
 
-/// S2, S4: what is sealed of items and directories, opened. The first byte tells whether the input is the whole plaintext, or
-/// the fields that a plaintext is made of.
+/// S2, S4: opens the sealed metadata of items and directories. The first byte determines whether the input is the
+/// complete plaintext or its fields.
 extension FuzzTarget {
     static let metadata = FuzzTarget("metadata", limit: 8192, examples: { try itemExamples() }) { input in
         let plaintext = plaintext(of: input)
@@ -71,7 +71,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A plaintext whole, and as its fields.
+    /// The plaintext, and its fields.
     private static func both(_ plaintext: [UInt8]) -> [[UInt8]] {
         let count = (0..<4).reduce(0) { $0 | Int(plaintext[$1]) << (8 * $1) }
         return [[3] + plaintext, [0] + Array(plaintext[4..<4 + count])]

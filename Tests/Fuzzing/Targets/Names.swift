@@ -1,7 +1,7 @@
 import FileSystemCore
 import Keychain
 
-/// T2: the names of accounts, services and access groups. The first byte tells which, and which way.
+/// T2: the names of accounts, services and access groups. The first byte selects the kind and the direction.
 extension FuzzTarget {
     static let names = FuzzTarget(
         "names", limit: 1024, words: ["%", "%2F", "%~", "%2E%2E", "..", "default", "0123456789ABCDEF"],
@@ -24,7 +24,7 @@ extension FuzzTarget {
         return values.flatMap { [[0] + Array($0.utf8), [1] + Array($0.utf8)] } + accounts.map { [2] + $0 }
     }()
 
-    /// Every account has one name, and the name stands for it.
+    /// Checks that every account has one name, which represents the account.
     private static func spell(account bytes: [UInt8]) throws {
         let name = CanonicalName(account: .blob(bytes))
         try check(form: name)
@@ -44,7 +44,7 @@ extension FuzzTarget {
         try hold(found == (name.isCut ? .cut : .key(bytes)), "a group is not what its name stands for")
     }
 
-    /// A name is refused, or is the one spelling of what it stands for.
+    /// Checks that a name is refused, or is the only spelling of the value that it represents.
     private static func type(_ name: CanonicalName) throws {
         if case .key(let account)? = try? name.account() {
             try hold(CanonicalName(account: account) == name, "a second spelling of an account")
@@ -60,7 +60,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What the kernel and every tool takes for one name.
+    /// Checks that the kernel and all tools accept it as one name.
     static func check(form name: CanonicalName) throws {
         try hold((1...CanonicalName.maximumLength).contains(name.bytes.count), "a name of \(name.bytes.count) bytes")
         try hold(AttributeValue.isValidUTF8(name.bytes), "a name that is not UTF-8")

@@ -2,7 +2,7 @@ import Keychain
 
 @testable import KeychainMount
 
-/// What is read of `-o` lists, durations and terms of a search.
+/// Parses `-o` lists, durations and terms of a search.
 extension FuzzTarget {
     static let options = FuzzTarget(
         "options", limit: 1024,
@@ -45,7 +45,7 @@ extension FuzzTarget {
         try hold(again.forbidsPrograms == list.forbidsPrograms, "options that got lost")
         try hold(again.stagedLimit == list.stagedLimit, "staged_limit that got lost")
         try hold(again.neverSpins == list.neverSpins, "no_spin that got lost")
-        // A comma ends an option for mount(8), whatever follows it.
+        // A comma ends an option for mount(8), regardless of the following character.
         if last(of: text, isSwitchFor: ["ro", "rw"]) == "ro" { try hold(list.isReadOnly, "'ro' was not seen") }
     }
 

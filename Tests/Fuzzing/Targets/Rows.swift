@@ -4,9 +4,9 @@ import Keychain
 import KeychainTesting
 import SecretCrypto
 
-/// S2, S4: the rows of a store, keys and sealed records, changed in any of their parts. An input is a list of changes.
+/// S2, S4: the rows of a store, keys and sealed records, changed in any part. An input is a list of changes.
 ///
-/// What can be read is what was written or nothing, and a store that was changed is never said to be sound.
+/// A read returns the written value or fails, and a changed store is never reported as intact.
 extension FuzzTarget {
     static let rows = FuzzTarget("rows", limit: 96, cases: 60, examples: { rowExamples }) { input in
         let original = try MemoryKeychain.original.get()
@@ -27,7 +27,7 @@ extension FuzzTarget {
             isChanged ? "a change that 'check' does not see" : "a fault out of nothing")
     }
 
-    /// What people do with a keychain, whatever its rows are: it may fail, and loses and changes nothing by that.
+    /// Uses a keychain with changed rows: an operation may fail, but must not lose or change other data.
     private static func use(_ opened: MemoryKeychain) throws {
         let (client, keychain) = (opened.client, opened.keychain)
         try? client.mkdir("/generic-passwords/new")
@@ -49,7 +49,7 @@ extension FuzzTarget {
             (0..<8).map { [kind, 0, $0, 0, 5, 1] }
         } + [[]]
 
-    /// Throws for bytes that nobody has written; counts the items that cannot be read.
+    /// Throws for a value that was never written; returns the number of items that cannot be read.
     private static func unreadPaths(_ client: PathClient) throws -> Int {
         var unread = 0
         for (path, bytes) in MemoryKeychain.contents {
@@ -63,7 +63,7 @@ extension FuzzTarget {
     }
 }
 
-/// One change of one row: which kind of row, which row, which part of it, where and how.
+/// A change of a row: its table, its number, the part, the position and the kind of change.
 private struct RowChange {
     enum Kind: UInt8, CaseIterable {
         case item, secret, directory, slot, device, classKey, userKey, store, removal

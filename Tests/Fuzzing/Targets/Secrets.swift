@@ -6,8 +6,8 @@ import KeychainTesting
 import SecretCrypto
 import Synchronization
 
-/// L5, S2, S3: what lies in files or is typed: recovery keys, passphrase and key files, device keys, commit numbers. The first
-/// byte tells which.
+/// L5, S2, S3: data in files or typed by users: recovery keys, passphrase and key files, device keys, commit numbers.
+/// The first byte selects the kind.
 extension FuzzTarget {
     static let secrets = FuzzTarget(
         "secrets", limit: 512, cases: 300, words: ["0123456789ABCDEFGHJKMNPQRSTVWXYZ", "-", "\n", "\r\n", "iloILO"],
@@ -95,8 +95,8 @@ extension FuzzTarget {
         }
     }
 
-    /// Only what this store's keys have made lets it be unlocked. Every other byte is a place in that, the next one what is
-    /// changed there; an odd number of them is a record as it is.
+    /// Checks that only a record sealed with this store's keys allows an unlock. Of each pair of bytes the first one is
+    /// a position in the record, the second one the change; an odd number of bytes is a complete record.
     private static func commitNumber(_ bytes: [UInt8]) throws {
         let genuine = try keptNumber.get()
         var record = bytes.count % 2 == 1 ? bytes : genuine
@@ -110,7 +110,7 @@ extension FuzzTarget {
         try hold(isUnlocked == (record == genuine), "a commit number of somebody else's making was taken")
     }
 
-    /// What is kept of the original.
+    /// The original record.
     private static let keptNumber = Result { () throws -> [UInt8] in
         let commitNumberStore = FixedNumber(nil)
         try MemoryKeychain(commitNumberStore: commitNumberStore).unlock()
@@ -130,7 +130,7 @@ private final class FixedNumber: CommitNumberStore {
     func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) { last.withLock { $0 = record } }
 }
 
-/// A file with the input's bytes, as long as it is looked at.
+/// A file with the input's bytes, deleted after it was read.
 private enum InputFile {
     static func with(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("keychainfs-\(UUID().uuidString)")

@@ -3,7 +3,7 @@ import KeychainRPC
 import KeychainServer
 import SecretCrypto
 
-/// Section 9: whole frames to the service, one after the other, each with two bytes of its length before it.
+/// Section 9: consecutive complete frames to the service, each preceded by two bytes with its length.
 extension FuzzTarget {
     static let service = FuzzTarget(
         "service", limit: 8192, cases: 150,
@@ -28,10 +28,10 @@ extension FuzzTarget {
         try hold(try memory.keychain.check().isConsistent, "a keychain that is not sound")
     }
 
-    /// What reference 3.14 knows, and none of these is a failure of the daemon.
+    /// The status codes of reference 3.14; none of these is a failure of the daemon.
     private static let known: Set<Int32> = [0, -4, -50, -34018, -25299, -25300, -25302, -25303, -25306, -25308]
 
-    /// How the answer to a frame ends; it is read as a client does.
+    /// The status at the end of the response to a frame, which is read as a client does.
     private static func status(of frame: [UInt8], from service: RequestHandler, _ key: RevocableSecret) throws -> Int32
     {
         var kept = SealedBuffer(key: key, limit: max(1, frame.count))

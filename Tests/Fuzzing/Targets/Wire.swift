@@ -3,8 +3,8 @@ import FileSystemCore
 import FileSystemTesting
 import Keychain
 
-/// A1: requests of any form over libfuse's socket to a tree: a list of requests, each an opcode, a node, a caller, two bytes of
-/// its length, and what follows the header.
+/// A1: requests of any form over libfuse's socket to a tree: a list of requests, each with an opcode, a node, a caller,
+/// two bytes of its length, and the bytes after the header.
 extension FuzzTarget {
     static let wire = FuzzTarget(
         "wire", limit: 2048, cases: 60,
@@ -43,7 +43,8 @@ extension FuzzTarget {
         try hold(error == 5 || !isCut(opcode, request.body), "a request that ends too early was answered \(error)")
     }
 
-    /// Whether a request lacks what it says it has, of those where that can be told in a line: EIO, whatever else is wrong.
+    /// Whether a request is shorter than its header and opcode require. Such requests fail with EIO. Covers only
+    /// opcodes whose minimum size is simple to state.
     private static func isCut(_ opcode: UInt32, _ body: [UInt8]) -> Bool {
         switch fuse_opcode(rawValue: opcode) {
         case FUSE_LOOKUP, FUSE_UNLINK, FUSE_RMDIR, FUSE_REMOVEXATTR: !body.contains(0)
@@ -55,7 +56,7 @@ extension FuzzTarget {
 
     // MARK: Examples
 
-    /// What a kernel sends for some system calls; nodes and handles are numbered as they come.
+    /// The requests that a kernel sends for some system calls; nodes and handles are numbered in order of creation.
     private static let wireExamples: [[UInt8]] = [
         lookups + create + write + close,
         lookups + [request(FUSE_OPENDIR, 2, zeros(8)), readdir, statfs].flatMap(\.self),

@@ -153,7 +153,7 @@ struct AccessControls {
         #expect(Accessibility(rawValue: String(kSecAttrAccessibleWhenUnlocked) as CFString) == .whenUnlocked)
     }
 
-    @Test("112: an enum of String raw values that is made of constants")
+    @Test("112: an enum with String raw values initialized from constants")
     func stringEnum() {
         enum Protocol: CaseIterable {
             case https, ssh
@@ -183,7 +183,7 @@ struct AccessControls {
         #expect(CFEqual(kSecAttrAccount, "acct" as CFString))
     }
 
-    @Test("114: a class of an OptionSet of one's own")
+    @Test("114: a class with its own OptionSet")
     func optionSet() {
         struct Policy: OptionSet {
             let rawValue: UInt
@@ -195,7 +195,7 @@ struct AccessControls {
         #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil) != nil)
     }
 
-    @Test("115: types told apart by their type ids")
+    @Test("115: types distinguished by their type IDs")
     func typeIDs() {
         SecItemAdd(query([kSecValueData: Data("x".utf8)]), nil)
         var result: CFTypeRef?

@@ -12,7 +12,7 @@ struct Calls {
     private var withData: [String: Any] { key.merging([kSecValueData as String: Data("x".utf8)]) { $1 } }
     private var returningData: [String: Any] { key.merging([kSecReturnData as String: true]) { $1 } }
 
-    @Test("79: results that nobody uses")
+    @Test("79: unused results")
     func discarded() {
         SecItemAdd(withData as CFDictionary, nil)
         SecItemUpdate(key as CFDictionary, [kSecValueData: Data()] as CFDictionary)
@@ -209,7 +209,7 @@ struct Calls {
         #expect(flags == [false, true])
     }
 
-    @Test("97: an access group of the program's, and one that is not")
+    @Test("97: an access group of the program, and another one")
     func accessGroups() {
         let mine = withData.merging([kSecAttrAccessGroup as String: "default"]) { $1 }
         let foreign = withData.merging([kSecAttrAccessGroup as String: "foreign"]) { $1 }
@@ -217,7 +217,7 @@ struct Calls {
         #expect(SecItemAdd(foreign as CFDictionary, nil) == errSecMissingEntitlement)
     }
 
-    @Test("98: what is found is told in a variable declared before")
+    @Test("98: the result in a variable declared before")
     func reused() {
         SecItemAdd(withData as CFDictionary, nil)
         var result: AnyObject? = nil
@@ -239,7 +239,7 @@ struct Calls {
         #expect(result == errSecSuccess && data != Data(count: 32))
     }
 
-    @Test("100: many tasks at once")
+    @Test("100: many concurrent tasks")
     func concurrent() async {
         let statuses = await withTaskGroup(of: OSStatus.self) { group in
             for number in 0..<16 {

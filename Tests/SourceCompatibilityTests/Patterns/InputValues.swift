@@ -54,7 +54,7 @@ struct InputValues {
         #expect(attribute(kSecAttrLabel) as? String == "label")
     }
 
-    @Test("36: nil boxed as Any is no value")
+    @Test("36: nil boxed as Any is not a value")
     func nilValue() {
         let label: String? = nil
         #expect(add([kSecAttrLabel as String: label as Any]) == errSecParam)
@@ -146,7 +146,7 @@ struct InputValues {
         #expect(attribute(kSecAttrLabel) as? Data == Data([0xFF, 0]))
     }
 
-    @Test("48: no context of LocalAuthentication: any object stands for one")
+    @Test("48: a context that is not of LocalAuthentication: any object is accepted")
     func context() {
         final class Context {}
         #expect(add([:]) == errSecSuccess)
@@ -154,7 +154,7 @@ struct InputValues {
         #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecSuccess)
     }
 
-    @Test("49: an object that is no value of an attribute")
+    @Test("49: an object that is not a valid attribute value")
     func oddObject() {
         struct Odd {}
         #expect(add([kSecAttrLabel as String: Odd()]) == errSecParam)
@@ -163,7 +163,7 @@ struct InputValues {
         #expect(add([kSecAttrLabel as String: NSNull()]) == errSecParam)
     }
 
-    @Test("50: kSecUse… keys that ask nobody")
+    @Test("50: kSecUse… keys that prompt no user")
     func useKeys() {
         let more: [String: Any] = [
             kSecUseDataProtectionKeychain as String: true,
@@ -174,7 +174,7 @@ struct InputValues {
         #expect(SecItemCopyMatching(key.merging(more) { $1 } as CFDictionary, nil) == errSecSuccess)
     }
 
-    @Test("51: every accessibility constant but the one that needs a passcode of the device's")
+    @Test("51: every accessibility constant that does not need a device passcode")
     func accessible() {
         let all = [
             kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,

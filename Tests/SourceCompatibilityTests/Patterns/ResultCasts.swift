@@ -153,7 +153,7 @@ struct ResultCasts {
         #expect((result as? Array<[String: AnyHashable]>)?.count == 1)
     }
 
-    @Test("70: one or several, told apart by casts")
+    @Test("70: one result or several, distinguished by casts")
     func oneOrSeveral() {
         func accounts(_ result: Any?) -> [String] {
             if let one = result as? [String: AnyHashable] { return [one[kSecAttrAccount as String] as? String ?? ""] }
@@ -210,7 +210,7 @@ struct ResultCasts {
         #expect(!names.contains(kSecValueData as String))
     }
 
-    @Test("76: the result as a query of its own")
+    @Test("76: the result as another query")
     func resultAsQuery() throws {
         var query = try #require(find([kSecReturnAttributes: true]) as? [String: Any])
         query[kSecClass as String] = kSecClassGenericPassword
