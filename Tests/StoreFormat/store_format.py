@@ -1,8 +1,7 @@
 """Store format 1 of keychainfs: primitives, codecs, names and digests.
 
-Written from docs/store-format.md alone; the section of that page is named at each part. Nothing here touches a file.
-Whatever breaks a rule raises Refused with the rule's number; nothing else is raised for bad input.
-"""
+Written from docs/store-format.md alone; each part names its section of that page. Accesses no file. Violations of a
+rule raise Refused with the rule's number; invalid input raises nothing else."""
 import hashlib
 import struct
 
@@ -88,7 +87,7 @@ BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 def recovery_root(typed, store):
-    """The root of a recovery key's slot, from what a person has typed: R47."""
+    """The root of a recovery key's slot, from the key as the user has typed it: R47."""
     text = typed.decode("latin-1").translate({ord(c): None for c in "- \t\n\v\f\r"}).upper()
     text = text.translate({ord("O"): "0", ord("I"): "1", ord("L"): "1"})
     demand(len(text) == 36, "R47", f"{len(text)} characters, not 36")
@@ -567,7 +566,7 @@ def log_checksum(data, order, total):
 
 
 def check_log(file, log):
-    """Whether a log has transactions; refuses one that does not belong to the file: R49."""
+    """Whether a log has transactions; refuses a log that does not belong to the file: R49."""
     page, image, found, commits = file[4096:8192], None, set(), 0
     for number_of_page, is_end, contents in log_frames(log):
         demand(len(contents) == 4096, "R49", "a log with pages of another size")
