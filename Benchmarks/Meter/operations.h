@@ -11,7 +11,7 @@ struct job {
     /* The number of existing files s000000, …, and their size in bytes. */
     long items;
     size_t size;
-    /* Whether each change ends with fsync, of the directory too: file systems differ in what a close promises. */
+    /* Whether each change ends with fsync, of the directory too: file systems make different promises for close. */
     bool sync;
     /* A descriptor of the directory. */
     int directory_file;

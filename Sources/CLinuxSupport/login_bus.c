@@ -112,7 +112,7 @@ static void set_owner(login_bus *bus, const char *name)
 }
 
 /* Any program may send any signal to this connection: the policy of the system bus allows it if the signal names a destination.
-   The bus writes the sender's unique name into each message. The sender in a match rule is no check: sd-bus cannot compare
+   The bus writes the sender's unique name into each message. The sender in a match rule proves nothing: sd-bus cannot compare
    logind's well-known name with a unique one, and accepts any. */
 static bool is_from(sd_bus_message *message, const char *sender)
 {

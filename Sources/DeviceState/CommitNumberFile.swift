@@ -30,7 +30,7 @@ package final class CommitNumberFile: CommitNumberStore {
         } catch {
             if !hasFailed.exchange(true, ordering: .relaxed) {
                 log.warning(
-                    "the commit number cannot be kept: an older copy of the keychain may not be told",
+                    "the commit number cannot be saved: an older copy of the keychain may not be detected",
                     metadata: ["directory": "\(directory)", "errno": "\(error.rawValue)"])
             }
             throw error == .noSpace ? .diskFull : .io(-error.rawValue)

@@ -38,7 +38,7 @@ package struct DeviceKeyFile: Sendable {
         // It existed immediately before.
         guard !isCredential else { throw unusable("cannot be read any more.") }
         try create()
-        guard let key = try existing() else { throw unusable("cannot be made.") }
+        guard let key = try existing() else { throw unusable("cannot be created.") }
         return key
     }
 
@@ -82,7 +82,7 @@ package struct DeviceKeyFile: Sendable {
             "is refused: other users may write to it, and so choose the key ('chmod 600', or 'chown' it to this user)."
         case .notRegular, .tooLong:
             isCredential
-                ? "is no credential for a device key, which has exactly 32 bytes."
+                ? "is not a valid device key credential, which has exactly 32 bytes."
                 : """
                 is damaged. Restore a copy of it; or move it away to continue with a new one, which opens no item that is bound to \
                 this device (ThisDeviceOnly).
@@ -101,7 +101,7 @@ package struct DeviceKeyFile: Sendable {
         } catch {
             // Another process has created the key at the same time; it is the device's key then.
             guard error != .fileExists else { return }
-            throw unusable("cannot be made: \(reason(error)).")
+            throw unusable("cannot be created: \(reason(error)).")
         }
     }
 

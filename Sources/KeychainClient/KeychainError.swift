@@ -50,5 +50,5 @@ extension KeychainError: CustomStringConvertible {
         .inputOutput: "The keychain could not be read or written.",
     ]
 
-    public var description: String { Self.texts[self] ?? "The keychain answered with status \(status)." }
+    public var description: String { Self.texts[self] ?? "The keychain returned status \(status)." }
 }

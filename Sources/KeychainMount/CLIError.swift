@@ -78,8 +78,8 @@ extension CLIError {
             self.init(
                 .badKeychain,
                 """
-                \(path) is damaged. Restore a backup ('keychainfs restore --replace BACKUP' keeps this file aside), or let \
-                'keychainfs check --repair' save what is sound.
+                \(path) is damaged. Restore a backup ('keychainfs restore --replace BACKUP' keeps this file under another name), or let \
+                'keychainfs check --repair' save the intact items.
                 """)
         case .inUse(let processID):
             let holder = processID > 0 ? "process \(processID)" : "another process"
@@ -90,7 +90,7 @@ extension CLIError {
                 is mounted nowhere any more, a program still has a file of it open).
                 """)
         case .diskFull:
-            self.init(.diskFull, "The disk that holds \(path) is full. Make room and try again; nothing was changed.")
+            self.init(.diskFull, "The disk with \(path) is full. Free some space and try again; nothing was changed.")
         case .readOnly:
             self.init(
                 .readOnly,
@@ -101,19 +101,19 @@ extension CLIError {
             self.init(
                 .rolledBack,
                 """
-                \(path) is OLDER than what this device has seen of it (commit \(found), after \(kept)): somebody has put \
-                an old copy in its place. It stays locked. If that was you, accept it with 'keychainfs mount \
-                --accept-rollback'; to look at an old copy only, 'keychainfs backup --verify' it.
+                \(path) is OLDER than the state that this device has seen (commit \(found), after \(kept)): it was replaced by \
+                an old copy. It stays locked. If you replaced it, accept it with 'keychainfs mount \
+                --accept-rollback'; to examine an old copy, use 'keychainfs backup --verify'.
                 """)
         case .untrustedCommitNumber:
             self.init(
                 .rolledBack,
                 """
-                What this device has kept to tell an older copy of \(path) is damaged or forged: it cannot be told whether \
-                this is the newest one. It stays locked. Accept it as it is with 'keychainfs mount --accept-rollback'.
+                The data of this device that detects an older copy of \(path) is damaged or forged: it is unknown whether \
+                this is the newest copy. It stays locked. Accept it with 'keychainfs mount --accept-rollback'.
                 """)
         case .io(let code):
-            self.init(.failure, "\(path) cannot be read or written (error \(code)). Look at the disk.")
+            self.init(.failure, "\(path) cannot be read or written (error \(code)). Check the disk.")
         default:
             self.init(.failure, "\(path): \(error).")
         }

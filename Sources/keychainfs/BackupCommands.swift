@@ -7,8 +7,8 @@ struct BackupCommand: ParsableCommand {
         commandName: "backup", abstract: "Copy a keychain, still encrypted, to a new file; or verify such a copy.",
         discussion: """
             A mounted keychain is copied by its daemon while it is in use, locked or not, but not before its first \
-            unlock; that needs as much free room beside the keychain as the keychain takes. Of one that is not mounted \
-            the passphrase is asked for.
+            unlock; that needs as much free space next to the keychain as the keychain itself. For a keychain that is not mounted \
+            the command asks for the passphrase.
 
             BACKUP must not exist: nothing is ever overwritten. It is a keychain like any other, for the same \
             passphrase; keep it where you keep backups. Items of the class WhenPasscodeSetThisDeviceOnly are in no \
@@ -16,8 +16,8 @@ struct BackupCommand: ParsableCommand {
 
             With --verify every row of BACKUP is verified; nothing is changed.
 
-            Exit codes: 0 done, or sound; 10 wrong passphrase; 11 no keychain or no BACKUP; 12 no keychain file; \
-            19 no room; 20 BACKUP exists; 21 damaged (a backup was made all the same); 23 not unlocked since the mount.
+            Exit codes: 0 done, or intact; 10 wrong passphrase; 11 no keychain or no BACKUP; 12 no keychain file; \
+            19 disk full; 20 BACKUP exists; 21 damaged (the backup was created nevertheless); 23 not unlocked since the mount.
             """)
 
     @OptionGroup var keychain: KeychainOption
@@ -65,23 +65,23 @@ struct BackupCommand: ParsableCommand {
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Put a backup in the place of a keychain.",
+        commandName: "restore", abstract: "Replace a keychain by a backup.",
         discussion: """
             Asks for the passphrase of BACKUP, and verifies its structure first ('backup --verify' verifies every row). \
             A mounted keychain is never replaced: unmount it. An existing one is replaced only with --replace, in one \
-            step, and kept aside as KEYCHAIN.replaced-DATE: remove that when you are sure. BACKUP stays as it is.
+            step, and kept as KEYCHAIN.replaced-DATE: remove that when you are sure. BACKUP is not changed.
 
             From then on this device takes the restored keychain for the newest there is.
 
-            Exit codes: 0 done; 10 wrong passphrase; 11 no BACKUP; 12 no keychain file; 14 mounted; 19 no room; \
-            20 a keychain is there; 21 damaged.
+            Exit codes: 0 done; 10 wrong passphrase; 11 no BACKUP; 12 no keychain file; 14 mounted; 19 disk full; \
+            20 a keychain exists; 21 damaged.
             """)
 
     @OptionGroup var keychain: KeychainOption
     @OptionGroup var unlocking: UnlockOptions
-    @Flag(help: "Replace a keychain that is there; it is kept aside.")
+    @Flag(help: "Replace an existing keychain, which is kept under another name.")
     var replace = false
-    @Argument(help: "A copy that 'keychainfs backup' has made.", completion: .file())
+    @Argument(help: "A file that 'keychainfs backup' has created.", completion: .file())
     var backup: String
 
     func validate() throws {

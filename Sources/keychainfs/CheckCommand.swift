@@ -5,32 +5,32 @@ import KeychainMount
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Verify every row of a keychain; --repair saves what is sound of it, --compact shrinks its file.",
+        abstract: "Verify every row of a keychain; --repair saves its intact items, --compact shrinks its file.",
         discussion: """
             A mounted keychain is checked by its daemon. Also lists files that editors left behind.
 
             With --repair a keychain that is damaged, and not mounted, is replaced by one with every row that verifies. The \
             damaged file is kept whole as KEYCHAIN.damaged-DATE. Nothing is guessed: an item that does not verify is left \
-            out, one whose directory is lost is found in access-groups/lost+found. What another device alone can open \
-            stays as it is. Asks before it changes anything, unless --yes says so.
+            out, one whose directory is lost is found in access-groups/lost+found. Items that only another device can open \
+            are not changed. Asks before it changes anything, except with --yes.
 
             With --compact the file of an intact keychain that is not mounted is replaced by a copy without the space that \
             deleted items have left. A crash leaves the complete old or new file. An unmount does the same if more than half \
             of a file of more than 4 MiB is free.
 
-            Exit codes: 0 sound, repaired or compacted; 10 wrong passphrase; 11 no keychain; 12 too damaged; 14 mounted or in use; 19 no \
-            room; 21 damaged; 23 sound as far as it is unlocked; 24 older than what this device has seen.
+            Exit codes: 0 intact, repaired or compacted; 10 wrong passphrase; 11 no keychain; 12 too damaged; 14 mounted or in use; 19 disk \
+            full; 21 damaged; 23 intact as far as it is unlocked; 24 older than the state that this device has seen.
             """)
 
     @OptionGroup var keychain: KeychainOption
     @OptionGroup var unlocking: UnlockOptions
     @Flag(help: "As JSON, for scripts.")
     var json = false
-    @Flag(help: "Save what is sound of a damaged keychain; the damaged file is kept aside.")
+    @Flag(help: "Save the intact items of a damaged keychain; the damaged file is kept under another name.")
     var repair = false
     @Flag(help: "With --repair: do not ask.")
     var yes = false
-    @Flag(help: "With --repair: take a keychain that may be older than what this device has seen of it as it is.")
+    @Flag(help: "With --repair: accept a keychain that may be older than the state that this device has seen.")
     var acceptRollback = false
 
     @Flag(help: "Release the free space of an intact keychain's file.")
@@ -68,19 +68,21 @@ struct CheckCommand: ParsableCommand {
         let result = try Repair(of: file, acceptingRollback: acceptRollback).run(
             unlocking: unlocking.source, showMessage: Console.message, confirm: confirm)
         try Console.result(json ? result.jsonText : result.text)
-        guard result.repaired else { return Console.message("\(file.path) is sound. Nothing was changed.") }
+        guard result.repaired else { return Console.message("\(file.path) is intact. Nothing was changed.") }
         if let aside = result.aside { Console.message("the damaged keychain is kept as \(aside).") }
-        Console.message("repaired \(file.path). Look at what is there before you remove the damaged one.")
+        Console.message("repaired \(file.path). Check its items before you remove the damaged one.")
     }
 
     private func confirm(_ result: RepairResult) throws(CLIError) {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
             throw CLIError(
-                .damaged, result.text + "\nNothing was changed: there is nobody to ask. --yes repairs without asking.")
+                .damaged,
+                result.text
+                    + "\nNothing was changed: there is no terminal for the confirmation. --yes repairs without it.")
         }
         Console.message(result.text)
-        Console.message("Repair it? The damaged file is kept aside. [y/N]")
+        Console.message("Repair it? The damaged file is kept under another name. [y/N]")
         guard ["y", "yes"].contains(readLine()?.lowercased()) else {
             throw CLIError(.damaged, "Nothing was changed.")
         }

@@ -14,7 +14,8 @@ struct UnmountCommand: ParsableCommand {
 
 struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lock", abstract: "Lock a mounted keychain: its items answer 'Required key not available'.")
+        commandName: "lock",
+        abstract: "Lock a mounted keychain: access to its items fails with 'Required key not available'.")
 
     @OptionGroup var mountPoint: MountPointArgument
 
@@ -30,7 +31,7 @@ struct UnlockCommand: ParsableCommand {
     @OptionGroup var mountPoint: MountPointArgument
     @OptionGroup var unlocking: UnlockOptions
     @OptionGroup var owner: MountOwnerOption
-    @Flag(help: "At the first unlock: take a keychain that is older than what this device has seen of it as it is.")
+    @Flag(help: "At the first unlock: accept a keychain that is older than the state that this device has seen.")
     var acceptRollback = false
 
     func run() throws {

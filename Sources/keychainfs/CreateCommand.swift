@@ -18,7 +18,7 @@ struct CreateCommand: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let source = PassphraseSource(option: passphraseFile)
             try KeychainPath(path: keychain.path).create(passphrase: source, cost: kdf)
-            Console.message("made \(keychain.path). Mount it with '\(keychain.mountCommand)'.")
+            Console.message("created \(keychain.path). Mount it with '\(keychain.mountCommand)'.")
         }
     }
 }

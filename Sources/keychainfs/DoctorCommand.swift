@@ -16,7 +16,9 @@ struct DoctorCommand: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let diagnosis = Doctor(keychain: keychain.path, mountPoint: mountPoint.path).examine()
             try Console.result(json ? diagnosis.jsonText : diagnosis.text)
-            if !diagnosis.isHealthy { throw CLIError(.failure, "Something keeps keychains from working; see above.") }
+            if !diagnosis.isHealthy {
+                throw CLIError(.failure, "A problem prevents keychains from working; see above.")
+            }
         }
     }
 }

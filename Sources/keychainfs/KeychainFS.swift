@@ -85,7 +85,7 @@ struct KeychainOption: ParsableArguments {
 /// The argument that names the mount point.
 struct MountPointArgument: ParsableArguments {
     @Argument(
-        help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
+        help: "Where the keychain is mounted. (default: KEYCHAINFS_MOUNT or ~/Keychain)",
         completion: .directory)
     var mountPoint: String?
 

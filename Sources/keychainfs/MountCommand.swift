@@ -13,7 +13,7 @@ struct MountCommand: ParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
     @Flag(name: .shortAndLong, help: "Stay in the foreground; log to standard error.")
     var foreground = false
-    @Flag(help: "Make the keychain if there is none.")
+    @Flag(help: "Create the keychain if it does not exist.")
     var create = false
     @Flag(
         help: ArgumentHelp(
@@ -23,7 +23,7 @@ struct MountCommand: ParsableCommand {
                 available', until 'keychainfs unlock'.
                 """))
     var locked = false
-    @Flag(help: "Take a keychain that is older than what this device has seen of it as it is.")
+    @Flag(help: "Accept a keychain that is older than the state that this device has seen.")
     var acceptRollback = false
     @OptionGroup var locks: LockOptions
     @Flag(
@@ -87,7 +87,7 @@ struct MountCommand: ParsableCommand {
 struct MountTargetOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The mount point, or the keychain file if a mount point follows. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
+            "The mount point, or the keychain file if a mount point follows. (default: KEYCHAINFS_MOUNT or ~/Keychain)",
             valueName: "keychain-or-mount-point"), completion: .file())
     var first: String?
     @Argument(

@@ -12,6 +12,6 @@ struct MountOwnerOption: ParsableArguments {
 /// The help of `--owner`.
 let mountOwnerHelp = ArgumentHelp(
     """
-    For root: the user (name or number) whose mount it is; otherwise root gives a secret to a mount of its own only. \
-    (default: that of KEYCHAINFS_MOUNT_OWNER)
+    For root: the user (name or number) whose mount it is; otherwise root gives a secret only to its own mounts. \
+    (default: KEYCHAINFS_MOUNT_OWNER)
     """)

@@ -4,18 +4,18 @@ import KeychainMount
 
 struct RekeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rekey", abstract: "Give a mounted keychain new keys, and seal every item anew under them.",
+        commandName: "rekey", abstract: "Give a mounted keychain new keys, and encrypt every item with them.",
         discussion: """
             Who has an older copy of the keychain and a slot that was removed or changed since has old keys. After a rekey \
             they open no item of the keychain, old or new; the older copy they open as ever.
 
-            Asks for the passphrase, or takes what else unlocks it. The daemon does the work while the keychain is in use; ^C ends the display, not the \
-            work. A lock stops it, and it goes on after the next unlock; so it does after a crash. A rekey that is under way \
-            is not started again but shown.
+            Asks for the passphrase, or uses another unlock secret. The daemon does the work while the keychain is in use; ^C ends the display, not the \
+            work. A lock stops it, and it continues after the next unlock, also after a crash. A rekey in progress \
+            is not restarted, but its progress is shown.
 
-            Exit codes: 0 done; 10 wrong passphrase; 14 somebody else has just started one; 17 not mounted; 19 the disk is \
-            full (it goes on when there is room); 21 items that are damaged could not be sealed anew; 22 read-only; \
-            23 locked (it goes on after the next unlock); 130 interrupted (it goes on).
+            Exit codes: 0 done; 10 wrong passphrase; 14 another process has just started one; 17 not mounted; 19 the disk is \
+            full (it continues when space is free); 21 damaged items could not be encrypted again; 22 read-only; \
+            23 locked (it continues after the next unlock); 130 interrupted (it continues).
             """)
 
     @OptionGroup var mountPoint: MountPointArgument
@@ -35,7 +35,7 @@ struct RekeyCommand: ParsableCommand {
                 throw CLIError(
                     .damaged,
                     """
-                    \(result.left) items are damaged and could not be sealed anew: the old keys of their classes had to stay. \
+                    \(result.left) items are damaged and could not be encrypted again: the old keys of their classes were kept. \
                     'keychainfs check' lists them; restore or remove them, and run 'keychainfs rekey' again.
                     """)
             }

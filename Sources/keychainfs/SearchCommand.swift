@@ -18,7 +18,7 @@ struct SearchCommand: ParsableCommand {
 
     @Option(
         name: .customLong("mount"),
-        help: "Where the keychain is mounted. (default: that of KEYCHAINFS_MOUNT, else ~/Keychain)",
+        help: "Where the keychain is mounted. (default: KEYCHAINFS_MOUNT or ~/Keychain)",
         completion: .directory)
     var mountPoint: String?
     @Option(name: .customLong("class"), help: "One class alone: generic or internet.")

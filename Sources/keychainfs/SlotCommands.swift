@@ -8,8 +8,8 @@ struct SlotCommand: ParsableCommand {
         commandName: "slot", abstract: "List, add, change and remove the ways to unlock a keychain.",
         discussion: """
             A keychain has key slots: passphrases, recovery keys (36 characters to write down), key files. Any one of them \
-            unlocks it. Each change asks for one that is there, also if the keychain is mounted and unlocked; none writes an \
-            item anew.
+            unlocks it. Each change asks for the secret of an existing slot, also if the keychain is mounted and unlocked; none \
+            re-encrypts items.
 
             Exit codes: 0 done; 10 it opens no slot; 14 in use; 18 no passphrase or key file; 22 read-only; 23 not unlocked \
             since the mount; 25 no such slot, the last slot, or items would be deleted.
@@ -100,7 +100,7 @@ struct DeletionConfirmation: ParsableArguments {
 
 struct SlotListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show the slots, and what a guess of a passphrase costs; needs no unlock.")
+        commandName: "list", abstract: "Show the slots, and the cost of a guess of a passphrase; needs no unlock.")
 
     @OptionGroup var target: SlotTargetOptions
     @Flag(help: "As JSON, for scripts.")
@@ -118,9 +118,9 @@ struct SlotAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a way to unlock the keychain.",
         discussion: """
-            A passphrase (the default) is asked for twice, or read from --new-passphrase-file; a guess of it costs what it \
+            The command asks twice for a passphrase (the default), or reads it from --new-passphrase-file; a guess of it costs what it \
             costs for the others. A recovery key is printed once, to standard output. A key file is any file of 32 bytes to \
-            64 KiB; if there is none of that name, one is made (64 random bytes, mode 0600).
+            64 KiB; if it does not exist, it is created (64 random bytes, mode 0600).
             """)
 
     @OptionGroup var target: SlotTargetOptions
@@ -160,9 +160,9 @@ struct SlotChangeCommand: ParsableCommand {
 
 struct SlotRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a slot: the file as it is from now on does not open with it.",
+        commandName: "remove", abstract: "Remove a slot: the current file does not open with it any more.",
         discussion: """
-            What is written from then on is encrypted under new keys. Older copies of the keychain still open with the slot, and \
+            Items written from then on are encrypted with new keys. Older copies of the keychain still open with the slot, and \
             items from before are under keys that its owner may know: 'keychainfs rekey' encrypts them again. If its owner can \
             write to the file, create a new keychain instead: an old copy that its owner changed would not be recognized. The last slot \
             cannot be removed. With the last passphrase slot the items of the class WhenPasscodeSetThisDeviceOnly are deleted.

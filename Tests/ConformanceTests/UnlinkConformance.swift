@@ -54,7 +54,7 @@ import Testing
         ),
     ]
 
-    @Test("T4, T5: what each call answers", arguments: BackEnd.available)
+    @Test("T4, T5: the result of each call", arguments: BackEnd.available)
     func calls(_ backEnd: BackEnd) throws {
         try backEnd.run { client, _ in
             for (name, call, errors) in Self.calls {

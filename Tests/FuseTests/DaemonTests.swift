@@ -85,7 +85,7 @@ import Testing
         #expect(live.stop())
     }
 
-    @Test("L6: messages and replies of the guard come through unchanged; anything else is a shutdown")
+    @Test("L6: messages and replies of the watchdog are passed unchanged; any other byte means a shutdown")
     func watchdogMessages() {
         for message in [
             WatchdogMessage.shutdown, .mount(0), .mount(.max), .unmount(lazily: true), .unmount(lazily: false),
@@ -105,7 +105,7 @@ import Testing
         #expect(WatchdogReply.error(WatchdogReply.bytes(.helperMissing)) != nil)
     }
 
-    @Test("L6: the guard unmounts for its daemon: the mount that it watches, busy or not, and no other")
+    @Test("L6: the watchdog unmounts for its daemon only the watched mount, busy or not")
     func watchdogUnmounts() throws {
         let mounted = try MountedSession(MemoryFileSystem())
         let other = try MountedSession(MemoryFileSystem())
@@ -132,7 +132,9 @@ import Testing
         #expect(other.stop())
     }
 
-    @Test("L6: a guard that does not answer is not waited for again, and its late reply is not taken for another")
+    @Test(
+        "L6: after a timeout the daemon does not wait for the watchdog again, and a late reply is not mistaken for another"
+    )
     func silentGuard() throws {
         var messages = try Fuse.Pipe()
         var replies = try Fuse.Pipe()
@@ -144,7 +146,7 @@ import Testing
         #expect(try !connection.unmount(lazily: false))
     }
 
-    @Test("L6: a signal during a request to the guard does not end the wait for the reply")
+    @Test("L6: a signal during a request to the watchdog does not end the wait for the reply")
     func interruptedRequest() throws {
         var messages = try Fuse.Pipe()
         var replies = try Fuse.Pipe()
@@ -178,7 +180,7 @@ import Testing
         #expect(isAnswered.withLock { $0 } == true)
     }
 
-    @Test("H4: the guard unmounts when the daemon is dead, and only then") func mountGuard() throws {
+    @Test("H4: the watchdog unmounts when the daemon is dead, and only then") func mountGuard() throws {
         let directory = try TemporaryDirectory()
         // The shutdown message: nothing is changed.
         try deadMount(at: directory.path)
@@ -195,7 +197,7 @@ import Testing
         runWatchdog(pipe.readEnd, at: directory.path)
     }
 
-    @Test("H4: the guard's process has two pipes and no other descriptor, and gets the shutdown message")
+    @Test("H4: the watchdog has two pipes and no other descriptor, and gets the shutdown message")
     func watchdogProcess()
         throws
     {

@@ -13,7 +13,7 @@ import Testing
         EntryReference(parent: .root, name: try #require(EntryName(name)))
     }
 
-    @Test("F10: notifications come before the answer") func order() throws {
+    @Test("F10: notifications precede the reply") func order() throws {
         let session = try WireSession(fileSystem)
         defer { session.stop() }
         let client = PathClient(session.wire)

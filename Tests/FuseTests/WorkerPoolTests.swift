@@ -59,18 +59,18 @@ import Testing
 
     @Test("the pool has as many threads as requests that block at the same time; idle threads exit, except four")
     func spareThreadsEnd() throws {
-        let crew = WorkerPoolHarness()
-        let workers = WorkerPool(limit: 20) { crew.work($0) }
-        crew.passes.withLock { $0 = 12 }
+        let harness = WorkerPoolHarness()
+        let workers = WorkerPool(limit: 20) { harness.work($0) }
+        harness.passes.withLock { $0 = 12 }
         let runner = TestThread.started { try? workers.run() }
-        for _ in 0..<13 { crew.entered.wait() }
-        #expect(crew.running.withLock { $0 } == 13)
+        for _ in 0..<13 { harness.entered.wait() }
+        #expect(harness.running.withLock { $0 } == 13)
         // The leader stays; the twelve park.
-        for _ in 0..<12 { crew.resume.signal() }
-        #expect(eventually(seconds: 20) { crew.running.withLock { $0 } == 5 })
-        crew.end.signal()
+        for _ in 0..<12 { harness.resume.signal() }
+        #expect(eventually(seconds: 20) { harness.running.withLock { $0 } == 5 })
+        harness.end.signal()
         #expect(runner.join(seconds: 10))
-        #expect(crew.running.withLock { $0 } == 0 && crew.maximum.withLock { $0 } == 13)
+        #expect(harness.running.withLock { $0 } == 0 && harness.maximum.withLock { $0 } == 13)
     }
 
     @Test("the receiver serves a message itself if no other thread does; others queue, and the limit holds")
@@ -81,40 +81,40 @@ import Testing
         }
         let idle = WorkerPool(limit: 4) { _ in }
         #expect(try !idle.dispatch(message()))
-        let crew = WorkerPoolHarness()
-        let workers = WorkerPool(limit: 2) { crew.work($0) }
-        crew.passes.withLock { $0 = 1 }
+        let harness = WorkerPoolHarness()
+        let workers = WorkerPool(limit: 2) { harness.work($0) }
+        harness.passes.withLock { $0 = 1 }
         let runner = TestThread.started { try? workers.run() }
         // One has yielded its role and waits, one receives.
-        for _ in 0..<2 { crew.entered.wait() }
+        for _ in 0..<2 { harness.entered.wait() }
         for _ in 0..<5 { #expect(try workers.dispatch(message())) }
-        for _ in 0..<2 { #expect(crew.serving.wait(seconds: 10)) }
-        #expect(!crew.serving.wait(seconds: 0.1))
-        #expect(crew.running.withLock { $0 } == 4)
+        for _ in 0..<2 { #expect(harness.serving.wait(seconds: 10)) }
+        #expect(!harness.serving.wait(seconds: 0.1))
+        #expect(harness.running.withLock { $0 } == 4)
         for _ in 0..<3 {
-            crew.finish.signal()
-            #expect(crew.serving.wait(seconds: 10))
+            harness.finish.signal()
+            #expect(harness.serving.wait(seconds: 10))
         }
-        for _ in 0..<2 { crew.finish.signal() }
-        crew.resume.signal()
-        crew.end.signal()
+        for _ in 0..<2 { harness.finish.signal() }
+        harness.resume.signal()
+        harness.end.signal()
         #expect(runner.join(seconds: 10))
     }
 
     @Test("a receiver that yields finds another one although all threads that may wait do")
     func yieldingAtTheLimit() throws {
         let buffers = MessageBufferPool(size: MessageBuffer.shortSize, limit: 8)
-        let crew = WorkerPoolHarness()
-        let workers = WorkerPool(limit: 1) { crew.work($0) }
-        crew.passes.withLock { $0 = 6 }
+        let harness = WorkerPoolHarness()
+        let workers = WorkerPool(limit: 1) { harness.work($0) }
+        harness.passes.withLock { $0 = 6 }
         let runner = TestThread.started { try? workers.run() }
-        for _ in 0..<7 { crew.entered.wait() }
-        #expect(crew.running.withLock { $0 } == 7)
+        for _ in 0..<7 { harness.entered.wait() }
+        #expect(harness.running.withLock { $0 } == 7)
         #expect(try workers.dispatch(WorkerPool.Message(lease: buffers.acquire(), buffers: buffers)))
-        #expect(crew.serving.wait(seconds: 10))
-        crew.finish.signal()
-        for _ in 0..<6 { crew.resume.signal() }
-        crew.end.signal()
+        #expect(harness.serving.wait(seconds: 10))
+        harness.finish.signal()
+        for _ in 0..<6 { harness.resume.signal() }
+        harness.end.signal()
         #expect(runner.join(seconds: 10))
     }
 }

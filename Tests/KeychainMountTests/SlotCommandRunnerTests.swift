@@ -124,7 +124,7 @@ struct SlotCommandRunnerTests {
             .success(try SlotChangeResult(json: Array(#"{"slot": 2, "deletedItems": 0, "lostSlots": []}"#.utf8))))
         let (failure, output) = edit(host, way)
         #expect(failure == nil && contents?.count == 64 && contents == host.secret)
-        #expect(output.contains("made the key file \(keyFile)") && output.contains("slot 2 (keyfile)"))
+        #expect(output.contains("created the key file \(keyFile)") && output.contains("slot 2 (keyfile)"))
         #expect(host.lists == 1)
     }
 

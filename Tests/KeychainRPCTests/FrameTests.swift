@@ -85,7 +85,7 @@ struct FrameTests {
     }
 }
 
-@Suite("An answer as it is read")
+@Suite("Reading a response")
 struct ResponseReaderTests {
     private struct Frame: Equatable {
         let entries: [PropertyList]
@@ -135,7 +135,7 @@ struct ResponseReaderTests {
             ])
     }
 
-    @Test("an answer that is not at its end has no status; bytes behind the end are refused")
+    @Test("an incomplete response has no status; bytes after the end are refused")
     func ends() throws {
         let last = try Self.bytes([], [], ResponseStatus(status: -25300))
         #expect(try read(Array(last.dropLast()), step: 7).status == nil)

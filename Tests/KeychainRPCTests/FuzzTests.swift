@@ -46,7 +46,7 @@ struct FuzzTests {
         #expect((Self.cases / 100..<Self.cases).contains(valid), "\(valid)")
     }
 
-    @Test("answers, cut at random")
+    @Test("responses, split at random")
     func responses() throws {
         var generator = SeededGenerator(seed: 0xCAFE)
         var complete = 0

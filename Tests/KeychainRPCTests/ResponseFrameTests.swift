@@ -2,7 +2,7 @@ import KeychainRPC
 import SecretCrypto
 import Testing
 
-@Suite("Frames of an answer")
+@Suite("Frames of a response")
 struct ResponseFrameTests {
     private func secrets(_ bytes: [UInt8]) throws -> SecretBytes { try SecretBytes(copying: bytes.rawSpan) }
 

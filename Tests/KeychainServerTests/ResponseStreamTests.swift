@@ -125,7 +125,7 @@ struct ResponseStreamTests {
         #expect(try ReadResponse(fixture.stream(all)).status == SecurityStatus.decode.rawValue)
     }
 
-    @Test("L2: what stays usable after a lock is still answered")
+    @Test("L2: items that stay available after a lock are still returned")
     func available() throws {
         #expect(try fixture.add("a", [9], ["pdmn": .string("ck")]) == 0)
         let stream = try fixture.stream(all)
@@ -152,7 +152,7 @@ struct ResponseStreamTests {
         #expect(held.count == full.bytesInUse)
     }
 
-    @Test("an answer that only says a status is one frame")
+    @Test("a response with only a status is one frame")
     func status() throws {
         var stream = ResponseStream(failure: .interactionNotAllowed)
         #expect(try ReadResponse(stream).status == -25308)

@@ -84,7 +84,7 @@ struct CorruptStoreTests {
         try fixture.execute(edit.sql)
         // Some edits are sealed with the real keys: what opens is true.
         let truth = try? FixtureContents(fixture)
-        let complaints = try DamagedFixture(fixture, truth: truth).complaints(hurt: nil)
+        let complaints = try DamagedFixture(fixture, truth: truth).complaints(damaged: nil)
         #expect(complaints == [])
     }
 }

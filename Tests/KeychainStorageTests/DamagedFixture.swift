@@ -87,14 +87,14 @@ struct DamagedFixture {
     /// Returns descriptions of wrong results; empty without any.
     ///
     /// - Parameters:
-    ///   - hurt: The items that may be missing; nil if that is unknown: then items that open before the repair must
+    ///   - damaged: The items that may be missing; nil if that is unknown: then items that open before the repair must
     ///     exist after it.
-    ///   - hurtsKeys: Whether rows of keys may be missing, and with them the items that they open.
+    ///   - damagesKeys: Whether rows of keys may be missing, and with them the items that they open.
     ///   - older: Values that are as valid as the newest, because the test restored them.
     func complaints(
-        hurt: Set<RowID>?, hurtsKeys: Bool = false, older: [RowID: FixtureContents.Value] = [:]
+        damaged: Set<RowID>?, damagesKeys: Bool = false, older: [RowID: FixtureContents.Value] = [:]
     ) throws -> [String] {
-        let kept = hurtsKeys ? nil : hurt.map { Set(truth.items.keys).subtracting($0) }
+        let kept = damagesKeys ? nil : damaged.map { Set(truth.items.keys).subtracting($0) }
         let keychain: KeychainStore
         do {
             keychain = try fixture.opened()

@@ -17,9 +17,9 @@ struct EveryByteTests {
     /// Checks the file with changed pages: items in them may be damaged, and for pages with keys the items that those
     /// open.
     private func complaints(_ bytes: Data, pages: Set<Int>) throws -> [String] {
-        let hurt = small.places.filter { !$0.value.isDisjoint(with: pages) }.keys
+        let damaged = small.places.filter { !$0.value.isDisjoint(with: pages) }.keys
         return try DamagedFixture(try StoreFixture(bytes: bytes), truth: small.truth)
-            .complaints(hurt: Set(hurt), hurtsKeys: !small.keyPages.isDisjoint(with: pages))
+            .complaints(damaged: Set(damaged), damagesKeys: !small.keyPages.isDisjoint(with: pages))
     }
 
     /// Two halves, side by side.

@@ -16,7 +16,7 @@ struct EveryRowTests {
         let name: String
         let sql: [String]
         /// The items that may be missing; nil: as many as the missing keys seal.
-        let hurt: Set<RowID>?
+        let damaged: Set<RowID>?
     }
 
     private static func ids(_ sql: String) throws -> [Int64] {
@@ -38,7 +38,7 @@ struct EveryRowTests {
         for number in length.spread(edits.count) where !length.isOver(after: cases) {
             let fixture = try StoreFixture()
             try fixture.execute(edits[number].sql)
-            let complaints = try DamagedFixture(fixture).complaints(hurt: edits[number].hurt)
+            let complaints = try DamagedFixture(fixture).complaints(damaged: edits[number].damaged)
             #expect(complaints == [], "KEYCHAINFS_PROOF_SEED=\(number): \(edits[number].name)")
             cases += 1
         }
@@ -51,21 +51,23 @@ struct EveryRowTests {
         var edits: [Edit] = []
         for id in try Self.ids("SELECT id FROM item") {
             edits.append(
-                Edit(name: "item \(id)", sql: ["DELETE FROM item WHERE id = \(id)"], hurt: [RowID(rawValue: id)]))
+                Edit(name: "item \(id)", sql: ["DELETE FROM item WHERE id = \(id)"], damaged: [RowID(rawValue: id)]))
         }
         for id in try Self.ids("SELECT item FROM secret") {
             edits.append(
-                Edit(name: "secret \(id)", sql: ["DELETE FROM secret WHERE item = \(id)"], hurt: [RowID(rawValue: id)]))
+                Edit(
+                    name: "secret \(id)", sql: ["DELETE FROM secret WHERE item = \(id)"],
+                    damaged: [RowID(rawValue: id)]))
         }
         for id in try Self.ids("SELECT id FROM directory") {
-            edits.append(Edit(name: "directory \(id)", sql: ["DELETE FROM directory WHERE id = \(id)"], hurt: []))
+            edits.append(Edit(name: "directory \(id)", sql: ["DELETE FROM directory WHERE id = \(id)"], damaged: []))
         }
         for table in ["class_key", "slot", "device"] {
             for row in 0..<(try Self.ids("SELECT 1 FROM \(table)").count) {
                 let key = table == "class_key" ? "(purpose, generation, device, wrapping)" : "id"
                 let columns = table == "class_key" ? "purpose, generation, device, wrapping" : "id"
                 let sql = "DELETE FROM \(table) WHERE \(key) IN (SELECT \(columns) FROM \(table) LIMIT 1 OFFSET \(row))"
-                edits.append(Edit(name: "\(table) \(row)", sql: [sql], hurt: nil))
+                edits.append(Edit(name: "\(table) \(row)", sql: [sql], damaged: nil))
             }
         }
         try hold(edits, ProofLength(cases: 15), "removed")
@@ -80,10 +82,10 @@ struct EveryRowTests {
             for a in ids {
                 for b in ids where a < b {
                     // The items of swapped directories stay; the swapped rows are created again or found in lost+found.
-                    let hurt = table == "directory" ? [] : [RowID(rawValue: a), RowID(rawValue: b)] as Set
+                    let damaged = table == "directory" ? [] : [RowID(rawValue: a), RowID(rawValue: b)] as Set
                     for column in [nil] + columns.map(Optional.some) {
                         let name = "\(table) \(a) and \(b), \(column ?? "numbers")"
-                        edits.append(Edit(name: name, sql: Self.swap(table, key, a, b, column), hurt: hurt))
+                        edits.append(Edit(name: name, sql: Self.swap(table, key, a, b, column), damaged: damaged))
                     }
                 }
             }
@@ -120,8 +122,8 @@ struct EveryRowTests {
                 for column in try Self.columns(table) {
                     let change = "CASE typeof(\(column)) WHEN 'integer' THEN \(column) + 1000 ELSE randomblob(16) END"
                     let sql = "UPDATE \(table) SET \(column) = \(change) WHERE \(key) = \(id)"
-                    let hurt: Set<RowID> = table == "directory" ? [] : [RowID(rawValue: id)]
-                    edits.append(Edit(name: "\(table) \(id), \(column)", sql: [sql], hurt: hurt))
+                    let damaged: Set<RowID> = table == "directory" ? [] : [RowID(rawValue: id)]
+                    edits.append(Edit(name: "\(table) \(id), \(column)", sql: [sql], damaged: damaged))
                 }
             }
         }

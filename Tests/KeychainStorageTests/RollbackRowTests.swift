@@ -34,7 +34,7 @@ struct RollbackRowTests {
         let name: String
         let sql: [String]
         /// The items that may be missing; nil: any.
-        let hurt: Set<RowID>?
+        let damaged: Set<RowID>?
     }
 
     // MARK: Edits
@@ -67,7 +67,7 @@ struct RollbackRowTests {
                 sql: [
                     "DELETE FROM \(table) WHERE \(place)",
                     "INSERT OR REPLACE INTO main.\(table) SELECT * FROM source.\(table) WHERE \(place)",
-                ], hurt: ["item", "secret"].contains(table) ? [id] : table == "directory" ? [] : nil)
+                ], damaged: ["item", "secret"].contains(table) ? [id] : table == "directory" ? [] : nil)
         }
     }
 
@@ -79,7 +79,7 @@ struct RollbackRowTests {
             let sql = chosen.flatMap { table in
                 ["DELETE FROM \(table)", "INSERT INTO main.\(table) SELECT * FROM source.\(table)"]
             }
-            return Edit(name: chosen.joined(separator: ", "), sql: sql, hurt: nil)
+            return Edit(name: chosen.joined(separator: ", "), sql: sql, damaged: nil)
         }
     }
 
@@ -98,8 +98,8 @@ struct RollbackRowTests {
                         UPDATE main.\(table) SET (\(columns)) = (\(source) OFFSET \(number) % \
                         (SELECT count(*) FROM source.\(table))) WHERE \(key) = \(id)
                         """
-                    let hurt: Set<RowID> = table == "directory" ? [] : [RowID(rawValue: id)]
-                    return Edit(name: "\(table) \(id)", sql: [sql], hurt: hurt)
+                    let damaged: Set<RowID> = table == "directory" ? [] : [RowID(rawValue: id)]
+                    return Edit(name: "\(table) \(id)", sql: [sql], damaged: damaged)
                 }
             }
         }
@@ -141,7 +141,7 @@ struct RollbackRowTests {
                 #expect(try Self.isDetected(fixture, kept: target.commit), "\(place): nobody is told")
             }
             let damaged = try DamagedFixture(fixture, truth: target.truth)
-            #expect(try damaged.complaints(hurt: edit.hurt, older: older) == [], "\(place)")
+            #expect(try damaged.complaints(damaged: edit.damaged, older: older) == [], "\(place)")
             cases += 1
         }
         #expect(cases > 0)

@@ -66,16 +66,16 @@ import Testing
                 let lock = try? process.open(".keychainfs/lock", .writeOnly)
             else { exit(1) }
             do {
-                var hogs: [SlabHolder] = []
+                var holders: [SlabHolder] = []
                 var size = 1 << 20
                 while size >= 32 {
                     guard SecretArena.shared.capacity - SecretArena.shared.bytesInUse >= size,
-                        let hog = try? SlabHolder(size)
+                        let holder = try? SlabHolder(size)
                     else {
                         size /= 2
                         continue
                     }
-                    hogs.append(hog)
+                    holders.append(holder)
                 }
                 for call in [{ _ = try process.read(reader) }, { try process.write(writer, "new", at: 1) }] {
                     let start = ContinuousClock.now
@@ -88,7 +88,7 @@ import Testing
                     let waited = ContinuousClock.now - start
                     guard waited > .milliseconds(900), waited < .seconds(5) else { exit(4) }
                 }
-                guard !hogs.isEmpty else { exit(5) }
+                guard !holders.isEmpty else { exit(5) }
                 // L4: a lock needs none.
                 guard (try? process.write(lock, "lock\n")) != nil,
                     process.tree.keychain.keys.state == .locked

@@ -48,7 +48,7 @@ import Testing
         return (fixture, TreeProcess(fixture))
     }
 
-    @Test("L1: while locked a directory is listed as long as it holds an item that is available, and answers by name")
+    @Test("L1: while locked a directory with an available item is listed, and available by name")
     func directories() throws {
         #expect(try shell.list(place) == ["protected", "later", "early", "open", "empty"])
         _ = fixture.tree.lock()

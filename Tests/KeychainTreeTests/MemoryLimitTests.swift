@@ -341,7 +341,7 @@ import Testing
         withExtendedLifetime(charge) {}
     }
 
-    @Test("§9: requests and answers are charged: ENOSPC for bytes of a request, ENOMEM where answers wait to be read")
+    @Test("§9: requests and responses are charged: ENOSPC for bytes of a request, ENOMEM for unread responses")
     func requests() throws {
         let file = try client.open(".keychainfs/rpc", [.readWrite])
         try client.write(file, "?04abcd")

@@ -45,7 +45,9 @@ import Testing
         }
     }
 
-    @Test("S3, L1: while locked an item can be added where it is the default; its name answers after the unlock")
+    @Test(
+        "S3, L1: while locked an item can be added to a directory with this default class; its name is available after the unlock"
+    )
     func adding() throws {
         lock()
         try editor.put(path("new"), "while locked")
@@ -101,7 +103,7 @@ import Testing
         #expect(try editor.cat(other) == "Value")
     }
 
-    @Test("L1: nor does its name answer before it is committed, wherever the lock fell")
+    @Test("L1: its name is not available before it is committed, regardless of when the lock came")
     func uncommittedName() throws {
         let before = try editor.open(path("before"), [.readWrite, .create])
         try editor.write(before, "one")
@@ -198,7 +200,7 @@ import Testing
         #expect(throws: Errno.noSuchFileOrDirectory) { try editor.stat("generic-passwords/other/x") }
     }
 
-    @Test("L1: attributes of a node that is open answer and can be set while locked; its value stays")
+    @Test("L1: attributes of an open node can be read and set while locked; its value stays")
     func attributes() throws {
         let reader = try editor.open(path("a"))
         lock()

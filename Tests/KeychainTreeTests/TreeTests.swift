@@ -66,7 +66,7 @@ import Testing
         #expect(Set(try shell.list(dir)) == Set((0..<40).map { "n\($0)" } + ["pending"]))
     }
 
-    @Test("X4: names outside user. are answered without the store, as the kernel asks for one before each write")
+    @Test("X4: names outside user. need no store access, because the kernel requests one before each write")
     func foreignNamespaces() throws {
         try shell.put(path("a"), "x")
         let node = try shell.entry(path("a")).node
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("X4: names outside user. are answered without the store for directories too, in every call")
+    @Test("X4: names outside user. need no store access for directories either, in every call")
     func foreignNamespacesOfDirectories() throws {
         let nodes = try [dir, "generic-passwords", "access-groups"].map { try shell.entry($0).node } + [.root]
         fixture.store.close()

@@ -30,7 +30,7 @@ struct ChildFileRequestTests {
         return exchange.wait(milliseconds: milliseconds)
     }
 
-    @Test("L4: the answer is all of the file", arguments: [0, 1, 4096, 300_000])
+    @Test("L4: a request returns the complete file", arguments: [0, 1, 4096, 300_000])
     func reads(_ count: Int) throws {
         defer { remove() }
         let contents = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }
@@ -98,7 +98,7 @@ struct ChildFileRequestTests {
         }
     }
 
-    @Test("L4: a file that does not answer is given up, and leaves no process")
+    @Test("L4: a request to a file that does not respond times out and leaves no process")
     func silence() throws {
         defer { remove() }
         try #require(mkfifo(directory + "/fifo", 0o600) == 0)

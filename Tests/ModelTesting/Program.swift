@@ -48,11 +48,11 @@ public struct Comparison<System: SystemUnderTest> {
     private func run(_ program: [Step], interval: Int) throws -> Difference? {
         var system = try makeSystem()
         var model = Model(valueLimit: valueLimit)
-        var judge = ModelOracle()
+        var oracle = ModelOracle()
         for (index, operation) in program.enumerated() {
-            var what = try difference(operation, &system, &model, &judge)
+            var what = try difference(operation, &system, &model, &oracle)
             if what == nil, index % interval == interval - 1 || isLookedAt(operation, index, of: program.count) {
-                what = try inspect(&system, &model, &judge)
+                what = try inspect(&system, &model, &oracle)
             }
             guard let what else { continue }
             _ = try? system.finish()
@@ -67,24 +67,24 @@ public struct Comparison<System: SystemUnderTest> {
     }
 
     private func difference(
-        _ operation: Step, _ system: inout System, _ model: inout Model, _ judge: inout ModelOracle
+        _ operation: Step, _ system: inout System, _ model: inout Model, _ oracle: inout ModelOracle
     ) throws -> String? {
         model.advance(to: system.now(avoiding: model.freedTimes))
         let outcome = try system.perform(operation)
-        return judge.difference(model.take(operation), outcome)
+        return oracle.difference(model.take(operation), outcome)
     }
 
     /// Compares all observable state: through a new process, and through every descriptor.
-    private func inspect(_ system: inout System, _ model: inout Model, _ judge: inout ModelOracle) throws -> String? {
+    private func inspect(_ system: inout System, _ model: inout Model, _ oracle: inout ModelOracle) throws -> String? {
         let deadline = ContinuousClock.now + .seconds(System.timeout)
         while true {
-            var (attempt, trial) = (judge, model)
+            var (attempt, trial) = (oracle, model)
             var what: String?
             for step in Self.looks where what == nil {
                 what = try difference(step, &system, &trial, &attempt).map { "\(step.process): \(step.action): \($0)" }
             }
             if what != nil, ContinuousClock.now < deadline { continue }
-            (judge, model) = (attempt, trial)
+            (oracle, model) = (attempt, trial)
             return what
         }
     }

@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("F10: a new mount answers while the daemon of the replaced mount is still stopped")
+    @Test("F10: a new mount responds while the daemon of the replaced mount is still stopped")
     func replaced() throws {
         let fixture = try Fixture()
         let other = fixture.mount.mountPoint + ".keychain"

@@ -25,7 +25,7 @@ NAMES = {
 
 
 def watching(path, call):
-    """The events that a call causes for who watches a path."""
+    """The events that a call causes for a watched path."""
     fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     libc.inotify_add_watch(fd, os.fsencode(path), 0xFFF)
     result = told(call)

@@ -157,13 +157,13 @@ import Testing
         let old = [UInt8](repeating: 1, count: 9000)
         try buffer.write(old.rawSpan, at: 0)
         do {
-            let hog = try SecretBytes(count: 4096, in: arena)
+            let filler = try SecretBytes(count: 4096, in: arena)
             let new = [UInt8](repeating: 2, count: 9000)
             // Two whole pieces need no slab, the rest of the third does.
             let refusal = failure { try buffer.write(new.rawSpan.extracting(0..<8500), at: 0) }
             let cut = failure { try buffer.truncate(to: 10) }
             #expect(refusal == .outOfSecretMemory && cut == .outOfSecretMemory)
-            #expect(hog.count == 4096)
+            #expect(filler.count == 4096)
         }
         #expect(try contents(buffer) == old)
     }

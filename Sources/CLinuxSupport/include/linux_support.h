@@ -47,8 +47,8 @@ struct child_file_request_place { const char *directory, *name; bool is_written;
 /* The first record that the child sends: an errno, or 0 and the mount of the open file. */
 struct child_file_request_opening { uint64_t mount, device; int32_t error; };
 
-/* Forks a child that opens the file and sends a child_file_request_opening. If it is open, the child reads a message from `peer` up to
-   its end, writes it if `is_written`, reads the file up to its end and closes it. Then it sends a status, an int32_t that is 0 or
+/* Forks a child that opens the file and sends a child_file_request_opening. If it is open, the child reads a message from `peer` until
+   end of file, writes it if `is_written`, reads the complete file and closes it. Then it sends a status, an int32_t that is 0 or
    an errno, and the bytes that it has read, and ends. A message of no bytes is not written: the caller gives up.
    The child ends with the thread that has started it.
    Returns its process ID, or a negative errno. The caller closes `peer`, a socket, and waits for the child. */

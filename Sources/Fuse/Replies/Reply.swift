@@ -29,7 +29,7 @@ struct Reply<Body: ReplyBody>: ~Copyable, Sendable {
 
     deinit {
         guard !isAnswered else { return }
-        FuseLog.write(.error, "a request was left unanswered by its handler: EIO")
+        FuseLog.write(.error, "a handler sent no reply to a request: EIO")
         ticket.fail(.ioError)
     }
 }

@@ -63,7 +63,7 @@ final class AutomaticLockController: Sendable {
         case .connected: log.info("the login manager says when to lock")
         case .withoutDelay(let reason):
             log.warning(
-                "the login manager refuses to hold up a suspend: the lock may come after it",
+                "the login manager refuses to delay a suspend: the lock may come after it",
                 metadata: ["reason": "\(reason)"])
         case .unreachable(let reason):
             log.warning(

@@ -16,7 +16,7 @@ package struct ItemDescription: Sendable {
         let reader = AttributeReader(file: file)
         try Self.checkDaemon(file)
         guard let code = try reader.value("user.kSecClass"), let itemClass = Self.itemClass(code) else {
-            throw CLIError(.failure, "\(file) is no item of a mounted keychain.")
+            throw CLIError(.failure, "\(file) is not an item of a mounted keychain.")
         }
         self.file = file
         self.itemClass = itemClass

@@ -102,7 +102,7 @@ package struct MountClient: Sendable {
                 "\(secret.kind.subject) does not open the keychain at \(mountPoint). \(secret.kind.advice)")
         } catch  where error.exitCode == .locked {
             throw CLIError(
-                .locked, "The keychain at \(mountPoint) was locked meanwhile, and stays so. Unlock it again.")
+                .locked, "The keychain at \(mountPoint) was locked in the meantime, and stays locked. Unlock it again.")
         }
     }
 
@@ -138,7 +138,7 @@ package struct MountClient: Sendable {
                 .notMounted,
                 """
                 \(mountPoint) is the mount of another user (\(userID)), and gets none of your secrets. Root names that user \
-                with --owner or \(MountOwner.variable) to use it all the same.
+                with --owner or \(MountOwner.variable) to use it anyway.
                 """)
         case .atOpen(.permissionDenied):
             CLIError(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
@@ -148,16 +148,16 @@ package struct MountClient: Sendable {
         case .atOpen(.socketNotConnected):
             CLIError(
                 .notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
-        case .atOpen(let errno): CLIError(.failure, "The keychain at \(mountPoint) does not answer: \(errno).")
+        case .atOpen(let errno): CLIError(.failure, "The keychain at \(mountPoint) does not respond: \(errno).")
         case .refused(.socketNotConnected), .refused(.connectionAbort), .refused(.operationNotSupportedByDevice):
-            CLIError(.notMounted, "The daemon of \(mountPoint) has ended meanwhile: nothing is mounted there any more.")
+            CLIError(.notMounted, "The daemon of \(mountPoint) has ended: nothing is mounted there any more.")
         case .refused(let errno): refusal(errno)
         case .silent:
             CLIError(
                 .noAnswer,
                 """
-                The daemon of \(mountPoint) does not answer. If it was stopped, let it go on ('kill -CONT PID'); if it hangs, \
-                end it with 'kill -KILL PID', and its guard takes the mount away. 'pgrep -af keychainfs' shows its PID.
+                The daemon of \(mountPoint) does not respond. If it was stopped, continue it ('kill -CONT PID'); if it hangs, \
+                end it with 'kill -KILL PID', and its watchdog unmounts. 'pgrep -af keychainfs' shows its PID.
                 """)
         case .noHelper(let errno):
             CLIError(
@@ -176,12 +176,12 @@ package struct MountClient: Sendable {
             return CLIError(
                 .rolledBack,
                 """
-                The keychain at \(mountPoint) is OLDER than what this device has seen of it, or what this device kept to \
-                tell is damaged. It stays locked. If you put an old copy in its place, accept it with --accept-rollback.
+                The keychain at \(mountPoint) is OLDER than the state that this device has seen, or this device's record of \
+                that state is damaged. It stays locked. If you restored an old copy, accept it with --accept-rollback.
                 """)
         case Errno.noSpace:
             return CLIError(
-                .diskFull, "The disk that holds the keychain of \(mountPoint) is full. Make room and try again.")
+                .diskFull, "The disk with the keychain of \(mountPoint) is full. Free some space and try again.")
         case Errno.readOnlyFileSystem:
             return CLIError(
                 .readOnly,

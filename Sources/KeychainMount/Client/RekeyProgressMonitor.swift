@@ -45,7 +45,7 @@ package struct RekeyProgressMonitor {
 
     private func start(_ unlocking: UnlockSource, _ showMessage: (String) -> Void) throws(CLIError) {
         let status = try client.status()
-        if status.rekey.isUnderWay { return showMessage("a rekey is under way already; this is how far it is.") }
+        if status.rekey.isUnderWay { return showMessage("a rekey is already in progress; its progress follows.") }
         if status.readOnly {
             throw CLIError(.readOnly, "\(mountPoint) is mounted for reading only. Mount it without '-o ro'.")
         }
@@ -57,7 +57,7 @@ package struct RekeyProgressMonitor {
         do throws(CLIError) {
             let answer = try client.run(ControlCommandLine.rekey, secret: try Self.frame(secret))
             let lost = String(decoding: answer, as: UTF8.self).split(separator: "\n").joined(separator: ", ")
-            if !lost.isEmpty { showMessage("warning: slots that were damaged or forged are gone: \(lost).") }
+            if !lost.isEmpty { showMessage("warning: damaged or forged slots were removed: \(lost).") }
         } catch  where error.exitCode == .wrongPassphrase {
             throw CLIError(
                 .wrongPassphrase,
@@ -81,11 +81,11 @@ package struct RekeyProgressMonitor {
         do throws(Errno) {
             try TerminationSignals.onReceive { _ in
                 endLine()
-                showMessage("the rekey goes on in the background; 'keychainfs status' shows how far it is.")
+                showMessage("the rekey continues in the background; 'keychainfs status' shows its progress.")
                 exit(ExitCode.interrupted.rawValue)
             }
         } catch {
-            throw CLIError(.failure, "No thread can be started: \(error). The rekey goes on in the background.")
+            throw CLIError(.failure, "No thread can be started: \(error). The rekey continues in the background.")
         }
     }
 
@@ -95,16 +95,16 @@ package struct RekeyProgressMonitor {
         case "unlock":
             throw CLIError(
                 .locked,
-                "The keychain at \(mountPoint) was locked. The rekey goes on after the next 'keychainfs unlock'.")
+                "The keychain at \(mountPoint) was locked. The rekey continues after the next 'keychainfs unlock'.")
         case "disk-full":
             throw CLIError(
                 .diskFull,
-                "The disk that holds the keychain of \(mountPoint) is full. Make room: the rekey goes on by itself then."
+                "The disk with the keychain of \(mountPoint) is full. Free some space: the rekey then continues automatically."
             )
         case "read-only":
             throw CLIError(
                 .readOnly,
-                "\(mountPoint) is mounted for reading only. The rekey goes on once it is mounted without '-o ro'.")
+                "\(mountPoint) is mounted read-only. The rekey continues when it is mounted without '-o ro'.")
         default:
             throw CLIError(
                 .failure, "The rekey has stopped: the log of the daemon says why. It tries again every half minute.")

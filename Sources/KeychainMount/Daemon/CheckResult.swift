@@ -20,7 +20,7 @@ package struct CheckResult: JSONText, Sendable {
         /// The text for users.
         var text: String {
             let place = path.isEmpty ? "the keychain" : path
-            guard let row else { return "the \(subject) in \(place): a page of the file does not read" }
+            guard let row else { return "the \(subject) in \(place): a page of the file cannot be read" }
             let name = named ? "" : "in \(place), its name is lost: "
             let isUnindexed = subject.hasPrefix("unindexed-")
             let kind = isUnindexed ? subject.dropFirst("unindexed-".count) : subject[...]
@@ -106,7 +106,7 @@ package struct CheckResult: JSONText, Sendable {
     /// The text for users.
     package var text: String {
         var lines = ["\(items) items in \(directories) directories verified."]
-        if unavailable > 0 { lines.append("\(unavailable) rows are locked and were not looked into.") }
+        if unavailable > 0 { lines.append("\(unavailable) rows are locked and were not examined.") }
         if foreign > 0 { lines.append("\(foreign) items can be opened by another device only.") }
         if !damagedItems.isEmpty { lines.append("Damaged items (rows): " + list(damagedItems)) }
         if !damagedDirectories.isEmpty { lines.append("Damaged directories (rows): " + list(damagedDirectories)) }
@@ -120,8 +120,8 @@ package struct CheckResult: JSONText, Sendable {
         if incompleteIndexes { lines.append("Not all indexes could be compared: a part of the file does not read.") }
         if sharedNames > 0 { lines.append("Items and directories that share a name with another one: \(sharedNames)") }
         if missingRows > 0 { lines.append("Rows are missing that were committed: \(missingRows) or more") }
-        if addedRows > 0 { lines.append("Rows are there that were never committed: \(addedRows) or more") }
-        if replacedRows { lines.append("Rows are older than what was committed, or damaged.") }
+        if addedRows > 0 { lines.append("Rows exist that were never committed: \(addedRows) or more") }
+        if replacedRows { lines.append("Rows are older than the last commit, or damaged.") }
         if !leftovers.isEmpty { lines += ["Left over by editors:"] + leftovers.map { "  " + $0 } }
         if let compactedBytes {
             lines.append("The file is \(compactedBytes) bytes smaller.")
@@ -129,7 +129,7 @@ package struct CheckResult: JSONText, Sendable {
             lines.append("Free in the file: \(freeBytes) bytes, which 'keychainfs check --compact' releases.")
         }
         let verdict =
-            unavailable > 0 ? "What could be looked into is sound; unlock and check again." : "The keychain is sound."
+            unavailable > 0 ? "The available rows are intact; unlock and check again." : "The keychain is intact."
         lines.append(isConsistent ? verdict : damagedAdvice)
         return lines.joined(separator: "\n")
     }
@@ -142,7 +142,7 @@ package struct CheckResult: JSONText, Sendable {
             return "The indexes are DAMAGED, and no item is: the next mount that is unlocked rebuilds them."
         }
         return
-            "The keychain is DAMAGED. Restore a backup, or unmount it and let 'keychainfs check --repair' save what is sound."
+            "The keychain is DAMAGED. Restore a backup, or unmount it and let 'keychainfs check --repair' save the intact items."
     }
 
     private func list(_ rows: [Int64]) -> String { rows.map(String.init).joined(separator: ", ") }

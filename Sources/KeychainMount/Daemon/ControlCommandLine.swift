@@ -56,7 +56,7 @@ struct ControlCommandLine: ControlCommandHandler {
         }
         if !keychain.keys.isCommitNumberKept {
             warnings.append(
-                "the commit number cannot be kept beside the device key: an older copy of the keychain would not be told"
+                "the commit number cannot be saved next to the device key: an older copy of the keychain would not be detected"
             )
         }
         return warnings

@@ -36,7 +36,7 @@ struct IntegrityWorker {
         writeLog(report.findings.rows)
         writeLog(report.findings.indexes)
         if let repair = report.repair { writeLog(repair) }
-        if report.findings.isConsistent { log.info("every row is what was committed, and every index leads to it") }
+        if report.findings.isConsistent { log.info("every row is as it was committed, and every index contains it") }
     }
 
     private func writeLog(_ fault: IntegrityFault?) {
@@ -45,8 +45,8 @@ struct IntegrityWorker {
         case .rowsMissing(let count):
             log.error("rows are missing that were committed", metadata: ["at-least": "\(count)"])
         case .rowsAdded(let count):
-            log.error("rows are there that were never committed", metadata: ["at-least": "\(count)"])
-        case .rowsReplaced: log.error("rows are older than what was committed, or changed")
+            log.error("rows exist that were never committed", metadata: ["at-least": "\(count)"])
+        case .rowsReplaced: log.error("rows are older than the last commit, or changed")
         case .rowsUnreadable: log.error("rows are damaged")
         }
     }

@@ -82,7 +82,7 @@ struct MountDaemon {
             defer { locks.end() }
             log.info("mounted", metadata: ["read-only": "\(operation.options.isReadOnly)"])
             if !ready() {
-                log.notice("nobody waits for the mount any more")
+                log.notice("no process waits for the mount any more")
                 try? session.unmount(lazily: true)
             }
             // The code that has finished, including the key derivation, will not run again soon.
@@ -172,7 +172,7 @@ struct MountDaemon {
                 "guard", "--type", MountedKeychains.type, "--", operation.mountPoint,
             ])
         } catch {
-            throw CLIError(.failure, "The guard of the mount cannot be started: \(error).")
+            throw CLIError(.failure, "The watchdog of the mount cannot be started: \(error).")
         }
     }
 
@@ -199,7 +199,7 @@ struct MountDaemon {
             return opened
         } catch {
             opened.keychain.close()
-            if error.exitCode == .rolledBack { log.critical("an older copy of the keychain lies in its place") }
+            if error.exitCode == .rolledBack { log.critical("the keychain was replaced by an older copy") }
             throw error
         }
     }

@@ -104,7 +104,7 @@ package struct MountOperation: Sendable {
             throw CLIError(error, mountPoint: mountPoint)
         }
         guard !MountedKeychains.contain(mountPoint) else {
-            throw CLIError(.badMountPoint, "\(mountPoint) lies in a mounted keychain. Name a directory on a disk.")
+            throw CLIError(.badMountPoint, "\(mountPoint) is in a mounted keychain. Name a directory on a disk.")
         }
         guard file.exists || makesKeychain else {
             throw CLIError(
@@ -147,12 +147,12 @@ package struct MountOperation: Sendable {
         guard case .passphrase(let passphrase) = source else {
             throw CLIError(
                 .usage,
-                "There is no keychain at \(file.path), and a new one is made with a passphrase: 'keychainfs slot add' adds "
+                "There is no keychain at \(file.path), and a new one is created with a passphrase: 'keychainfs slot add' adds "
                     + "other ways to unlock it.")
         }
         let secret = try passphrase.readNew(showMessage: showMessage)
         try file.create(passphrase: secret, cost: KDFCostOption.standard.cost)
-        showMessage("made \(file.path).")
+        showMessage("created \(file.path).")
         if options.startsLocked { return nil }
         return UnlockSecret(passphrase: secret)
     }
@@ -217,7 +217,7 @@ extension CLIError {
             case .notEmpty: "\(mountPoint) is not empty. Name an empty directory: a mount would hide what is in it."
             case .alreadyMounted(let type):
                 "Something is mounted at \(mountPoint) already (\(type)). Unmount it first, or name another directory."
-            case .notOwned: "\(mountPoint) belongs to another user. Name a directory of your own."
+            case .notOwned: "\(mountPoint) belongs to another user. Name one of your directories."
             case .system(let error, _): "\(mountPoint) cannot be mounted on: \(error)."
             }
         self.init(.badMountPoint, advice)

@@ -38,7 +38,7 @@ struct RekeyWorker {
         case .finished where progress.left > 0:
             log.warning("rekey: items that do not open keep old keys", metadata: ["items": "\(progress.left)"])
         case .finished: log.info("rekey: every item is sealed under new keys", metadata: counts)
-        case .waiting(.interactionNotAllowed): log.info("rekey: goes on after the next unlock", metadata: counts)
+        case .waiting(.interactionNotAllowed): log.info("rekey: continues after the next unlock", metadata: counts)
         case .waiting(.notAvailable): break
         case .waiting(let error):
             log.warning(

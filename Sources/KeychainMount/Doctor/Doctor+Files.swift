@@ -24,17 +24,17 @@ extension Doctor {
             [".replaced-", ".damaged-"].contains { name.hasPrefix(file.lastPathComponent + $0) }
         }
         guard let first = copies.sorted().first else {
-            return .init("old-copies", .ok, "No older copies of the keychain lie beside it.")
+            return .init("old-copies", .ok, "There are no older copies of the keychain next to it.")
         }
         return .init(
             "old-copies", .warning,
-            "\(copies.count) older \(copies.count == 1 ? "copy" : "copies") of the keychain beside it: whoever has a passphrase of then can open it.",
+            "\(copies.count) older \(copies.count == 1 ? "copy" : "copies") of the keychain next to it: a former passphrase can open it.",
             "If you need nothing from it: 'rm \(directory)/\(first)'.")
     }
 
     private var deviceKey: Diagnosis.Finding {
         guard permissions(locations.deviceKey) != nil else {
-            return .init("device-key", .ok, "There is no device key yet; the first keychain makes it.")
+            return .init("device-key", .ok, "There is no device key yet; the first keychain creates it.")
         }
         if let problem = DeviceKeyFile(locations).problem() {
             return .init("device-key", .problem, problem, "It is a file of 32 bytes; keychains know this device by it.")
@@ -53,8 +53,8 @@ extension Doctor {
         let fileAttributes = try? FileManager.default.attributesOfItem(atPath: directory)
         guard fileAttributes?[.type] as? FileAttributeType == .typeDirectory else {
             return .init(
-                "state-directory", .problem, "\(directory) is no directory.",
-                "Move it away; it is made when it is needed.")
+                "state-directory", .problem, "\(directory) is not a directory.",
+                "Move it away; it is created when it is needed.")
         }
         guard (fileAttributes?[.ownerAccountID] as? NSNumber)?.uint32Value == user else {
             return .init(
@@ -65,13 +65,13 @@ extension Doctor {
         guard FileManager.default.isWritableFile(atPath: directory) else {
             return .init(
                 "state-directory", .warning,
-                "Nothing can be written to \(directory): an older copy of a keychain will not be told from the newest.",
+                "Nothing can be written to \(directory): an older copy of a keychain will not be detected.",
                 "Put it on a disk that can be written to, with XDG_STATE_HOME.")
         }
         return permissions & 0o077 == 0
             ? .init("state-directory", .ok, "The state directory \(directory) is for its owner alone.")
             : .init(
-                "state-directory", .warning, "Others can look into the state directory \(directory).",
+                "state-directory", .warning, "Other users can read the state directory \(directory).",
                 "'chmod 0700 \(directory)'")
     }
 

@@ -20,7 +20,7 @@ extension Doctor {
 
     private var disk: Diagnosis.Finding {
         guard let mount = host.mounts.mount(holding: store) else {
-            return .init("disk", .warning, "It cannot be told which file system \(store) is on.", "Is /proc mounted?")
+            return .init("disk", .warning, "The file system of \(store) is unknown.", "Is /proc mounted?")
         }
         if mount.isReadOnly {
             return .init(
@@ -30,13 +30,13 @@ extension Doctor {
         if Self.networked.contains(mount.type) || mount.type.hasPrefix("fuse") {
             return .init(
                 "disk", .warning,
-                "\(store) is on another machine or program (\(mount.type)): locks and durability are what that makes of them.",
+                "\(store) is on another machine or program (\(mount.type)): locks and durability depend on it.",
                 "Keep the keychain on a disk of this machine, and a 'keychainfs backup' there.")
         }
         if ["tmpfs", "ramfs"].contains(mount.type) {
             return .init(
                 "disk", .warning,
-                "\(store) is in memory (\(mount.type)): the keychain is gone when the machine restarts.",
+                "\(store) is in memory (\(mount.type)): the keychain is lost when the machine restarts.",
                 "Keep it on a disk.")
         }
         return .init("disk", .ok, "\(store) is on a disk of this machine (\(mount.type)).")
@@ -48,14 +48,14 @@ extension Doctor {
     private var freeSpace: Diagnosis.Finding {
         guard let free = try? FileSystemStatistics(ofPath: store).availableBytes else {
             return .init(
-                "disk-space", .warning, "It cannot be told what room there is in \(store).", "Can you read it?")
+                "disk-space", .warning, "The free space of \(store) is unknown.", "Can you read it?")
         }
         let text = "\(free >> 20) MiB are free for the keychain"
         if free >= Self.neededSpace * 10 { return .init("disk-space", .ok, text + ".") }
         return .init(
             "disk-space", free < Self.neededSpace ? .problem : .warning,
             free < Self.neededSpace ? text + ": nothing can be added." : text + ".",
-            "Make room on the disk of \(store)."
+            "Free some space on the disk of \(store)."
         )
     }
 
@@ -71,18 +71,18 @@ extension Doctor {
         }
         if SystemClock.isSynchronized == false {
             return .init(
-                "clock", .warning, "Nothing keeps the clock right: dates of items and times of locks go by it.",
+                "clock", .warning, "The clock is not synchronized: dates of items and times of locks depend on it.",
                 "'timedatectl set-ntp true'; in a virtual machine the host may do it.")
         }
-        return .init("clock", .ok, "The clock is kept right.")
+        return .init("clock", .ok, "The clock is synchronized.")
     }
 
     private var session: Diagnosis.Finding {
         host.hasLogin
-            ? .init("session", .ok, "The system tells of suspends and locked screens ('mount --lock-on').")
+            ? .init("session", .ok, "The system reports suspends and locked screens ('mount --lock-on').")
             : .init(
                 "session", .warning, "There is no systemd-logind: 'mount --lock-on suspend' and 'screen' do not work.",
-                "Use 'mount --lock-after' and '--lock-at-most', or call 'keychainfs lock' from what suspends.")
+                "Use 'mount --lock-after' and '--lock-at-most', or call 'keychainfs lock' from your suspend script.")
     }
 
     /// updatedb runs as root, which only allow_other and allow_root admit.

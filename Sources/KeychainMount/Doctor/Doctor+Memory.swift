@@ -55,17 +55,17 @@ extension Doctor {
         return .init(
             "hibernation", .warning,
             "This machine hibernates to a disk (\(device)) that is not encrypted: all memory is written there, keys too.",
-            "Encrypt its swap space. 'mount --lock-on suspend' wipes what a lock takes away before that.")
+            "Encrypt its swap space. 'mount --lock-on suspend' locks before that, which wipes the keys.")
     }
 
     private var tracing: Diagnosis.Finding {
         if let scope = host.ptraceScope, scope > 0 {
             return .init(
-                "tracing", .ok, "Programs of yours cannot look into each other's memory (ptrace_scope \(scope)).")
+                "tracing", .ok, "Your programs cannot read each other's memory (ptrace_scope \(scope)).")
         }
         return .init(
             "tracing", .warning,
-            "Programs of yours can look into each other's memory: not into the daemon's, but into that of what reads an item.",
+            "Your programs can read each other's memory: not the daemon's, but that of any program that reads an item.",
             "'sysctl kernel.yama.ptrace_scope=1', and in /etc/sysctl.d.")
     }
 }

@@ -44,11 +44,11 @@ extension Doctor {
         let release = host.kernelRelease
         let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
         if numbers.count == 2, (numbers[0], numbers[1]) >= (6, 16) {
-            return .init("kernel", .ok, "Linux \(release) forgets all names at once when a keychain locks.")
+            return .init("kernel", .ok, "Linux \(release) forgets all names in one step when a keychain locks.")
         }
         return .init(
-            "kernel", .warning, "Linux \(release) cannot be told to forget all names at once when a keychain locks.",
-            "Nothing is lost: it is told the directories and what is open. From Linux 6.16 on a lock is faster.")
+            "kernel", .warning, "Linux \(release) cannot forget all names in one step when a keychain locks.",
+            "Locking works, but is faster from Linux 6.16 on.")
     }
 
     private var otherUsers: Diagnosis.Finding {
@@ -56,7 +56,7 @@ extension Doctor {
             return .init("other-users", .ok, "Services of other users can be let in with '-o allow_other'.")
         }
         return .init(
-            "other-users", .ok, "Nobody but you can be let into your mounts: '-o allow_other' is refused.",
+            "other-users", .ok, "Only you can access your mounts: '-o allow_other' is refused.",
             "If a service needs it: a line 'user_allow_other' in /etc/fuse.conf.")
     }
 
@@ -66,7 +66,7 @@ extension Doctor {
                 MountClient(mountPoint: mountPoint).noResponseMessage()?.exitCode == .noAnswer
             {
                 return .init(
-                    "mount-point", .problem, "The daemon of \(mountPoint) does not answer.",
+                    "mount-point", .problem, "The daemon of \(mountPoint) does not respond.",
                     "If it was stopped, 'kill -CONT PID'; if it hangs, 'kill -KILL PID'. 'pgrep -af keychainfs' shows its PID."
                 )
             }
@@ -83,7 +83,7 @@ extension Doctor {
         }
         guard let entries = try? FileManager.default.contentsOfDirectory(atPath: mountPoint) else {
             return .init(
-                "mount-point", .warning, "\(mountPoint) is no directory that can be read.", "'mkdir -p \(mountPoint)'")
+                "mount-point", .warning, "\(mountPoint) is not a readable directory.", "'mkdir -p \(mountPoint)'")
         }
         return entries.isEmpty
             ? .init("mount-point", .ok, "\(mountPoint) can be mounted on.")

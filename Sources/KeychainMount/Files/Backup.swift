@@ -57,7 +57,7 @@ package struct Backup: Sendable {
         let directory = FilePath(path).removingLastComponent().string
         guard !MountedKeychains.contain(directory) else {
             throw CLIError(
-                .usage, "\(path) lies in a mounted keychain. Name a file on a disk, best on another one.")
+                .usage, "\(path) is in a mounted keychain. Name a file on a disk, best on another one.")
         }
         switch Self.type(of: path) {
         case nil: break
@@ -75,7 +75,7 @@ package struct Backup: Sendable {
     }
 
     private static func exists(_ path: String) -> CLIError {
-        CLIError(.exists, "\(path) is there already, and a backup overwrites nothing. Name a new file.")
+        CLIError(.exists, "\(path) exists already, and a backup overwrites nothing. Name a new file.")
     }
 
     // MARK: The copy
@@ -103,7 +103,8 @@ package struct Backup: Sendable {
         do {
             file = try FileDescriptor.open(FilePath(snapshot.file), .readOnly, options: [.closeOnExec, .noFollow])
         } catch {
-            throw CLIError(.failure, "The copy that the daemon has made at \(snapshot.file) cannot be read: \(error).")
+            throw CLIError(
+                .failure, "The copy that the daemon has created at \(snapshot.file) cannot be read: \(error).")
         }
         defer { try? file.close() }
         // No other process needs the name, and the file must disappear even if this process is killed.
@@ -122,7 +123,7 @@ package struct Backup: Sendable {
         let result = try MountClient(mountPoint: mountPoint).run("backup", limit: MountClient.longLimit)
         guard let snapshot = try? SnapshotResult(json: result), SnapshotWriter.canBeCopy(snapshot.file) else {
             throw CLIError(
-                .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")
+                .failure, "The daemon at \(mountPoint) sent a response that this version does not understand.")
         }
         return snapshot
     }
@@ -148,11 +149,12 @@ extension CLIError {
     init(_ error: Errno, writing path: String) {
         switch error {
         case .noSpace, .diskQuotaExceeded:
-            self.init(.diskFull, "There is no room for \(path). Make room and try again; nothing was left there.")
+            self.init(
+                .diskFull, "There is no space for \(path). Free some space and try again; no file was left there.")
         case .readOnlyFileSystem:
             self.init(.readOnly, "\(path) is on a read-only medium.")
         case .permissionDenied, .notPermitted:
-            self.init(.failure, "\(path) cannot be made: this user may not write to its directory.")
+            self.init(.failure, "\(path) cannot be created: this user may not write to its directory.")
         default:
             self.init(.failure, "\(path) cannot be written: \(error).")
         }

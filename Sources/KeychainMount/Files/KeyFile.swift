@@ -69,7 +69,7 @@ package struct KeyFile: Sendable {
         case .notPrivate:
             CLIError(
                 .noPassphrase,
-                "The key file \(path) is refused: it must be of root or of the mounting user, and nobody else may read or "
+                "The key file \(path) is refused: it must belong to root or the mounting user, and other users must not read or "
                     + "write it ('chmod 600').")
         case .othersMayWrite:
             CLIError(

@@ -118,7 +118,7 @@ package struct KeychainPath: Sendable {
         let answer = try MountClient(mountPoint: mountPoint).run("check", limit: MountClient.longLimit)
         guard let result = try? CheckResult(json: answer) else {
             throw CLIError(
-                .failure, "The daemon at \(mountPoint) gave an answer that this version does not understand.")
+                .failure, "The daemon at \(mountPoint) sent a response that this version does not understand.")
         }
         return result
     }
@@ -193,7 +193,7 @@ package struct KeychainPath: Sendable {
     }
 
     static func exists(_ path: String) -> CLIError {
-        CLIError(.exists, "\(path) is there already. Remove it first, or name another file with --keychain.")
+        CLIError(.exists, "\(path) exists already. Remove it first, or name another file with --keychain.")
     }
 }
 
@@ -226,8 +226,8 @@ extension CLIError {
             self.init(
                 .failure,
                 """
-                \(path) has another name too (a hard link), and what was written last may lie beside that one. Remove all names \
-                but the one that was mounted last ('find DIRECTORY -samefile \(path)' shows them).
+                \(path) has another name too (a hard link), and its last changes may be in the log of that name. Remove all names \
+                except the name that was mounted last ('find DIRECTORY -samefile \(path)' shows them).
                 """)
         case .othersMayWrite:
             self.init(
@@ -241,7 +241,7 @@ extension CLIError {
             self.init(
                 .badKeychain,
                 """
-                \(path) is truncated or damaged. Restore a backup, or let 'keychainfs check --repair' save what is sound.
+                \(path) is truncated or damaged. Restore a backup, or let 'keychainfs check --repair' save the intact items.
                 """)
         case .unknownFormat(let format): self.init(KeychainFault.unknownFormat(format), keychain: path)
         case .inUse(let processID):

@@ -48,7 +48,7 @@ extension SlotKind {
         case .passphrase: "The passphrase"
         case .recoveryKey: "The recovery key"
         case .keyFile: "The key file"
-        case .tpm2, .fido2, .systemdCredential: "What was given"
+        case .tpm2, .fido2, .systemdCredential: "The given secret"
         }
     }
 

@@ -35,7 +35,7 @@ package struct PassphraseSource: Sendable {
         guard file == nil else { return first }
         let second = try read(prompt: "Again: ", showMessage: showMessage)
         guard first.isEqual(to: second) else {
-            throw CLIError(.noPassphrase, "The two passphrases differ. Nothing was made.")
+            throw CLIError(.noPassphrase, "The two passphrases differ. Nothing was created.")
         }
         return first
     }
@@ -48,13 +48,13 @@ extension CLIError {
         let advice =
             "Use --passphrase-file FILE, the variable KEYCHAINFS_PASSPHRASE_FILE, or in fstab the option passphrase_file=FILE."
         switch error {
-        case .empty: self.init(.noPassphrase, "\(source) gave an empty passphrase.")
+        case .empty: self.init(.noPassphrase, "\(source) contains an empty passphrase.")
         case .notPrivate:
             self.init(
                 .noPassphrase,
-                "\(source) is refused: it must be a regular file of root or of the mounting user that nobody else may read "
+                "\(source) is refused: it must be a regular file of root or of the mounting user that other users cannot read "
                     + "or write ('chmod 600').")
-        case .tooLong: self.init(.noPassphrase, "\(source) gave more than 64 KiB: that is no passphrase.")
+        case .tooLong: self.init(.noPassphrase, "\(source) has more than 64 KiB, which is too long for a passphrase.")
         case .noTerminal: self.init(.noPassphrase, "There is no terminal to ask for the passphrase. \(advice)")
         case .interrupted, .endOfFile: self.init(.noPassphrase, "No passphrase was given.")
         case .crypto(.io(let code)):

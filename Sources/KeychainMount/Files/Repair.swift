@@ -38,7 +38,7 @@ package struct Repair: Sendable {
         defer { store?.close() }
         if !preservedCopy.isCurrent { try openAgain(&store, &preservedCopy) }
         guard preservedCopy.isCurrent else {
-            throw CLIError(.inUse, "\(file.path) was in use a moment ago. Try again.")
+            throw CLIError(.inUse, "\(file.path) was in use until now. Try again.")
         }
         let structureFaults = try reading { () throws(KeychainFault) in try store?.verifyStructure() ?? 1 }
         let salvage = structureFaults == 0 ? nil : try SalvagedStore(preservedCopy, beside: path)
@@ -101,8 +101,8 @@ package struct Repair: Sendable {
         CLIError(
             .badKeychain,
             """
-            \(file.path) is no keychain, or too damaged to be repaired: what belongs to the keychain as a whole cannot be \
-            read. Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file aside.
+            \(file.path) is not a keychain, or too damaged to be repaired: the data that every item needs cannot be \
+            read. Restore a backup: 'keychainfs restore --replace BACKUP' keeps this file under another name.
             """)
     }
 
@@ -145,16 +145,16 @@ package struct Repair: Sendable {
             CLIError(
                 .damaged,
                 """
-                The header of \(file.path) is damaged: whether this is the newest copy cannot be told. Restore a backup, or \
-                repair this copy as it is with 'keychainfs check --repair --accept-rollback'.
+                The header of \(file.path) is damaged: it is unknown whether this is the newest copy. Restore a backup, or \
+                repair this copy anyway with 'keychainfs check --repair --accept-rollback'.
                 """)
         case .decode: tooDamaged
         case .rolledBack, .untrustedCommitNumber:
             CLIError(
                 .rolledBack,
                 """
-                \(file.path) is older than what this device has seen of it, or the number that tells so is damaged. To repair \
-                this copy as it is: 'keychainfs check --repair --accept-rollback'.
+                \(file.path) is older than the state that this device has seen, or its saved commit number is damaged. To repair \
+                this copy anyway: 'keychainfs check --repair --accept-rollback'.
                 """)
         default: CLIError(error, keychain: file.path)
         }
@@ -224,7 +224,7 @@ package struct Repair: Sendable {
             isCurrent = preservedCopy.isCurrent
         }
         guard isCurrent else {
-            throw CLIError(.failure, "\(file.path) was moved or changed meanwhile. Nothing was changed by this repair.")
+            throw CLIError(.failure, "\(file.path) was moved or changed in the meantime. This repair changed nothing.")
         }
         let kept = preservedCopy.path
         do throws(Errno) { try preservedCopy.install() } catch { throw CLIError(error, writing: kept) }
@@ -242,7 +242,7 @@ package struct Repair: Sendable {
             try repaired.keychain.keys.setCommitNumber(in: commitNumberStore)
         } catch {
             showMessage(
-                "warning: the commit number of the keychain cannot be kept; an older copy of it will not be told.")
+                "warning: the commit number of the keychain cannot be saved; an older copy of it will not be detected.")
         }
     }
 

@@ -56,19 +56,19 @@ package struct RepairResult: JSONText, Sendable {
 
     /// The text for users.
     package var text: String {
-        var lines = ["\(items) items in \(directories) directories stay as they are."]
+        var lines = ["\(items) items in \(directories) directories are unchanged."]
         if unverifiedItems > 0 { lines.append("\(unverifiedItems) of them cannot be verified here; they stay too.") }
         add("Items that do not verify (rows)", removedItems, to: &lines)
         add("Directories that do not verify (rows)", removedDirectories, to: &lines)
-        add("Directories made anew, known by what lies in them (rows)", restoredDirectories, to: &lines)
+        add("Directories restored from their items (rows)", restoredDirectories, to: &lines)
         for directory in displacedDirectories {
             lines.append("The name or place of directory \(directory.row) is lost; its items: \(directory.path)")
         }
         if removedKeys > 0 { lines.append("Rows of keys that cannot be read: \(removedKeys)") }
-        if missingRows > 0 { lines.append("Rows are gone that were committed: \(missingRows) or more.") }
-        if addedRows > 0 { lines.append("Rows are there that were never committed, or deleted: \(addedRows) or more.") }
-        if replacedRows { lines.append("Rows are older than the last commit; it cannot be told which. They stay.") }
-        if headerDamaged { lines.append("The header is damaged: whether rows are missing or old cannot be told.") }
+        if missingRows > 0 { lines.append("Committed rows are missing: \(missingRows) or more.") }
+        if addedRows > 0 { lines.append("Rows were never committed, or were deleted: \(addedRows) or more.") }
+        if replacedRows { lines.append("Rows are older than the last commit; it is unknown which. They are kept.") }
+        if headerDamaged { lines.append("The header is damaged: it is unknown whether rows are missing or old.") }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
         return lines.joined(separator: "\n")
     }

@@ -58,14 +58,14 @@ package struct Restore: Sendable {
                 .inUse, "\(target.path) is mounted at \(mountPoint). 'keychainfs unmount' it before it is replaced.")
         }
         guard !MountedKeychains.contain(FilePath(target.path).removingLastComponent().string) else {
-            throw CLIError(.usage, "\(target.path) lies in a mounted keychain. Name a file on a disk.")
+            throw CLIError(.usage, "\(target.path) is in a mounted keychain. Name a file on a disk.")
         }
         guard target.exists else { return try checkNeighbors() }
         guard replaces else { throw Self.exists(target.path) }
         guard
             (try? FileManager.default.attributesOfItem(atPath: target.path))?[.type] as? FileAttributeType
                 == .typeRegular
-        else { throw CLIError(.badKeychain, "\(target.path) is no file; it is not replaced.") }
+        else { throw CLIError(.badKeychain, "\(target.path) is not a file; it is not replaced.") }
         try checkNeighbors()
     }
 
@@ -89,7 +89,8 @@ package struct Restore: Sendable {
     private static func exists(_ path: String) -> CLIError {
         CLIError(
             .exists,
-            "\(path) is there already. Replace it with --replace (it is kept aside), or name another with --keychain.")
+            "\(path) exists already. Replace it with --replace (the old file is kept under another name), or name another with --keychain."
+        )
     }
 
     // MARK: The copy
@@ -104,7 +105,7 @@ package struct Restore: Sendable {
             throw CLIError(.noKeychain, "There is no backup at \(backup).")
         } catch .needsRecovery {
             throw CLIError(
-                .badKeychain, "Beside \(backup) lies its log: it is a keychain that was not closed properly, no backup."
+                .badKeychain, "\(backup) has a log: it is a keychain that was not closed properly, not a backup."
             )
         } catch {
             throw CLIError(error, keychain: backup)
@@ -191,7 +192,9 @@ package struct Restore: Sendable {
     /// Reports damage of the backup: a partly damaged one is better than none, but the user must know.
     private func reportDamage(_ opened: OpenedKeychain, _ showMessage: (String) -> Void) {
         let isConsistent = (try? opened.keychain.check().isConsistent) ?? false
-        if !isConsistent { showMessage("warning: a part of this backup is damaged; 'keychainfs check' tells which.") }
+        if !isConsistent {
+            showMessage("warning: a part of this backup is damaged; 'keychainfs check' lists the damage.")
+        }
     }
 
     private var numbers: CommitNumberFile { CommitNumberFile(directory: target.locations.stateDirectory) }
@@ -201,7 +204,7 @@ package struct Restore: Sendable {
             try opened.keychain.keys.setCommitNumber(in: numbers)
         } catch {
             showMessage(
-                "warning: the commit number of the backup cannot be kept; the next mount may need --accept-rollback.")
+                "warning: the commit number of the backup cannot be saved; the next mount may need --accept-rollback.")
         }
     }
 }

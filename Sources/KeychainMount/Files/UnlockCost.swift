@@ -19,7 +19,7 @@ enum UnlockCost {
         showMessage(
             """
             warning: the passphrase of \(keychainName) costs \(cost.passes) passes over \(cost.memory >> 20) MiB, about \
-            \(Int(seconds.rounded(.up))) s: more than 'create --kdf sensitive' chooses here. If you have not chosen that, somebody \
+            \(Int(seconds.rounded(.up))) s: more than 'create --kdf sensitive' chooses here. If you have not chosen that, another user \
             may have changed the file.
             """)
     }

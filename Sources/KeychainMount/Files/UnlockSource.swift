@@ -53,10 +53,10 @@ extension CLIError {
     init(_ error: RecoveryKeyError) {
         switch error {
         case .mistyped(let groups) where groups.count == 1:
-            self.init(.wrongPassphrase, "Group \(groups[0]) of the recovery key is mistyped. Look at it and try again.")
+            self.init(.wrongPassphrase, "Group \(groups[0]) of the recovery key is mistyped. Check it and try again.")
         case .mistyped(let groups):
             let list = groups.map(String.init).joined(separator: ", ")
-            self.init(.wrongPassphrase, "Groups \(list) of the recovery key are mistyped. Look at them and try again.")
+            self.init(.wrongPassphrase, "Groups \(list) of the recovery key are mistyped. Check them and try again.")
         case .wrongLength(let count):
             self.init(.wrongPassphrase, "A recovery key has 36 characters in 6 groups of 6; this has \(count).")
         case .crypto: self.init(.failure, "There is no locked memory left for the recovery key.")

@@ -86,7 +86,8 @@ package struct ItemFinder: Sendable {
             } catch {
                 return error
             }
-            return CLIError(.failure, "The daemon of \(mountPoint) answers no searches. Is it of an older version?")
+            return CLIError(
+                .failure, "The daemon of \(mountPoint) does not support searches. It may have an older version.")
         case let status:
             return CLIError(.failure, "The search in \(mountPoint) failed with status \(status).")
         }

@@ -55,11 +55,11 @@ struct MountedSlotBackend: SlotBackend {
             case .some(let new): return try UnlockFrames(authority, new)
             }
         } catch {
-            throw CLIError(.failure, "There is no locked memory left for what unlocks the keychain.")
+            throw CLIError(.failure, "There is no locked memory left for the unlock secret.")
         }
     }
 
     private var notUnderstood: CLIError {
-        CLIError(.failure, "The daemon of \(keychainName) gave an answer that this version does not understand.")
+        CLIError(.failure, "The daemon of \(keychainName) sent a response that this version does not understand.")
     }
 }

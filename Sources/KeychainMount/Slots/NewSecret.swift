@@ -35,7 +35,7 @@ struct NewKeyFile {
     func make() throws(CLIError) -> Bool {
         let directory = FilePath(path).removingLastComponent().string
         guard !MountedKeychains.contain(directory) else {
-            throw CLIError(.usage, "\(path) lies in a mounted keychain, which a key file in it would not unlock.")
+            throw CLIError(.usage, "\(path) is in a mounted keychain, which a key file in it would not unlock.")
         }
         guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else { return false }
         do throws(Errno) {

@@ -92,7 +92,7 @@ package struct SlotCommandRunner {
             do throws(CLIError) {
                 return try run(request, by: authority, new: secret, confirm: confirm)
             } catch {
-                let use = error.leavesSlots ? "opens nothing" : "may have become a slot all the same: keep it"
+                let use = error.leavesSlots ? "opens nothing" : "may have become a slot nevertheless: keep it"
                 throw CLIError(error.exitCode, error.message + " The recovery key that was shown \(use).")
             }
         case .keyFile(let file):
@@ -100,7 +100,7 @@ package struct SlotCommandRunner {
             do throws(CLIError) {
                 let secret: UnlockSecret? = try file.read(showMessage: showMessage)
                 let change = try run(request, by: authority, new: secret, confirm: confirm)
-                if isNew { showMessage("made the key file \(file.path).") }
+                if isNew { showMessage("created the key file \(file.path).") }
                 return change
             } catch {
                 guard isNew else { throw error }
@@ -108,7 +108,7 @@ package struct SlotCommandRunner {
                 guard error.leavesSlots else {
                     throw CLIError(
                         error.exitCode,
-                        error.message + " The key file \(file.path) may have become a slot all the same: keep it.")
+                        error.message + " The key file \(file.path) may have become a slot nevertheless: keep it.")
                 }
                 file.remove()
                 throw error
@@ -159,7 +159,7 @@ package struct SlotCommandRunner {
         }
         if !change.lostSlots.isEmpty {
             let list = change.lostSlots.map(String.init).joined(separator: ", ")
-            showMessage("warning: slots that were damaged or forged are gone: \(list).")
+            showMessage("warning: damaged or forged slots were removed: \(list).")
         }
     }
 
@@ -172,8 +172,8 @@ package struct SlotCommandRunner {
     }
 
     private static let olderCopies = """
-        Older copies of the keychain (backups too) still open with what this slot had, and what was written before stays \
-        under keys that it led to. 'keychainfs rekey' seals that anew; make a new backup then.
+        Older copies of the keychain (backups too) still open with the former secret of this slot, and existing items stay \
+        encrypted with keys that it opened. 'keychainfs rekey' encrypts them with new keys; create a new backup then.
         """
 }
 

@@ -17,7 +17,7 @@ extension CLIError {
             self.init(
                 .locked, "\(keychainName) has not been unlocked since it was mounted: 'keychainfs unlock' it first.")
         case .inUse:
-            self.init(.inUse, "Somebody else is changing the slots of \(keychainName). Try again when that is done.")
+            self.init(.inUse, "Another process is changing the slots of \(keychainName). Try again later.")
         case .readOnly: self.init(.readOnly, "\(keychainName) is read-only: its slots cannot be changed.")
         default: self.init(error, keychain: keychainName)
         }

@@ -75,7 +75,7 @@ package struct SlotSecrets: Sendable {
         case .recoveryKey: return .recoveryKey
         case .keyFile:
             guard let path = newKeyFile ?? keyFile else {
-                throw CLIError(.usage, "Name the key file with --key-file: it is made if there is none.")
+                throw CLIError(.usage, "Name the key file with --key-file: it is created if it does not exist.")
             }
             return .keyFile(NewKeyFile(path: DefaultPaths.absoluteOfNew(path), acceptsText: acceptsWeakKeyFile))
         case .tpm2, .fido2, .systemdCredential:

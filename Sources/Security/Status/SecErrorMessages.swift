@@ -17,7 +17,7 @@ enum SecErrorMessages {
         -25256: "Import/Export format unsupported.",
         -25257: "Unknown format in import.",
         -25258: "Key material must be wrapped for export.",
-        -25259: "An attempt was made to import multiple private keys.",
+        -25259: "An attempt was made to import multiple private keys.",  // words:ignore (Apple's text)
         -25260: "Passphrase is required for import/export.",
         -25264: "MAC verification failed during PKCS12 import (wrong password?)",
         -25291: "No keychain is available. You may need to restart your computer.",

@@ -10,7 +10,7 @@ void memory_probe_begin(size_t least);
 const unsigned char *memory_probe_end(size_t *count);
 void memory_probe_release(const unsigned char *view, size_t count);
 
-/* The number of `count` bytes that remain in the place of a block after free(3); the allocator uses the first 32 itself. */
+/* The number of `count` bytes that remain of a block after free(3); the allocator uses the first 32 itself. */
 size_t memory_left_by_free(size_t count);
 /* The number of bytes that remain outside of the block after realloc(3) from `from` to `to` bytes: in the old place, or, if
    the block did not move, after its new end. */

@@ -3,7 +3,7 @@ import Keychain
 /// S4, S6: a whole store file with pieces of it changed, opened with its keys. An input is a list of changes: the page, the place
 /// in it, how many bytes, the bytes.
 ///
-/// What can be read is what was in the file before, or nothing.
+/// A read returns the value in the original file, or fails.
 extension FuzzTarget {
     static let storeFile = FuzzTarget("store-file", limit: 256, cases: 30, examples: { fileExamples }) { input in
         let fixture = try StoreFixture.loaded.get()

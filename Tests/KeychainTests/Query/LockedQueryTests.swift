@@ -114,7 +114,7 @@ struct LockedQueryTests {
         #expect(client.data([kSecValuePersistentRef: reference]) == .bytes("unlocked"))
     }
 
-    @Test("before the first unlock an Always item answers to its whole name, and nothing else does")
+    @Test("before the first unlock only an Always item is found, by its complete primary key")
     func beforeFirstUnlock() throws {
         let cold = try QueryFixture(KeyRingFixture(copying: fixture.keyRingFixture.store.records)).client
         #expect(cold.data(.generic("s", "always")) == .bytes("always"))

@@ -66,7 +66,7 @@ done << 'TABLE'
 15|mount $KEYCHAIN $CASE_DIR/full|is not empty. Name an empty directory
 11|check --keychain $CASE_DIR/none|There is no keychain at $CASE_DIR/none. Make one with 'keychainfs create'
 12|slot list --keychain $CASE_DIR/text|is not a keychain. Name another file with --keychain.
-20|create|$KEYCHAIN is there already. Remove it first, or name another file with --keychain.
+20|create|$KEYCHAIN exists already. Remove it first, or name another file with --keychain.
 14|restore $KEYCHAIN|'keychainfs unmount' it before it is replaced.
 20|restore --keychain $CASE_DIR/text $KEYCHAIN|Replace it with --replace
 64|search ""|A word of the search is empty.
@@ -75,7 +75,7 @@ done << 'TABLE'
 17|status $CASE_DIR/full|Mount one with 'keychainfs mount'.
 18|slot add --kind keyfile --key-file $CASE_DIR/text|has 14 bytes, and one of fewer than 32 can be guessed. For a new slot, name a file that does not exist
 18|slot add --kind keyfile --key-file $CASE_DIR/long|it is printable text, which may be guessed
-1|show $CASE_DIR/text|is no item of a mounted keychain.
+1|show $CASE_DIR/text|is not an item of a mounted keychain.
 1|show $D/none|There is no $D/none.
 TABLE
 [ "$count" -ge 50 ] || fail "only $count command lines"

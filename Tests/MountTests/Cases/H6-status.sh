@@ -96,7 +96,7 @@ expect_code 0 "$KEYCHAINFS" doctor "$MNT" > /dev/null
 create_keychain --keychain "$CASE_DIR/other"; mount_keychain --keychain "$CASE_DIR/other"
 mkdir "$MNT/generic-passwords/s"; "$KEYCHAINFS" status "$MNT" | grep 'commit number' && fail "told too early"
 mv "$STATE" "$CASE_DIR/moved"; touch "$STATE"
-"$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" status "$MNT" | grep -q 'commit number cannot be kept' || fail "a commit number that is not kept"
+"$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" status "$MNT" | grep -q 'commit number cannot be saved' || fail "a commit number that is not kept"
 rm "$STATE"; mv "$CASE_DIR/moved" "$STATE"
 "$KEYCHAINFS" unlock "$MNT"; "$KEYCHAINFS" status "$MNT" | grep 'commit number' && fail "still told"
 true

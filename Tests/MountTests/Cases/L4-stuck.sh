@@ -10,9 +10,9 @@ trap 'code=$?; kill -CONT "$pid" 2> /dev/null || true; cleanup $code' EXIT
 bounded() {
     local code=0 said start=$SECONDS
     said=$(timeout -s KILL 40 "$@" 2>&1 < /dev/null) || code=$?
-    expect 30 "$code" "'$*' of a daemon that does not answer ($said)"
+    expect 30 "$code" "'$*' of a daemon that does not respond ($said)"
     [ $((SECONDS - start)) -le 35 ] || fail "'$*' took $((SECONDS - start)) s"
-    [[ $said == *"does not answer"*"kill -CONT"* ]] || fail "'$*' said: $said"
+    [[ $said == *"does not respond"*"kill -CONT"* ]] || fail "'$*' said: $said"
 }
 no_helpers() {
     local helper
@@ -34,7 +34,7 @@ for way in "$D/a" "$CASE_DIR/item" "$CASE_DIR/link/generic-passwords/s/a" "$CASE
     bounded "$KEYCHAINFS" show "$way" & jobs+=($!)
 done
 (cd "$CASE_DIR/dir"; bounded "$KEYCHAINFS" show ../dir/deep/../s/a) & jobs+=($!)
-(expect_code 1 timeout -s KILL 40 "$KEYCHAINFS" doctor "$MNT" | grep -q "does not answer") & jobs+=($!)
+(expect_code 1 timeout -s KILL 40 "$KEYCHAINFS" doctor "$MNT" | grep -q "does not respond") & jobs+=($!)
 bounded "$KEYCHAINFS" slot list "$MNT" & jobs+=($!)
 (code=0; said=$("$KEYCHAINFS" status --quiet "$MNT" 2>&1) || code=$?; expect 30 "$code" "status --quiet"; expect '' "$said" "its output") & jobs+=($!)
 bounded "$KEYCHAINFS" mount --keychain "$CASE_DIR/other" --create "$MNT" & jobs+=($!)

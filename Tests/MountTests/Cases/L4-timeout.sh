@@ -15,7 +15,7 @@ create_keychain; mount_keychain; restore
 expect "$wanted" "$(status requestTimeout || true)" "the limit in status --json"
 expect "$([ -n "$wanted" ] && echo 1 || echo 0)" "$("$KEYCHAINFS" status "$MNT" | grep -c '^time limit: .* takes 3600 s$' || true)" "the limit in status"
 D="$MNT/generic-passwords/s"; mkdir "$D"; printf value > "$D/a"
-"$KEYCHAINFS" check | grep -qx 'The keychain is sound.' || fail "check"
+"$KEYCHAINFS" check | grep -qx 'The keychain is intact.' || fail "check"
 "$KEYCHAINFS" backup "$CASE_DIR/copy" > /dev/null
 "$KEYCHAINFS" slot add --kind keyfile --new-key-file "$CASE_DIR/key" 2> /dev/null
 "$KEYCHAINFS" lock "$MNT"; expect_errno ENOKEY cat "$D/a"

@@ -5,7 +5,7 @@
 cd "$CASE_DIR"
 slot() { timeout 60 "$KEYCHAINFS" slot "$@"; }
 create_keychain; mount_keychain; mkdir "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/x"
-slot add --kind keyfile --key-file key "$MNT" 2> said; grep -q 'made the key file' said || fail "$(cat said)"
+slot add --kind keyfile --key-file key "$MNT" 2> said; grep -q 'created the key file' said || fail "$(cat said)"
 expect "600 64" "$(stat -c '%a %s' key)" "the key file that was made"
 (umask 077; head -c 65536 /dev/urandom > large; head -c 32 /dev/urandom > small); before=$(sha256sum large small)
 slot add --kind keyfile --new-key-file large --key-file key "$MNT"; slot add --new-key-file small "$MNT"
@@ -14,7 +14,7 @@ expect 4 "$(slot list "$MNT" | wc -l)" "slots"
 for f in key large small; do
     "$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" unlock --key-file $f "$MNT"; expect x "$(cat "$MNT/generic-passwords/s/x")" "unlocked with $f"
 done
-expect_code 64 slot add --kind keyfile --key-file "$MNT/generic-passwords/s/key" "$MNT" | grep -q 'lies in a mounted keychain' || fail "a key file in the keychain"
+expect_code 64 slot add --kind keyfile --key-file "$MNT/generic-passwords/s/key" "$MNT" | grep -q 'is in a mounted keychain' || fail "a key file in the keychain"
 unmount_keychain
 for f in key large small; do mount_keychain --key-file $f; expect x "$(cat "$MNT/generic-passwords/s/x")" "mounted with $f"; unmount_keychain; done
 "$KEYCHAINFS" check --key-file key > /dev/null; "$KEYCHAINFS" backup --key-file key copy > /dev/null

@@ -15,7 +15,7 @@ right() { for n in $(seq 2 60); do head -c 50000 /dev/zero | tr '\0' "$((n % 10)
 "$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" unlock "$MNT"; sleep 1.5
 free=$(($(stat -f -c '%a * %S' "$CASE_DIR/small")))
 head -c $((free - 900000)) /dev/zero > "$CASE_DIR/small/filler"
-expect_code 19 "$KEYCHAINFS" rekey "$MNT" | grep -q 'goes on by itself' || fail "it does not say that it goes on"
+expect_code 19 "$KEYCHAINFS" rekey "$MNT" | grep -q 'continues automatically' || fail "it does not report that it continues"
 expect "waiting disk-full" "$(rekey_field state) $(rekey_field reason)" "the state on a full disk"
 "$KEYCHAINFS" status "$MNT" | grep -q '^rekey: *waiting (disk-full)' || fail "status does not tell of it"
 expect_errno ENOSPC sh -c "head -c 300000 /dev/zero > '$D/more'"

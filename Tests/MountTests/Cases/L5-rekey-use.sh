@@ -105,7 +105,7 @@ exec 5<&- 6<&-
 start_rekey; "$KEYCHAINFS" lock "$MNT"
 is_waiting_for unlock || fail "after the lock it is $(rekey_field state)"
 "$KEYCHAINFS" status "$MNT" | grep -q '^rekey: *waiting (unlock)' || fail "status does not tell of it"
-expect_code 23 "$KEYCHAINFS" rekey "$MNT" | grep -q 'goes on after' || fail "it does not say that it goes on"
+expect_code 23 "$KEYCHAINFS" rekey "$MNT" | grep -q 'continues after' || fail "it does not report that it continues"
 done_before=$(rekey_field done); sleep 0.5
 expect "$done_before" "$(rekey_field done)" "items while locked"
 "$KEYCHAINFS" unlock "$MNT"
@@ -126,7 +126,7 @@ expect '' "$(note)" "the note of a rekey that is done"
 wait_until 20 is_rekey running
 kill -INT "$follower" 2> /dev/null || true; code=0; wait "$follower" || code=$?
 expect 130 "$code" "exit code after ^C"
-grep -q 'goes on in the background' "$CASE_DIR/said" || fail "^C does not say that it goes on: $(cat "$CASE_DIR/said")"
+grep -q 'continues in the background' "$CASE_DIR/said" || fail "^C does not report that it continues: $(cat "$CASE_DIR/said")"
 wait_until 60 is_rekey finished
 expect_code 0 "$KEYCHAINFS" check > /dev/null
 unmount_keychain

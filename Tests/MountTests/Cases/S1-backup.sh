@@ -36,7 +36,7 @@ assert rows("SELECT count(*) FROM class_key WHERE purpose = 12") == [(0,)], "a c
 assert rows("SELECT count(*) FROM item") == [(2,)], "the others"
 assert rows("PRAGMA integrity_check") == [("ok",)]
 PY
-"$KEYCHAINFS" backup --verify "$B/1" | grep -q 'is sound' || fail "verify"
+"$KEYCHAINFS" backup --verify "$B/1" | grep -q 'is intact' || fail "verify"
 expect_code 10 "$KEYCHAINFS" backup --verify --passphrase-file "$CASE_DIR/wrong" "$B/1" > /dev/null
 expect True "$("$KEYCHAINFS" backup --verify --json "$B/1" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['items'] == 2)")" "verify --json"
 
@@ -119,7 +119,7 @@ expect "one two" "$(ls "$D" | xargs)" "all that was restored"
 # The class remains usable, with new keys.
 printf again > "$D/stays"; setfattr -n user.kSecAttrAccessible -v WhenPasscodeSetThisDeviceOnly "$D/stays"
 expect again "$(cat "$D/stays")" "a new item of the class"
-unmount_keychain; "$KEYCHAINFS" check | grep -q 'is sound' || fail "check of what was restored"
+unmount_keychain; "$KEYCHAINFS" check | grep -q 'is intact' || fail "check of what was restored"
 expect newer "$("$KEYCHAINFS" mount --keychain "$kept" "$MNT" && cat "$D/one")" "what was kept"
 unmount_keychain
 # S2: it is the same keychain, newer than the restored state, which is older now.

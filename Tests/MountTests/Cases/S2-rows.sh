@@ -71,22 +71,22 @@ reported "a removed directory" "$missing" 'rows are missing that were committed'
 expect_errno ENOENT ls "$MNT/generic-passwords/empty"; done_with "a removed directory"
 
 edit 'put("item", row("item", "id", A, old))'
-reported "an older item" 'Rows are older than what was committed' 'rows are older than what was committed'
+reported "an older item" 'Rows are older than the last commit' 'rows are older than the last commit'
 done_with "an older item"
 
 edit 'put("directory", row("directory", "id", EMPTY, old))'
-reported "an older directory" 'Rows are older than what was committed' 'rows are older than what was committed'
+reported "an older directory" 'Rows are older than the last commit' 'rows are older than the last commit'
 done_with "an older directory"
 
 edit 'put("item", row("item", "id", LONG, old)); put("secret", row("secret", "item", LONG, old))'
-reported "an older item with its long secret" 'Rows are older than what was committed' 'rows are older than'
+reported "an older item with its long secret" 'Rows are older than the last commit' 'rows are older than'
 done_with "an older item with its long secret"
 
 # Rows of keys are checked too: a key that no item needs is removed, a device that was never registered is added.
 edit 'db.execute("DELETE FROM class_key WHERE purpose = 12")'
 reported "a removed class key" "$missing" 'rows are missing that were committed'; done_with "a removed class key"
 edit 'put("device", (9, os.urandom(16)))'
-reported "an added device" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
+reported "an added device" 'Rows exist that were never committed: 1' 'rows exist that were never committed'
 done_with "an added device"
 
 # An older long secret alone: no other row changes, but it is never opened for the wrong item (S4).
@@ -96,27 +96,27 @@ mount_keychain; expect_errno EBADMSG cat "$S/long"; expect 'value of d' "$(cat "
 
 # An additional row, a copy of another one: never committed, and not an item.
 edit 'put("item", changed(row("item", "id", A), "item", id=7777, tag=os.urandom(16)))'
-reported "an added item" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
+reported "an added item" 'Rows exist that were never committed: 1' 'rows exist that were never committed'
 expect 'new value of a' "$(cat "$S/a")" "the row that was copied"
 expect_errno EBADMSG ls "$S"; done_with "an added item"
 edit 'put("directory", changed(row("directory", "id", EMPTY), "directory", id=7777, tag=os.urandom(16)))'
-reported "an added directory" 'Rows are there that were never committed: 1' 'rows are there that were never committed'
+reported "an added directory" 'Rows exist that were never committed: 1' 'rows exist that were never committed'
 done_with "an added directory"
 
 # Two rows swapped: by id, by everything but id and tag, by directory; each fails with EBADMSG, none returns the other's
 # value.
 ids='a, b = row("item", "id", A), row("item", "id", B); db.execute("DELETE FROM item WHERE id IN (?, ?)", (A, B));'
 edit "$ids"' put("item", changed(a, "item", id=B)); put("item", changed(b, "item", id=A))'
-reported "swapped ids" "Damaged items (rows): " 'rows are older than what was committed, or changed'
+reported "swapped ids" "Damaged items (rows): " 'rows are older than the last commit, or changed'
 for name in a b; do expect_errno EBADMSG cat "$S/$name"; done; expect 'value of c' "$(cat "$S/c")" "beside swapped rows"
 done_with "swapped ids"
 edit "$ids"' put("item", changed(b, "item", id=A, tag=a[5])); put("item", changed(a, "item", id=B, tag=b[5]))'
-reported "swapped contents" "Damaged items (rows): " 'rows are older than what was committed, or changed'
+reported "swapped contents" "Damaged items (rows): " 'rows are older than the last commit, or changed'
 for name in a b; do expect_errno EBADMSG cat "$S/$name"; done; expect 'value of c' "$(cat "$S/c")" "beside swapped contents"
 # rm cannot remove damaged items, because their lstat fails; the others stay usable. The directory reports it.
 expect_errno EBADMSG ls "$S"; done_with "swapped contents"
 edit 'put("item", changed(row("item", "id", C), "item", directory=T))'
-reported "a moved row" "Damaged items (rows): $C" 'rows are older than what was committed, or changed'
+reported "a moved row" "Damaged items (rows): $C" 'rows are older than the last commit, or changed'
 expect_errno EBADMSG cat "$S/c"; expect_errno EBADMSG ls "$MNT/generic-passwords/t"; done_with "a moved row"
 # Only the short secret of another item in the row, with the original nonces and tags.
 edit 'db.execute("UPDATE item SET secret = (SELECT secret FROM item WHERE id = ?) WHERE id = ?", (B, C))'

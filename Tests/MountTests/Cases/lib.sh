@@ -94,7 +94,7 @@ wait_until() {
     done
 }
 
-# rounds N: the number of rounds of a case that tries random moments: N in the lane of all tests, else a third of it.
+# rounds N: the number of rounds of a case that tries random times: N in the lane of all tests, otherwise a third of it.
 rounds() { if [ "${KEYCHAINFS_LANE:-all}" = all ]; then echo "$1"; else echo $((($1 + 2) / 3)); fi; }
 
 # stop_process PID: stops it, and returns when every thread has stopped. A thread that is still running may receive a

@@ -211,9 +211,9 @@ struct Calls {
 
     @Test("97: an access group of the program, and another one")
     func accessGroups() {
-        let mine = withData.merging([kSecAttrAccessGroup as String: "default"]) { $1 }
+        let own = withData.merging([kSecAttrAccessGroup as String: "default"]) { $1 }
         let foreign = withData.merging([kSecAttrAccessGroup as String: "foreign"]) { $1 }
-        #expect(SecItemAdd(mine as CFDictionary, nil) == errSecSuccess)
+        #expect(SecItemAdd(own as CFDictionary, nil) == errSecSuccess)
         #expect(SecItemAdd(foreign as CFDictionary, nil) == errSecMissingEntitlement)
     }
 
