@@ -25,8 +25,8 @@ struct Case: CustomTestStringConvertible, Sendable {
         "lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py", "complete.py",
     ]
 
-    /// The program under test: KEYCHAINFS_CASE_PROGRAM if it is set (Tests/Proofs/packaged-program), otherwise the one
-    /// that was built with the tests.
+    /// The program under test. KEYCHAINFS_CASE_PROGRAM names it (Tests/Proofs/packaged-program); by default it is the
+    /// program that was built with the tests.
     static let program =
         ProcessInfo.processInfo.environment["KEYCHAINFS_CASE_PROGRAM"].map { URL(fileURLWithPath: $0) }
         ?? built("keychainfs")

@@ -36,7 +36,7 @@ kSecAttrSynchronizable: 1
 kSecAttrAccessible: WhenUnlocked' "$(cat "$CASE_DIR/shown")" "a service of a group"
 # Paths that are neither.
 for path in "$MNT" "$MNT/generic-passwords" "$MNT/access-groups/team" "$MNT/.keychainfs/status" "$CASE_DIR" "$CASE_DIR/passphrase"; do
-    expect_code 1 "$KEYCHAINFS" show "$path" | grep -q 'no item' || fail "$path"
+    expect_code 1 "$KEYCHAINFS" show "$path" | grep -q 'not an item' || fail "$path"
 done
 ln -s loop "$CASE_DIR/loop"; ln -s "$D/me" "$CASE_DIR/item"
 expect_code 1 "$KEYCHAINFS" show "$CASE_DIR/loop/x" | grep -q 'cannot be read' || fail "a link to itself"
