@@ -11,8 +11,8 @@ struct BackupCommand: ParsableCommand {
             the command asks for the passphrase.
 
             BACKUP must not exist: nothing is ever overwritten. It is a keychain like any other, for the same \
-            passphrase; keep it where you keep backups. Items of the class WhenPasscodeSetThisDeviceOnly are in no \
-            backup; other ThisDeviceOnly items are, and open on this device only.
+            passphrase; keep it where you keep backups. Items of the class WhenPasscodeSetThisDeviceOnly are not in \
+            a backup; other ThisDeviceOnly items are, and can be opened only on this device.
 
             With --verify every row of BACKUP is verified; nothing is changed.
 
@@ -71,7 +71,7 @@ struct RestoreCommand: ParsableCommand {
             A mounted keychain is never replaced: unmount it. An existing one is replaced only with --replace, in one \
             step, and kept as KEYCHAIN.replaced-DATE: remove that when you are sure. BACKUP is not changed.
 
-            From then on this device takes the restored keychain for the newest there is.
+            From then on this device accepts the restored keychain as the newest state.
 
             Exit codes: 0 done; 10 wrong passphrase; 11 no BACKUP; 12 no keychain file; 14 mounted; 19 disk full; \
             20 a keychain exists; 21 damaged.

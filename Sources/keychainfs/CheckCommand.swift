@@ -9,9 +9,9 @@ struct CheckCommand: ParsableCommand {
         discussion: """
             A mounted keychain is checked by its daemon. Also lists files that editors left behind.
 
-            With --repair a keychain that is damaged, and not mounted, is replaced by one with every row that verifies. The \
-            damaged file is kept whole as KEYCHAIN.damaged-DATE. Nothing is guessed: an item that does not verify is left \
-            out, one whose directory is lost is found in access-groups/lost+found. Items that only another device can open \
+            With --repair a keychain that is damaged, and not mounted, is replaced by a keychain with every row that \
+            verifies. The complete damaged file is kept as KEYCHAIN.damaged-DATE. An item that does not verify is omitted; an \
+            item without its directory is moved to access-groups/lost+found. Items that only another device can open \
             are not changed. Asks before it changes anything, except with --yes.
 
             With --compact the file of an intact keychain that is not mounted is replaced by a copy without the space that \

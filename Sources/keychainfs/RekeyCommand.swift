@@ -6,11 +6,11 @@ struct RekeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey", abstract: "Give a mounted keychain new keys, and encrypt every item with them.",
         discussion: """
-            Who has an older copy of the keychain and a slot that was removed or changed since has old keys. After a rekey \
-            they open no item of the keychain, old or new; the older copy they open as ever.
+            An older copy of the keychain and the secret of a slot that was removed or changed later give access to old keys. \
+            After a rekey the old keys open no item of the keychain. They still open the older copy.
 
-            Asks for the passphrase, or uses another unlock secret. The daemon does the work while the keychain is in use; ^C ends the display, not the \
-            work. A lock stops it, and it continues after the next unlock, also after a crash. A rekey in progress \
+            Asks for the passphrase, or uses another unlock secret. The daemon executes the rekey while the keychain is in use; \
+            ^C ends only the display. A lock stops it, and it continues after the next unlock, also after a crash. A rekey in progress \
             is not restarted, but its progress is shown.
 
             Exit codes: 0 done; 10 wrong passphrase; 14 another process has just started one; 17 not mounted; 19 the disk is \

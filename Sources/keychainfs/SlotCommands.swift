@@ -11,7 +11,7 @@ struct SlotCommand: ParsableCommand {
             unlocks it. Each change asks for the secret of an existing slot, also if the keychain is mounted and unlocked; none \
             re-encrypts items.
 
-            Exit codes: 0 done; 10 it opens no slot; 14 in use; 18 no passphrase or key file; 22 read-only; 23 not unlocked \
+            Exit codes: 0 done; 10 the secret opens no slot; 14 in use; 18 no passphrase or key file; 22 read-only; 23 not unlocked \
             since the mount; 25 no such slot, the last slot, or items would be deleted.
             """,
         subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotChangeCommand.self, SlotRemoveCommand.self])
@@ -118,8 +118,8 @@ struct SlotAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a way to unlock the keychain.",
         discussion: """
-            The command asks twice for a passphrase (the default), or reads it from --new-passphrase-file; a guess of it costs what it \
-            costs for the others. A recovery key is printed once, to standard output. A key file is any file of 32 bytes to \
+            The command asks twice for a passphrase (the default), or reads it from --new-passphrase-file; all \
+            passphrases have the same cost of a guess. A recovery key is printed once, to standard output. A key file is any file of 32 bytes to \
             64 KiB; if it does not exist, it is created (64 random bytes, mode 0600).
             """)
 
@@ -163,7 +163,7 @@ struct SlotRemoveCommand: ParsableCommand {
         commandName: "remove", abstract: "Remove a slot: the current file does not open with it any more.",
         discussion: """
             Items written from then on are encrypted with new keys. Older copies of the keychain still open with the slot, and \
-            items from before are under keys that its owner may know: 'keychainfs rekey' encrypts them again. If its owner can \
+            existing items are encrypted with keys that its owner may know: 'keychainfs rekey' encrypts them again. If its owner can \
             write to the file, create a new keychain instead: an old copy that its owner changed would not be recognized. The last slot \
             cannot be removed. With the last passphrase slot the items of the class WhenPasscodeSetThisDeviceOnly are deleted.
             """)
