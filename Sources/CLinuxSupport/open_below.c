@@ -27,3 +27,8 @@ int open_below(const char *directory, const char *name, int flags) {
     close(place);
     return file < 0 ? -error : file;
 }
+
+int open_inode(const char *path) {
+    int descriptor = open(path, O_PATH | O_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}

@@ -24,7 +24,7 @@ final class CompactCopy {
             throw StoreOpenError(error)
         }
         identity = (try? Stat(file)).map(FileIdentity.init)
-        if let identity { _ = OpenDatabases.shared.claim(identity) }
+        if let identity { _ = OpenDatabases.shared.claim(identity, at: path) }
     }
 
     deinit {

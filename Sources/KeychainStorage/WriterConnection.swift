@@ -264,7 +264,7 @@ extension WriterConnection {
     private static func withClaim(
         _ file: StoreFile, _ open: () throws(StoreOpenError) -> WriterConnection
     ) throws(StoreOpenError) -> WriterConnection {
-        guard OpenDatabases.shared.claim(file.identity) else { throw .inUse(processID: getpid()) }
+        guard OpenDatabases.shared.claim(file.identity, at: file.path) else { throw .inUse(processID: getpid()) }
         do throws(StoreOpenError) {
             return try open()
         } catch {

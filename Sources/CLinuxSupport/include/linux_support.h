@@ -38,6 +38,10 @@ void dispatch_queue_release(void *queue);
 #define FILE_EXCHANGE_LIMIT (1 << 20)
 #define FILE_EXCHANGE_NAME "keychainfs-ask"
 
+/* Opens the inode that a path resolves to with O_PATH, without access to the file. Returns a descriptor, which the caller
+   closes, or a negative errno. */
+int open_inode(const char *path);
+
 /* Opens the file `name`, one or more components, below `directory`; no component of `name` may be a symbolic link. `flags` are
    those of open(2). Returns a descriptor, or a negative errno. Async-signal-safe. */
 int open_below(const char *directory, const char *name, int flags);
