@@ -62,12 +62,13 @@ package struct Overview: Sendable {
             return keychainExists
                 ? [
                     ("keychainfs mount", "mount your keychain at \(defaultMountPoint)"),
-                    ("keychainfs doctor", "examine what a mount needs"), ("keychainfs check", "verify your keychain"),
+                    ("keychainfs doctor", "check the requirements of a mount"),
+                    ("keychainfs check", "verify your keychain"),
                 ]
                 : [
                     ("keychainfs create", "create a keychain"),
                     ("keychainfs mount --create", "create a keychain and mount it at \(defaultMountPoint)"),
-                    ("keychainfs doctor", "examine what a mount needs"),
+                    ("keychainfs doctor", "check the requirements of a mount"),
                 ]
         }
         let place = mount.mountPoint == defaultMountPoint ? "" : " " + ShellWord.quoted(mount.mountPoint)

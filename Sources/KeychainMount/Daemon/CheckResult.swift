@@ -113,7 +113,9 @@ package struct CheckResult: JSONText, Sendable {
         lines += damage.map { "  " + $0.text }
         if unreadableRows > 0 { lines.append("Rows that could not be reached: about \(unreadableRows)") }
         if damagedSlots > 0 { lines.append("Damaged key slots: \(damagedSlots); they open nothing.") }
-        if damagedKeys > 0 { lines.append("Damaged rows of keys: \(damagedKeys); what they seal cannot be read.") }
+        if damagedKeys > 0 {
+            lines.append("Damaged rows of keys: \(damagedKeys); the items that need them cannot be read.")
+        }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
         if unindexedRows > 0 { lines.append("Items and directories that an index misses: \(unindexedRows)") }
         if wrongIndexEntries > 0 { lines.append("Wrong index entries: \(wrongIndexEntries)") }

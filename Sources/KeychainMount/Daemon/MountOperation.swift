@@ -198,7 +198,7 @@ package struct MountOperation: Sendable {
                 from: DaemonLauncher.secretDescriptor, limit: DaemonLauncher.maximumSecret)
             return try UnlockSecret(kind: inheritedKind, bytes: bytes)
         } catch {
-            throw CLIError(.failure, "The daemon was not given what unlocks the keychain.")
+            throw CLIError(.failure, "The daemon received no unlock secret.")
         }
     }
 }
@@ -214,7 +214,7 @@ extension CLIError {
                 \(mountPoint) is not a directory. Name an empty one; if this is the keychain, name its mount point too: \
                 'keychainfs mount \(ShellWord.quoted(mountPoint)) MOUNTPOINT'.
                 """
-            case .notEmpty: "\(mountPoint) is not empty. Name an empty directory: a mount would hide what is in it."
+            case .notEmpty: "\(mountPoint) is not empty. Name an empty directory: a mount would hide its contents."
             case .alreadyMounted(let type):
                 "Something is mounted at \(mountPoint) already (\(type)). Unmount it first, or name another directory."
             case .notOwned: "\(mountPoint) belongs to another user. Name one of your directories."

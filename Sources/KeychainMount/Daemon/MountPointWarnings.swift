@@ -30,7 +30,8 @@ package struct MountPointWarnings: Sendable {
         guard home.count > 1, mountPoint.hasPrefix(home + "/") else { return [] }
         let directories = mountPoint.dropFirst(home.count + 1).split(separator: "/").dropLast()
         if let name = directories.first(where: { Self.synchronized.contains($0.lowercased()) }) {
-            let message = "The mount point is in \(name): what synchronizes that directory copies decrypted items."
+            let message =
+                "The mount point is in \(name): a program that synchronizes that directory copies decrypted items."
             return [Warning(message: message, remedy: "Move it.")]
         }
         return [

@@ -59,7 +59,7 @@ extension Doctor {
         guard (fileAttributes?[.ownerAccountID] as? NSNumber)?.uint32Value == user else {
             return .init(
                 "state-directory", .problem,
-                "The state directory \(directory) belongs to another user, who can replace what keychains know this device by.",
+                "The state directory \(directory) belongs to another user, who can replace this device's key.",
                 "Change its owner, or set XDG_STATE_HOME.")
         }
         guard FileManager.default.isWritableFile(atPath: directory) else {
@@ -71,7 +71,7 @@ extension Doctor {
         return permissions & 0o077 == 0
             ? .init("state-directory", .ok, "The state directory \(directory) is for its owner alone.")
             : .init(
-                "state-directory", .warning, "Other users can read the state directory \(directory).",
+                "state-directory", .warning, "Other users have access to the state directory \(directory).",
                 "'chmod 0700 \(directory)'")
     }
 

@@ -66,7 +66,7 @@ extension Doctor {
         if let last = changes.max(), last.timeIntervalSinceNow > 60 {
             return .init(
                 "clock", .warning,
-                "The clock is behind the last change of the keychain: what you change is dated later.",
+                "The clock is behind the last change of the keychain: new changes get later dates than the clock's.",
                 "Set the clock: 'timedatectl set-ntp true', or 'date'.")
         }
         if SystemClock.isSynchronized == false {

@@ -40,7 +40,7 @@ extension Doctor {
         }
         return .init(
             "swap", .warning,
-            "Swap space \(readable.path) is not encrypted: keys and contents are locked in memory, but not what Argon2id works on.",
+            "Swap space \(readable.path) is not encrypted: keys and secrets are in locked memory, but not the work memory of Argon2id.",
             "Encrypt it (crypttab(5), option 'swap'), or turn it off with 'swapoff \(readable.path)'.")
     }
 
@@ -55,7 +55,8 @@ extension Doctor {
         return .init(
             "hibernation", .warning,
             "This machine hibernates to a disk (\(device)) that is not encrypted: all memory is written there, keys too.",
-            "Encrypt its swap space. 'mount --lock-on suspend' locks before that, which wipes the keys.")
+            "Encrypt its swap space. 'mount --lock-on suspend' locks before that, which wipes the keys of locked items."
+        )
     }
 
     private var tracing: Diagnosis.Finding {

@@ -89,7 +89,7 @@ extension Doctor {
             ? .init("mount-point", .ok, "\(mountPoint) can be mounted on.")
             : .init(
                 "mount-point", .problem, "\(mountPoint) is not empty.",
-                "A mount would hide what is in it: empty it, or name another directory.")
+                "A mount would hide its contents: empty it, or name another directory.")
     }
 
     var mountPointWarnings: [Diagnosis.Finding] {

@@ -163,8 +163,8 @@ package struct MountOptionList: Hashable, Sendable {
         CLIError(
             .usage,
             """
-            The mount option '\(Printable.text(name))' is not known. There are: \(names.joined(separator: ", ")), and what \
-            fstab(5) has for every file system.
+            The mount option '\(Printable.text(name))' is unknown. Options: \(names.joined(separator: ", ")), and the \
+            options of fstab(5) for every file system.
             """)
     }
 

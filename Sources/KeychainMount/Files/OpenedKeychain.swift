@@ -54,7 +54,7 @@ extension SlotKind {
 
     /// The remedy if it opens no slot.
     var advice: String {
-        (self == .passphrase ? "Try again." : "'keychainfs slot list' shows what does.")
+        (self == .passphrase ? "Try again." : "'keychainfs slot list' shows the slots.")
             + " If you are sure of it, the keys in the file may be damaged: restore a backup."
     }
 }

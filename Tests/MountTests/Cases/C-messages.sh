@@ -46,7 +46,7 @@ done << 'TABLE'
 64|mount --keychain|Missing value for '--keychain
 64|mount --keychain a b c|The keychain is named twice
 64|mount --locked --recovery|--locked unlocks nothing: leave out
-64|mount -o frobnicate|The mount option 'frobnicate' is not known. There are: ro, rw,
+64|mount -o frobnicate|The mount option 'frobnicate' is unknown. Options: ro, rw,
 64|mount --lock-after soon|needs a duration such as 90s, 15m
 64|mount --lock-on lunch|needs 'suspend', 'screen'
 64|mount -o allow_root,allow_other|exclude each other
