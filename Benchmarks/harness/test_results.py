@@ -48,7 +48,7 @@ class ResultsTests(unittest.TestCase):
             results.add_figure("mount, ms", 1000, value)
         self.assertEqual(results.figures, {("mount, ms", 1000): 2})
 
-    def test_a_line_of_the_meter_is_texts_in_microseconds(self):
+    def test_a_line_of_the_meter_is_shown_in_microseconds(self):
         line = {"count": 10, "p50": 2500, "p99": 4000, "seconds": 0.5, "daemon_seconds": 0.001, "failed": 0}
         taken = Sample.of(line)
         self.assertEqual((taken.p50, taken.p99, taken.rate), (2.5, 4.0, 20.0))
@@ -96,7 +96,7 @@ class ReportTests(unittest.TestCase):
         self.assertIn("| read, n = 1,000, two CPUs | 30.0 µs (0.30) | 100 µs |", table)
         self.assertIn("| cat, n = 1,000, one CPU |  | 5.00 µs |", table)
 
-    def test_the_terminal_is_texts_all(self):
+    def test_the_terminal_shows_all(self):
         text = report.text_tables(results_of(READ, keychainfs=[30], limit=[100]))
         self.assertRegex(text, r"keychainfs +30\.0 µs +60\.0 µs +1,000 +1\.00 µs +0\.30× +0\.30×")
 
@@ -108,7 +108,7 @@ class WaitTests(unittest.TestCase):
             results.add_wait("read", load, Wait.of([100 * factor] * 95 + [1000 * factor] * 5))
         return results
 
-    def test_of_each_load_median_percentile_and_longest_are_texts(self):
+    def test_of_each_load_median_percentile_and_longest_are_shown(self):
         self.assertEqual(Wait.of([3, 1, 2]), Wait(2, 3, 3, 3))
         text = report.text_tables(self.results())
         self.assertRegex(text, r"idle +0\.10 1\.00 1\.00")
